@@ -5,13 +5,13 @@ import {
   applyConfiguration,
   applyMergePatch,
   applyStrategicMergePatch,
-  loadRules,
-  managedAfter,
+  loadRuleEngine,
+  managedFieldsAfterUpdate,
   validateCustomObject,
   wouldApplyChange,
 } from 'evenkeel/api'
 import type { JsonObject } from 'evenkeel/api'
-import { baseEnvironment, compileExpression, CompiledExpression, schemaType } from 'evenkeel/unstable/expressions'
+import { baseEnvironment, compileExpression, CompiledExpression, schemaDeclType } from 'evenkeel/unstable/expressions'
 import { apiVersion, gardenOf, root, rules, schema } from './garden.ts'
 
 export interface EngineCase {
@@ -51,7 +51,7 @@ function liveOf(bytes: number): JsonObject {
     ...next,
     metadata: {
       ...next.metadata,
-      managedFields: managedAfter({ ...request, manager: 'updater', live, next }) as never,
+      managedFields: managedFieldsAfterUpdate({ ...request, manager: 'updater', live, next }) as never,
     },
   }
 }
@@ -78,7 +78,8 @@ function applyCases(size: string, bytes: number): EngineCase[] {
     },
     {
       name: `track update ${size}`,
-      run: () => managedAfter({ ...request, manager: 'updater', live, next: nexts[turn++ & 1] as JsonObject }),
+      run: () =>
+        managedFieldsAfterUpdate({ ...request, manager: 'updater', live, next: nexts[turn++ & 1] as JsonObject }),
     },
   ]
 }
@@ -102,7 +103,7 @@ function patchCases(size: string, bytes: number): EngineCase[] {
 
 function expressionCases(): EngineCase[] {
   const spec = root.properties?.['spec']
-  const self = spec && schemaType({ root: spec, definitions: () => undefined })
+  const self = spec && schemaDeclType({ root: spec, definitions: () => undefined })
   if (!self) throw new Error('expressions cannot see the spec')
   const environment = baseEnvironment.extend({ self: { type: self.type, adapt: self.adapt } })
   const compiled = rules.map((text) => {
@@ -131,7 +132,7 @@ function validateCase(size: string, bytes: number): EngineCase {
 async function rulesCase(size: string, bytes: number): Promise<EngineCase> {
   const spec = { ...root.properties?.['spec'], 'x-kubernetes-validations': rules.map((rule) => ({ rule })) }
   const ruled = { ...root, properties: { ...root.properties, spec } }
-  const compiled = (await loadRules()).compile(ruled)
+  const compiled = (await loadRuleEngine()).compile(ruled)
   const object = gardenOf(bytes)
   return {
     name: `validate with rules ${size}`,

@@ -83,7 +83,7 @@ async function measure(
   const isDone = propagation === 'Background' ? countTo(count + 1) : (deleted: string) => deleted === name
   const done = untilDeleted(client, { namespace, resourceVersion, isDone })
   const [startedMs, before] = [performance.now(), process.cpuUsage()]
-  await client.delete(owner, { propagation })
+  await client.delete(owner, { propagationPolicy: propagation })
   await done
   const { user, system } = process.cpuUsage(before)
   return { ms: performance.now() - startedMs, cpuMs: (user + system) / 1000 }

@@ -10,7 +10,7 @@ import type { Server } from 'evenkeel/server'
 import { median } from '../print.ts'
 import type { BenchOptions } from '../print.ts'
 
-type Question = Parameters<Server['access']['decide']>[0]
+type Question = Parameters<Server['authorizer']['decide']>[0]
 
 const bindings = 1000
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
@@ -68,7 +68,7 @@ function ask(name: string, resource: string): Question {
     user: { name, groups: ['system:authenticated', 'developers'] },
     verb: 'get',
     path: '',
-    place: { group: 'bench.dev', version: 'v1', resource, subresource: '', namespace: 'default', name: 'x' },
+    resourcePath: { group: 'bench.dev', version: 'v1', resource, subresource: '', namespace: 'default', name: 'x' },
   }
 }
 
@@ -78,12 +78,12 @@ interface Measurement {
   readonly count: number
 }
 
-function measureAgain({ access }: Server, { question, allowed, count }: Measurement): Timed {
+function measureAgain({ authorizer: access }: Server, { question, allowed, count }: Measurement): Timed {
   const asked = question()
   return timed(count, () => check(access.decide(asked), allowed))
 }
 
-function measureFresh({ access }: Server, { question, allowed, count }: Measurement): Timed {
+function measureFresh({ authorizer: access }: Server, { question, allowed, count }: Measurement): Timed {
   const asked = Array.from({ length: count }, question)
   let index = 0
   return timed(count, () => {
@@ -105,7 +105,7 @@ function timed(count: number, run: () => void): Timed {
   return { ns: ((performance.now() - started) * 1e6) / count, cpuNs: ((user + system) * 1000) / count }
 }
 
-function check(verdict: ReturnType<Server['access']['decide']>, allowed: boolean): void {
+function check(verdict: ReturnType<Server['authorizer']['decide']>, allowed: boolean): void {
   if (verdict instanceof Promise || verdict.allowed !== allowed) throw new Error('the answer is wrong')
 }
 

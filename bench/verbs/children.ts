@@ -11,7 +11,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { definitionOf } from 'evenkeel/api'
+import { crdOf } from 'evenkeel/api'
 import { bearer, Client, fixedCredential, httpTransport, withCredentials } from 'evenkeel/client'
 import { Namespace } from 'evenkeel/kinds/core/v1'
 import { median, round } from '../print.ts'
@@ -83,7 +83,7 @@ async function converge(script: string, address: Address, count: number): Promis
   const { url, token, caPem } = address
   await call(address, 'POST', {
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-    body: definitionOf(Parent),
+    body: crdOf(Parent),
   })
   const connection = httpTransport({ server: url, tls: caPem === undefined ? { insecureSkipVerify: true } : { caPem } })
   const client = new Client({

@@ -21,7 +21,7 @@ export function routeController(router: Router): ControllerDeclaration<typeof Ro
   const app = dependsOn(
     App,
     (route: RouteObject) => route.spec.targetRefs.map(({ name, pathPrefix = '/' }) => ({ name, pathPrefix })),
-    { contract, mark: 'used-by.multi.ch' },
+    { contract, annotate: 'used-by.multi.ch' },
   )
   return {
     for: Route,

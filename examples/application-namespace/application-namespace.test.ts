@@ -30,7 +30,7 @@ async function untilReady(
   return read()
 }
 
-async function remove(client: Client, name: string, options: { propagation?: 'Orphan' } = {}): Promise<void> {
+async function remove(client: Client, name: string, options: { propagationPolicy?: 'Orphan' } = {}): Promise<void> {
   await client.delete(await client.get(ApplicationNamespace, { name }), options)
 }
 
@@ -146,7 +146,7 @@ describe('ApplicationNamespace: what is there already', () => {
     expect(findCondition(waiting.status?.conditions, 'ChildrenReady')?.message).toMatch(
       /belongs to ApplicationNamespace first/,
     )
-    await remove(plane.client, 'first', { propagation: 'Orphan' })
+    await remove(plane.client, 'first', { propagationPolicy: 'Orphan' })
     expect((await untilReady(plane, 'second')).status?.adopted).toBe(true)
     expect(ownersOf(await plane.client.get(Namespace, { name: 'shared' }))).toEqual([uid])
   })
@@ -157,7 +157,7 @@ describe('ApplicationNamespace: what is there already', () => {
     })
     await create(plane, 'old', { namespaceName: 'legacy', labels: { team: 'blue' } })
     await untilReady(plane, 'old')
-    await remove(plane.client, 'old', { propagation: 'Orphan' })
+    await remove(plane.client, 'old', { propagationPolicy: 'Orphan' })
     await plane.until(async () => (await plane.client.find(ApplicationNamespace, { name: 'old' })) === undefined)
     const {
       managedFields: _,
@@ -171,7 +171,7 @@ describe('ApplicationNamespace: what is there already', () => {
   test("is nobody's for a namesake of its former owner: names do not inherit", async ({ plane }) => {
     await create(plane, 'shop')
     const first = await untilReady(plane, 'shop')
-    await remove(plane.client, 'shop', { propagation: 'Orphan' })
+    await remove(plane.client, 'shop', { propagationPolicy: 'Orphan' })
     await plane.until(async () => ownersOf(await plane.client.get(Namespace, { name: 'shop' })).length === 0)
     await create(plane, 'shop')
     const second = await untilReady(plane, 'shop', 'False')
@@ -202,7 +202,7 @@ describe('ApplicationNamespace: the deletion warning', () => {
       await create(plane, name)
       await untilReady(plane, name)
     }
-    await remove(client, 'kept', { propagation: 'Orphan' })
+    await remove(client, 'kept', { propagationPolicy: 'Orphan' })
     expect(warnings).toEqual([])
     await remove(client, 'shop')
     expect(warnings).toEqual([expect.stringContaining('the Namespace shop is deleted with it, and everything in it')])

@@ -74,7 +74,7 @@ async function letGo(
   { apiVersion, kind, metadata: { name: namespaceName, uid } }: Stored<ObjectOf<typeof Namespace>>,
   client: ReconcileClient,
 ): Promise<void> {
-  await client.apply({ apiVersion, kind, metadata: { name: namespaceName, uid } }, { fieldOwner: name, force: true })
+  await client.apply({ apiVersion, kind, metadata: { name: namespaceName, uid } }, { fieldManager: name, force: true })
 }
 
 /** From memory if it is ours already; whether somebody else's is there is asked of the server. */

@@ -12,6 +12,6 @@ export const controllers = [applicationNamespaces()] as unknown as readonly Cont
 
 /** Nothing to show: but whoever deletes shall be warned. */
 export async function serve({ client }: { client: Client }): Promise<{ name: string; url: string }[]> {
-  for (const policy of policies) await client.apply(policy, { fieldOwner: 'application-namespace', force: true })
+  for (const policy of policies) await client.apply(policy, { fieldManager: 'application-namespace', force: true })
   return []
 }

@@ -31,7 +31,7 @@ const steps: readonly UserStep[] = [
   {
     name: 'lets go of legacy',
     run: async (user) =>
-      user.delete(await user.get(ApplicationNamespace, { name: 'old-shop' }), { propagation: 'Orphan' }),
+      user.delete(await user.get(ApplicationNamespace, { name: 'old-shop' }), { propagationPolicy: 'Orphan' }),
   },
 ]
 

@@ -16,7 +16,7 @@ type Look = Pick<DrawnShape, 'name' | 'type' | 'color'>
 function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefined): Driver<ShapeObject, Look, Look> {
   return {
     name: 'shapes',
-    capabilities: { marks: 'none', ids: 'assigned', idempotent: 'byToken', consistencyWindowMs: 500 },
+    capabilities: { labels: 'none', ids: 'assigned', idempotent: 'byToken', consistencyWindowMs: 500 },
     desired: ({ metadata: { name }, spec: { type, color } }) => ({ name, type, color }),
     async observe(id) {
       const shape = await shapes.getShape(id)

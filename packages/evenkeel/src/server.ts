@@ -12,15 +12,15 @@ export {
   writeKubeconfig,
 } from '#server'
 export type {
-  Access,
-  AccessQuestion,
+  AuthorizerChain,
+  AuthorizationAttributes,
   Authorizer,
   AuthorizationMode,
   AuthorizationOption,
   AuthorizationWebhook,
-  HeldRules,
+  SubjectRules,
   PolicyRule,
-  Verdict,
+  AuthorizationDecision,
   AdmissionHook,
   AdmissionHookContext,
   AdmissionHookRequest,
@@ -47,9 +47,9 @@ export type {
   Kubeconfig,
   LimitOptions,
   OidcIssuer,
-  OidcName,
-  OidcRule,
-  OidcValue,
+  OidcPrefixedClaim,
+  OidcValidationRule,
+  OidcClaimOrExpression,
   Server,
   ServerAddress,
   ServerListenOptions,
@@ -59,7 +59,7 @@ export type {
   TokenWebhookOptions,
   User,
   WebhookOptions,
-  WebhookService,
+  WebhookServiceReference,
 } from '#server'
 export { startPlane } from '#plane'
 export type { Plane, PlaneControllers, PlaneOptions } from '#plane'

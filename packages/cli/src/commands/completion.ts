@@ -3,8 +3,8 @@
  *
  * The script asks `evenkeel completion words ...` each time, so it never has to be made again for a new version.
  */
-import { everywhere } from '../frame/command.ts'
-import type { Call, Command } from '../frame/command.ts'
+import { globalOptions } from '../frame/command.ts'
+import type { Invocation, Command } from '../frame/command.ts'
 import { Failure } from '../frame/failure.ts'
 
 const shells = {
@@ -57,18 +57,18 @@ export function completionOf(commands: () => readonly Command[]): Command {
 
 async function complete(
   [name, ...rest]: readonly string[],
-  { commands, call }: { commands: readonly Command[]; call: Call },
+  { commands, call }: { commands: readonly Command[]; call: Invocation },
 ): Promise<readonly string[]> {
   const command = commands.find((each) => each.name === name)
   if (!command) return commands.map((each) => each.name)
-  const options = Object.keys({ ...command.options, ...everywhere }).map((option) => `--${option}`)
+  const options = Object.keys({ ...command.options, ...globalOptions }).map((option) => `--${option}`)
   const { completes } = command
   if (rest.some((word) => !word.startsWith('-')) || completes === undefined || completes === 'files') return options
   return completes === 'kinds' ? [...(await kinds(call)), ...options] : [...completes, ...options]
 }
 
 /** None when no server answers: a completion that complains helps nobody. */
-async function kinds(call: Call): Promise<readonly string[]> {
+async function kinds(call: Invocation): Promise<readonly string[]> {
   try {
     const client = await call.connect({ warnings: false })
     return (await client.resources()).filter(({ verbs }) => verbs.includes('get')).map(({ plural }) => plural)

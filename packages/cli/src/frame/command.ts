@@ -23,7 +23,7 @@ export interface Output {
   readonly rows?: number
 }
 
-export interface Option {
+export interface OptionSpec {
   readonly type: 'string' | 'boolean'
   readonly short?: string
   readonly multiple?: boolean
@@ -35,7 +35,7 @@ export interface Option {
   readonly choices?: readonly string[]
 }
 
-export type Options = Readonly<Record<string, Option>>
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
 export interface ConnectOptions {
   /** Whether warnings of the server are shown: not by commands that look at everything. @default true */
@@ -43,8 +43,8 @@ export interface ConnectOptions {
 }
 
 /** What was typed, understood. */
-export interface Call {
-  readonly values: Values
+export interface Invocation {
+  readonly values: OptionValues
   /** What is neither an option nor the command. */
   readonly words: readonly string[]
   readonly io: Io
@@ -54,7 +54,7 @@ export interface Call {
   readonly json: boolean
 }
 
-export interface Values {
+export interface OptionValues {
   text(name: string): string | undefined
   texts(name: string): readonly string[]
   flag(name: string): boolean
@@ -69,18 +69,18 @@ export interface Command {
   /** How many words it takes. @default none */
   readonly words?: { readonly least: number; readonly most: number }
   /** @default none beside those of every command */
-  readonly options?: Options
+  readonly options?: OptionSpecs
   /** More to know, below the options. */
   readonly details?: string
   readonly examples?: readonly string[]
   /** What the words of its first place can be, for completion: kinds of the server, names, or these. */
   readonly completes?: 'kinds' | 'files' | readonly string[]
   /** Gives the exit code; what it throws is told by `failureOf`. */
-  run(call: Call): Promise<number>
+  run(call: Invocation): Promise<number>
 }
 
 /** What every command takes. */
-export const everywhere: Options = {
+export const globalOptions: OptionSpecs = {
   kubeconfig: {
     type: 'string',
     value: 'FILE',
@@ -92,7 +92,7 @@ export const everywhere: Options = {
 }
 
 /** What commands about objects of a namespace take. */
-export const inNamespace: Options = {
+export const namespaceOptions: OptionSpecs = {
   namespace: { type: 'string', short: 'n', value: 'NAME', about: 'the namespace (default: that of the context)' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'objects of all namespaces' },
 }

@@ -5,13 +5,17 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'evenkeel/client'
 import type { Client } from 'evenkeel/client'
-import type { ConnectOptions, Io, Values } from './command.ts'
+import type { ConnectOptions, Io, OptionValues } from './command.ts'
 
 /** Where `evenkeel up` and `evenkeel serve` leave how to reach them. */
 const ownKubeconfig = join('data', 'kubeconfig')
 
 /** @throws {ConfigError} when none is configured. */
-export async function connectFor(values: Values, io: Io, { warnings = true }: ConnectOptions = {}): Promise<Client> {
+export async function connectFor(
+  values: OptionValues,
+  io: Io,
+  { warnings = true }: ConnectOptions = {},
+): Promise<Client> {
   const kubeconfig = await kubeconfigFor(values, io)
   const context = values.text('context')
   const namespace = values.text('namespace')
@@ -30,7 +34,7 @@ export async function connectFor(values: Values, io: Io, { warnings = true }: Co
 
 /** The file, or undefined for what kubectl would take. */
 export async function kubeconfigFor(
-  values: Values,
+  values: OptionValues,
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,
 ): Promise<string | undefined> {
   const given = values.text('kubeconfig')

@@ -1,8 +1,8 @@
 /**
  * What `--help` prints, made from the same declarations that the parser reads.
  */
-import type { Command, Option, Options } from './command.ts'
-import { everywhere } from './command.ts'
+import type { Command, OptionSpec, OptionSpecs } from './command.ts'
+import { globalOptions } from './command.ts'
 
 /** A group of commands, under its heading. */
 export interface Section {
@@ -32,13 +32,13 @@ export function helpOf({ name, about, usage, options = {}, details, examples = [
   const parts = [
     `${about}\n\nUsage: evenkeel ${name}${usage === undefined ? '' : ` ${usage}`} [options]`,
     details,
-    optionLines({ ...options, ...everywhere }),
+    optionLines({ ...options, ...globalOptions }),
     examples.length === 0 ? undefined : `Examples:\n${examples.map((line) => `  ${line}`).join('\n')}`,
   ]
   return `${parts.filter((part) => part !== undefined).join('\n\n')}\n`
 }
 
-function optionLines(options: Options): string {
+function optionLines(options: OptionSpecs): string {
   const rows = Object.entries(options).map(
     ([name, option]) =>
       [
@@ -50,7 +50,7 @@ function optionLines(options: Options): string {
   return rows.map(([left, about]) => `  ${left.padEnd(width)}  ${about}`).join('\n')
 }
 
-function nameOf(name: string, { short, value, type, multiple = false }: Option): string {
+function nameOf(name: string, { short, value, type, multiple = false }: OptionSpec): string {
   const long = `--${name}${type === 'string' ? ` ${value ?? 'TEXT'}` : ''}${multiple ? ' ...' : ''}`
   return short === undefined ? `    ${long}` : `-${short}, ${long}`
 }

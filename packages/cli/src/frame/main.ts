@@ -6,13 +6,13 @@
  */
 import { readFile } from 'node:fs/promises'
 import type { Client } from 'evenkeel/client'
-import type { Call, Command, ConnectOptions, Io } from './command.ts'
+import type { Invocation, Command, ConnectOptions, Io } from './command.ts'
 import { sections } from '../commands.ts'
 import { connectFor } from './connect.ts'
 import { Failure, failureOf } from './failure.ts'
 import { helpOf, helpOfAll } from './help.ts'
 import { nearest } from './nearest.ts'
-import { parseCall } from './parse.ts'
+import { parseInvocation } from './parse.ts'
 
 /** Runs one command. @throws what is a mistake of ours. */
 export async function main(words: readonly string[], io: Io): Promise<number> {
@@ -33,7 +33,7 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
   if (first === undefined || first === '--help' || first === '-h' || first === 'help') return help(rest, io)
   if (first === '--version') return version(io)
   const command = find(first)
-  const { values, words } = parseCall(command, rest)
+  const { values, words } = parseInvocation(command, rest)
   if (values.flag('help')) {
     io.stdout.write(helpOf(command))
     return 0
@@ -54,7 +54,7 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
       io: { ...io, signal },
       connect,
       json: values.flag('json'),
-    } satisfies Call)
+    } satisfies Invocation)
   } finally {
     over.abort()
     for (const client of clients) await client.close()

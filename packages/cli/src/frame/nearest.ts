@@ -7,14 +7,14 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   let best: string | undefined
   let fewest = Math.max(1, Math.floor(typed.length / 3)) + 1
   for (const word of words) {
-    const changes = changesBetween(typed.toLowerCase(), word.toLowerCase())
+    const changes = editDistance(typed.toLowerCase(), word.toLowerCase())
     if (changes < fewest) [best, fewest] = [word, changes]
   }
   return best
 }
 
 /** How many letters must be put in, taken out, replaced, or swapped with their neighbour. */
-function changesBetween(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0
   for (let i = 1; i <= a.length; i++) {

@@ -2,18 +2,18 @@
  * From words on a command line to a call; what cannot be meant is said with what could have been.
  */
 import { parseArgs } from 'node:util'
-import { everywhere } from './command.ts'
-import type { Command, Option, Options, Values } from './command.ts'
+import { globalOptions } from './command.ts'
+import type { Command, OptionSpec, OptionSpecs, OptionValues } from './command.ts'
 import { Failure } from './failure.ts'
 import { nearest } from './nearest.ts'
 
-interface Parsed {
-  readonly values: Values
+interface ParsedInvocation {
+  readonly values: OptionValues
   readonly words: readonly string[]
 }
 
 /** @throws {Failure} `usage` */
-export function parseCall(command: Command, words: readonly string[]): Parsed {
+export function parseInvocation(command: Command, words: readonly string[]): ParsedInvocation {
   const options = optionsOf(command)
   const hint = `evenkeel ${command.name} --help`
   let parsed: { values: Record<string, unknown>; positionals: string[] }
@@ -25,7 +25,7 @@ export function parseCall(command: Command, words: readonly string[]): Parsed {
       options: toNode(options),
     }) as typeof parsed
   } catch (error) {
-    throw new Failure('usage', sayUnknown((error as Error).message, options), { cause: error, hint })
+    throw new Failure('usage', describeUnknownOption((error as Error).message, options), { cause: error, hint })
   }
   const values = new ParsedValues(parsed.values)
   checkChoices(options, values, hint)
@@ -34,11 +34,11 @@ export function parseCall(command: Command, words: readonly string[]): Parsed {
 }
 
 /** Its own options and those of every command. */
-function optionsOf(command: Command): Options {
-  return { ...command.options, ...everywhere }
+function optionsOf(command: Command): OptionSpecs {
+  return { ...command.options, ...globalOptions }
 }
 
-class ParsedValues implements Values {
+class ParsedValues implements OptionValues {
   readonly #values: Readonly<Record<string, unknown>>
 
   constructor(values: Readonly<Record<string, unknown>>) {
@@ -60,7 +60,9 @@ class ParsedValues implements Values {
   }
 }
 
-function toNode(options: Options): Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }> {
+function toNode(
+  options: OptionSpecs,
+): Record<string, { type: 'string' | 'boolean'; short?: string; multiple?: boolean }> {
   return Object.fromEntries(
     Object.entries(options).map(([name, { type, short, multiple = false }]) => [
       name,
@@ -70,15 +72,15 @@ function toNode(options: Options): Record<string, { type: 'string' | 'boolean'; 
 }
 
 /** Node says which option it does not know; we add the one that was meant. */
-function sayUnknown(message: string, options: Options): string {
+function describeUnknownOption(message: string, options: OptionSpecs): string {
   const unknown = /Unknown option '--?([^']+)'/.exec(message)?.[1]
   if (unknown === undefined) return (message.split('\n')[0] ?? message).replace(/\.? To specify.*$/, '')
   const meant = nearest(unknown, Object.keys(options))
   return `there is no option --${unknown}${meant === undefined ? '' : `; did you mean --${meant}?`}`
 }
 
-function checkChoices(options: Options, values: Values, hint: string): void {
-  for (const [name, { choices }] of Object.entries(options) as [string, Option][]) {
+function checkChoices(options: OptionSpecs, values: OptionValues, hint: string): void {
+  for (const [name, { choices }] of Object.entries(options) as [string, OptionSpec][]) {
     const wrong = choices && values.texts(name).find((value) => !choices.includes(value))
     if (wrong !== undefined)
       throw new Failure('usage', `--${name} is one of ${choices?.join(', ')}, got ${JSON.stringify(wrong)}`, { hint })

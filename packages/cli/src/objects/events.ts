@@ -6,7 +6,7 @@ import type { JsonObject, KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
 import { Event } from 'evenkeel/kinds/core/v1'
 
-export interface Told {
+export interface EventSummary {
   readonly type: string
   readonly reason: string
   readonly message: string
@@ -21,7 +21,7 @@ export async function eventsOf(
   client: Client,
   { kind, metadata: { name = '', namespace, uid } }: KubeObject,
   { signal }: { signal: AbortSignal },
-): Promise<readonly Told[]> {
+): Promise<readonly EventSummary[]> {
   const { items } = await client.list(Event, {
     namespace: namespace ?? 'default',
     fieldSelector: `involvedObject.name=${name}`,
@@ -33,12 +33,12 @@ export async function eventsOf(
         involvedObject.kind === kind &&
         (uid === undefined || involvedObject.uid === undefined || involvedObject.uid === uid),
     )
-    .map((event) => toldOf(event as unknown as JsonObject))
+    .map((event) => eventSummaryOf(event as unknown as JsonObject))
     .sort((a, b) => (a.lastTime < b.lastTime ? -1 : a.lastTime > b.lastTime ? 1 : 0))
 }
 
 /** One event, in few words. */
-export function toldOf(event: JsonObject): Told {
+export function eventSummaryOf(event: JsonObject): EventSummary {
   const {
     type = 'Normal',
     reason = '',

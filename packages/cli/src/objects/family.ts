@@ -11,27 +11,27 @@ const listsMax = 8
 /** Events are about others; the state of components is no object. */
 const leftOut = new Set(['Event', 'ComponentStatus'])
 
-export interface Member {
+export interface OwnedObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: KubeObject['metadata']
 }
 
-export interface Family {
+export interface OwnerGraph {
   /** Those whose owner references name this uid. */
-  childrenOf(uid: string): readonly Member[]
-  find(uid: string): Member | undefined
+  childrenOf(uid: string): readonly OwnedObject[]
+  find(uid: string): OwnedObject | undefined
   /** Kinds that could not be listed, and why. */
-  readonly unread: readonly { readonly kind: string; readonly why: string }[]
+  readonly unreadKinds: readonly { readonly kind: string; readonly why: string }[]
 }
 
 /** Reads every kind that can be listed; those that may not be are told, not fatal. */
-export async function readFamily(
+export async function readOwnerGraph(
   client: Client,
   { namespace, signal }: { namespace?: string | undefined; signal: AbortSignal },
-): Promise<Family> {
+): Promise<OwnerGraph> {
   const kinds = (await client.resources()).filter(({ verbs, kind }) => verbs.includes('list') && !leftOut.has(kind))
-  const members: Member[] = []
+  const members: OwnedObject[] = []
   const unread: { kind: string; why: string }[] = []
   const left = [...kinds]
   const work = async (): Promise<void> => {
@@ -39,20 +39,20 @@ export async function readFamily(
       await listOne(client, kind, { namespace, signal, members, unread })
   }
   await Promise.all(Array.from({ length: listsMax }, work))
-  return familyOf(members, unread)
+  return ownerGraphOf(members, unread)
 }
 
-interface Collected {
+interface ListResults {
   readonly namespace?: string | undefined
   readonly signal: AbortSignal
-  readonly members: Member[]
+  readonly members: OwnedObject[]
   readonly unread: { kind: string; why: string }[]
 }
 
 async function listOne(
   client: Client,
   { apiVersion, kind, namespaced }: DiscoveredResource,
-  { namespace, signal, members, unread }: Collected,
+  { namespace, signal, members, unread }: ListResults,
 ): Promise<void> {
   try {
     const { items } = await client.list(metadataOnly({ apiVersion, kind }), {
@@ -67,9 +67,9 @@ async function listOne(
 }
 
 /** The same from members that were read already. */
-function familyOf(members: readonly Member[], unread: Family['unread'] = []): Family {
-  const byUid = new Map<string, Member>()
-  const byOwner = new Map<string, Member[]>()
+function ownerGraphOf(members: readonly OwnedObject[], unread: OwnerGraph['unreadKinds'] = []): OwnerGraph {
+  const byUid = new Map<string, OwnedObject>()
+  const byOwner = new Map<string, OwnedObject[]>()
   for (const member of members) {
     const { uid, ownerReferences = [] } = member.metadata
     // One object under two versions of its group is one object.
@@ -77,11 +77,11 @@ function familyOf(members: readonly Member[], unread: Family['unread'] = []): Fa
     byUid.set(uid, member)
     for (const { uid: owner } of ownerReferences) byOwner.set(owner, [...(byOwner.get(owner) ?? []), member])
   }
-  for (const children of byOwner.values()) children.sort(compareMembers)
-  return { childrenOf: (uid) => byOwner.get(uid) ?? [], find: (uid) => byUid.get(uid), unread }
+  for (const children of byOwner.values()) children.sort(compareOwnedObjects)
+  return { childrenOf: (uid) => byOwner.get(uid) ?? [], find: (uid) => byUid.get(uid), unreadKinds: unread }
 }
 
-function compareMembers(a: Member, b: Member): number {
+function compareOwnedObjects(a: OwnedObject, b: OwnedObject): number {
   const [left, right] = [a, b].map(({ kind, metadata: { name = '' } }) => `${kind}/${name}`)
   return (left ?? '') < (right ?? '') ? -1 : 1
 }

@@ -5,7 +5,7 @@ import { isJsonObject } from 'evenkeel/api'
 import type { JsonObject, KubeObject } from 'evenkeel/api'
 
 /** In sentences; never empty: nobody can promise that nothing is left. */
-export function leaksOf(object: KubeObject, finalizers: readonly string[]): readonly string[] {
+export function leftoversOf(object: KubeObject, finalizers: readonly string[]): readonly string[] {
   const { status } = object as { status?: JsonObject }
   const facts = isJsonObject(status) ? status : {}
   const external = isJsonObject(facts['external']) ? facts['external'] : {}

@@ -6,21 +6,21 @@ import { Failure } from '../frame/failure.ts'
 import { nearest } from '../frame/nearest.ts'
 
 /** A kind, and perhaps names of its objects. */
-export interface Target {
+export interface ResourceTarget {
   readonly resource: DiscoveredResource
   /** Empty: all of them. */
   readonly names: readonly string[]
 }
 
 /** From `KIND`, `KIND NAME ...` or `KIND/NAME ...`. @throws {Failure} `unknown-kind`, `usage` */
-export async function lookUp(client: Client, words: readonly string[]): Promise<readonly Target[]> {
+export async function lookUp(client: Client, words: readonly string[]): Promise<readonly ResourceTarget[]> {
   const [first = '', ...rest] = words
-  if (words.some((word) => word.includes('/'))) return Promise.all(words.map((word) => lookUpPair(client, word)))
+  if (words.some((word) => word.includes('/'))) return Promise.all(words.map((word) => lookUpObject(client, word)))
   return Promise.all(first.split(',').map(async (kind) => ({ resource: await lookUpKind(client, kind), names: rest })))
 }
 
 /** From `KIND/NAME`. */
-export async function lookUpPair(client: Client, word: string): Promise<Target & { readonly name: string }> {
+export async function lookUpObject(client: Client, word: string): Promise<ResourceTarget & { readonly name: string }> {
   const [kind = '', name = '', ...more] = word.split('/')
   if (kind === '' || name === '' || more.length > 0)
     throw new Failure('usage', `${JSON.stringify(word)} is not of the form KIND/NAME`)

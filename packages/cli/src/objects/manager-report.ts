@@ -5,11 +5,11 @@
  * server's side of the story is all there is, and commands say so.
  */
 import type { ControllerHealth, LedgerEntry } from 'evenkeel/controller'
-import type { Io, Options, Values } from '../frame/command.ts'
+import type { Io, OptionSpecs, OptionValues } from '../frame/command.ts'
 import { Failure } from '../frame/failure.ts'
 import { readManagerFile } from './manager-file.ts'
 
-export const ofManager: Options = {
+export const managerOptions: OptionSpecs = {
   manager: {
     type: 'string',
     value: 'URL',
@@ -34,8 +34,11 @@ export interface RuleFinding {
 }
 
 /** Undefined when none is named and none runs here. @throws {Failure} `no-server` when the one that was named does not answer. */
-export async function readManager(values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<ManagerReport | undefined> {
-  const reports = (await readAll('/debug/reconciles', values, io)) as readonly ManagerReport[]
+export async function readManager(
+  values: OptionValues,
+  io: Pick<Io, 'cwd' | 'signal'>,
+): Promise<ManagerReport | undefined> {
+  const reports = (await readEndpoints('/debug/reconciles', values, io)) as readonly ManagerReport[]
   if (reports.length === 0) return undefined
   return {
     controllers: reports.flatMap(({ controllers }) => controllers),
@@ -45,15 +48,19 @@ export async function readManager(values: Values, io: Pick<Io, 'cwd' | 'signal'>
 
 /** What the rules found. Undefined when no manager runs here. @throws {Failure} `no-server` */
 export async function readRules(
-  values: Values,
+  values: OptionValues,
   io: Pick<Io, 'cwd' | 'signal'>,
 ): Promise<readonly RuleFinding[] | undefined> {
-  const reports = (await readAll('/debug/rules', values, io)) as readonly { findings: readonly RuleFinding[] }[]
+  const reports = (await readEndpoints('/debug/rules', values, io)) as readonly { findings: readonly RuleFinding[] }[]
   return reports.length === 0 ? undefined : reports.flatMap(({ findings }) => findings)
 }
 
 /** What each of them says. One that was named must answer; of those that run here, those that do. */
-async function readAll(path: string, values: Values, io: Pick<Io, 'cwd' | 'signal'>): Promise<readonly unknown[]> {
+async function readEndpoints(
+  path: string,
+  values: OptionValues,
+  io: Pick<Io, 'cwd' | 'signal'>,
+): Promise<readonly unknown[]> {
   const given = values.text('manager')
   if (given === undefined) {
     const answers = await Promise.allSettled(

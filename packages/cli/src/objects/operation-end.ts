@@ -11,7 +11,7 @@ import { Failure } from '../frame/failure.ts'
 const waitMs = 30_000
 
 /** @throws {Failure} `refused` when nobody does it for half a minute. */
-export async function operationEnd(
+export async function waitForOperation(
   client: Client,
   { name, namespace }: { name: string; namespace: string },
   signal: AbortSignal,

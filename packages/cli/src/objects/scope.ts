@@ -2,12 +2,12 @@
  * Which namespace a command is about.
  */
 import type { Client, DiscoveredResource } from 'evenkeel/client'
-import type { Values } from '../frame/command.ts'
+import type { OptionValues } from '../frame/command.ts'
 import { Failure } from '../frame/failure.ts'
 
 /** Undefined: all of them, or a kind that has none. @throws {Failure} `usage` */
 export function namespaceOf(
-  values: Values,
+  values: OptionValues,
   { namespaced }: Pick<DiscoveredResource, 'namespaced'>,
   { namespace = 'default' }: Pick<Client, 'namespace'>,
 ): string | undefined {

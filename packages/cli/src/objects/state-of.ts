@@ -4,7 +4,7 @@
 import { findCondition, isJsonObject } from 'evenkeel/api'
 import type { Condition, JsonObject, KubeObject } from 'evenkeel/api'
 
-export interface State {
+export interface ObjectState {
   /** `Ready`, `Progressing`, `Deleting`, `Failed`, or the phase that the object names. */
   readonly word: string
   /** Undefined: it has no notion of that. */
@@ -25,7 +25,7 @@ const summaries = [
   'DependenciesReady',
 ]
 
-export function stateOf(object: KubeObject): State {
+export function stateOf(object: KubeObject): ObjectState {
   const { metadata } = object
   const { status } = object as { status?: JsonObject }
   if (metadata.deletionTimestamp !== undefined)
@@ -51,7 +51,7 @@ export function conditionsOf(object: KubeObject): readonly Condition[] {
   return (Array.isArray(conditions) ? conditions.filter(isJsonObject) : []) as unknown as readonly Condition[]
 }
 
-function byPhase(status: JsonObject): State {
+function byPhase(status: JsonObject): ObjectState {
   const { phase } = status
   if (typeof phase !== 'string') return { word: 'exists', isGood: undefined, why: '' }
   return { word: phase, isGood: ['Active', 'Bound', 'Running', 'Succeeded', 'Ready'].includes(phase), why: '' }

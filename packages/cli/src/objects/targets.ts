@@ -3,7 +3,7 @@
  */
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
-import type { Call } from '../frame/command.ts'
+import type { Invocation } from '../frame/command.ts'
 import { Failure } from '../frame/failure.ts'
 import { lookUp } from './lookup.ts'
 import { namespaceOf } from './scope.ts'
@@ -11,7 +11,7 @@ import { namespaceOf } from './scope.ts'
 /** Those of `KIND`, `KIND NAME ...` or `KIND/NAME ...`. @throws {ApiError} `NotFound`; {@link Failure} `usage` */
 export async function readTargets(
   client: Client,
-  { words, values, io: { signal } }: Call,
+  { words, values, io: { signal } }: Invocation,
 ): Promise<readonly KubeObject[]> {
   const objects: KubeObject[] = []
   for (const {
@@ -36,7 +36,7 @@ export async function readTargets(
 }
 
 /** The one object of `KIND/NAME` or `KIND NAME`. @throws {Failure} `usage` */
-export async function readTarget(client: Client, call: Call): Promise<KubeObject> {
+export async function readTarget(client: Client, call: Invocation): Promise<KubeObject> {
   const objects = await readTargets(client, call)
   const [object] = objects
   if (object && objects.length === 1) return object

@@ -4,7 +4,7 @@
 
 import { parseTime } from 'evenkeel/api'
 
-const steps = [
+const timeUnits = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['m', 60_000],
@@ -20,9 +20,9 @@ export function ago(time: string, nowMs: number): string {
 /** The largest unit, and the next one while it matters. */
 export function duration(ms: number): string {
   const whole = Math.max(0, Math.round(ms / 1000) * 1000)
-  const index = steps.findIndex(([, size]) => whole >= size)
-  const [unit, size] = steps[index] ?? steps[3]
-  const [nextUnit, nextSize] = steps[index + 1] ?? ['', Infinity]
+  const index = timeUnits.findIndex(([, size]) => whole >= size)
+  const [unit, size] = timeUnits[index] ?? timeUnits[3]
+  const [nextUnit, nextSize] = timeUnits[index + 1] ?? ['', Infinity]
   const count = Math.floor(whole / size)
   const rest = Math.floor((whole % size) / nextSize)
   return `${count}${unit}${rest > 0 && count < 10 ? `${rest}${nextUnit}` : ''}`

@@ -7,7 +7,7 @@ import { Failure } from '../frame/failure.ts'
 import { readTypeScript } from './read-typescript.ts'
 
 /** With its whole path; the file can be imported afterwards. @throws {Failure} `bad-file` */
-export async function moduleOf(word: string, folder: string): Promise<string> {
+export async function resolveModule(word: string, folder: string): Promise<string> {
   const at = word.lastIndexOf('#')
   const [file, name] = at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at)]
   const path = resolve(folder, file)

@@ -64,7 +64,7 @@ describe('LiveView', () => {
       Array.from({ length: 50 }, (_, index) => object(`a-lamp-with-a-long-name-${index}`)),
       { columns: 20, rows: 10 },
     )
-    for (let line = 0; line < 20; line++) view.tell(`line ${line} of the log, which is long`)
+    for (let line = 0; line < 20; line++) view.log(`line ${line} of the log, which is long`)
     view.draw()
     const lines = (frames[0] ?? '').replace(clear, '').trimEnd().split('\n')
     expect(lines.length).toBeLessThan(10)

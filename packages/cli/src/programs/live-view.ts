@@ -12,14 +12,14 @@ import type { Output } from '../frame/command.ts'
 import { stateOf } from '../objects/state-of.ts'
 import { duration } from '../printing/ago.ts'
 import { safeText } from '../printing/safe-text.ts'
-import { isSame } from '../why/changed.ts'
+import { isKeyOf } from '../why/changed.ts'
 import { causeLines } from '../why/ran.ts'
 
 const redrawMs = 250
 const logLinesMax = 8
 const runsMax = 300
 
-interface ViewOptions {
+interface LiveViewOptions {
   readonly stdout: Output
   readonly cache: Pick<ObjectCache, 'list'>
   readonly ledger: Pick<Ledger, 'entries'>
@@ -30,13 +30,13 @@ interface ViewOptions {
 }
 
 export class LiveView {
-  readonly #options: ViewOptions
+  readonly #options: LiveViewOptions
   readonly #log: string[] = []
   #drawn = ''
   #height = 0
   #stop: () => void = () => undefined
 
-  constructor(options: ViewOptions) {
+  constructor(options: LiveViewOptions) {
     this.#options = options
   }
 
@@ -54,7 +54,7 @@ export class LiveView {
   }
 
   /** One line of the log. */
-  tell(line: string): void {
+  log(line: string): void {
     this.#log.push(
       ...safeText(line)
         .split('\n')
@@ -96,7 +96,7 @@ export class LiveView {
     const lines = shown.map((object) =>
       this.#line(object, {
         width,
-        run: runs.find(({ key }) => isSame(key, { kind: object.kind, ...object.metadata })),
+        run: runs.find(({ key }) => isKeyOf(key, { kind: object.kind, ...object.metadata })),
       }),
     )
     return all.length > shown.length ? [...lines, `  and ${all.length - shown.length} more`] : lines

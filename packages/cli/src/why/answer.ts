@@ -2,11 +2,11 @@
  * An answer to "why?": a question, what is the case, and what to do; each line stands on a fact that can be shown.
  */
 import type { KubeObject } from 'evenkeel/api'
-import type { Told } from '../objects/events.ts'
-import type { Family } from '../objects/family.ts'
+import type { EventSummary } from '../objects/events.ts'
+import type { OwnerGraph } from '../objects/family.ts'
 import type { ManagerReport } from '../objects/manager-report.ts'
 
-export interface Answer {
+export interface WhyAnswer {
   /** `not-ready`, `still-here`, `changed`, `ran` */
   readonly question: string
   /** One sentence. */
@@ -18,10 +18,10 @@ export interface Answer {
 }
 
 /** Everything that answers are made from; gathered once. */
-export interface Facts {
+export interface WhyFacts {
   readonly object: KubeObject
-  readonly events: readonly Told[]
-  readonly family: Family
+  readonly events: readonly EventSummary[]
+  readonly ownerGraph: OwnerGraph
   /** Undefined when no manager could be asked. */
   readonly manager: ManagerReport | undefined
   readonly nowMs: number

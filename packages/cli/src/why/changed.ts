@@ -5,10 +5,10 @@ import { isJsonObject, parseKey } from 'evenkeel/api'
 import type { JsonValue, KubeObject } from 'evenkeel/api'
 import type { LedgerEntry } from 'evenkeel/controller'
 import { ago } from '../printing/ago.ts'
-import type { Answer, Facts } from './answer.ts'
+import type { WhyAnswer, WhyFacts } from './answer.ts'
 import { causeLines } from './ran.ts'
 
-export function whyChanged(facts: Facts): Answer {
+export function whyChanged(facts: WhyFacts): WhyAnswer {
   const { object, manager, nowMs } = facts
   const written = [...(object.metadata.managedFields ?? [])].sort((a, b) =>
     String(b.time ?? '').localeCompare(String(a.time ?? '')),
@@ -42,7 +42,7 @@ function lastWrite(
 ): { run: LedgerEntry; version: string } | undefined {
   for (const run of runs) {
     const write = run.writes.findLast(
-      ({ object, isNoop = false }) => !isNoop && isSame(object, { kind, name, namespace }),
+      ({ object, isNoop = false }) => !isNoop && isKeyOf(object, { kind, name, namespace }),
     )
     if (write) return { run, version: write.resourceVersion ?? resourceVersion ?? '' }
   }
@@ -50,7 +50,7 @@ function lastWrite(
 }
 
 /** Whether a canonical key is that of an object. */
-export function isSame(
+export function isKeyOf(
   key: string,
   { kind, name, namespace }: { kind: string; name?: string | undefined; namespace?: string | undefined },
 ): boolean {

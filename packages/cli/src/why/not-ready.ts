@@ -5,13 +5,13 @@ import { isJsonObject } from 'evenkeel/api'
 import type { Condition, JsonObject, KubeObject } from 'evenkeel/api'
 import { conditionsOf, sentence, stateOf } from '../objects/state-of.ts'
 import { ago } from '../printing/ago.ts'
-import type { Answer, Facts } from './answer.ts'
+import type { WhyAnswer, WhyFacts } from './answer.ts'
 import { lastRunsOf } from './ran.ts'
 
 /** Types whose truth is bad news. */
 const badNews = /^(?:Failed|Degraded|Stalled|Drifted|Conflict|Cycle|.*Pressure|.*Unavailable|.*Failure)$/
 
-export function whyNotReady(facts: Facts): Answer {
+export function whyNotReady(facts: WhyFacts): WhyAnswer {
   const { object } = facts
   const state = stateOf(object)
   const because = [
@@ -55,7 +55,7 @@ function lag({ metadata: { generation }, ...object }: KubeObject): readonly stri
     : []
 }
 
-function conditionLines({ object, nowMs }: Facts): readonly string[] {
+function conditionLines({ object, nowMs }: WhyFacts): readonly string[] {
   const telling = (condition: Condition): boolean =>
     badNews.test(condition.type) ? condition.status === 'True' : condition.status !== 'True'
   return conditionsOf(object)
@@ -81,7 +81,7 @@ function partLines(object: KubeObject, field: 'children' | 'dependencies', words
     })
 }
 
-function runLines(facts: Facts): readonly string[] {
+function runLines(facts: WhyFacts): readonly string[] {
   const [last] = lastRunsOf(facts)
   if (!last?.end) return last ? [`its controller ${last.controller} is at it right now`] : []
   const { result, error, waitingFor, afterMs } = last.end
@@ -92,7 +92,7 @@ function runLines(facts: Facts): readonly string[] {
   return waitingFor === undefined ? [] : [`its controller ${last.controller} waits for ${waitingFor} (${result})`]
 }
 
-function eventLines({ events, nowMs }: Facts): readonly string[] {
+function eventLines({ events, nowMs }: WhyFacts): readonly string[] {
   const last = events.findLast(({ type }) => type === 'Warning')
   return last
     ? [
@@ -101,7 +101,7 @@ function eventLines({ events, nowMs }: Facts): readonly string[] {
     : []
 }
 
-function silence({ object, manager }: Facts): readonly string[] {
+function silence({ object, manager }: WhyFacts): readonly string[] {
   const { status } = object as { status?: JsonObject }
   if (isJsonObject(status) && Object.keys(status).length > 0) return []
   return [
@@ -111,7 +111,7 @@ function silence({ object, manager }: Facts): readonly string[] {
   ]
 }
 
-function adviceFor({ object, manager }: Facts): readonly string[] {
+function adviceFor({ object, manager }: WhyFacts): readonly string[] {
   const kind = object.kind.toLowerCase()
   const name = object.metadata.name ?? ''
   return [

@@ -4,12 +4,12 @@
 import { parseKey } from 'evenkeel/api'
 import type { LedgerEntry, RunCause } from 'evenkeel/controller'
 import { duration } from '../printing/ago.ts'
-import type { Answer, Facts } from './answer.ts'
-import { isSame } from './changed.ts'
+import type { WhyAnswer, WhyFacts } from './answer.ts'
+import { isKeyOf } from './changed.ts'
 
 const shownMax = 5
 
-export function whyRan(facts: Facts): Answer {
+export function whyRan(facts: WhyFacts): WhyAnswer {
   const { manager, nowMs } = facts
   if (!manager)
     return {
@@ -50,9 +50,9 @@ export function lastRunsOf({
     metadata: { name, namespace },
   },
   manager,
-}: Facts): readonly LedgerEntry[] {
+}: WhyFacts): readonly LedgerEntry[] {
   return (manager?.runs ?? [])
-    .filter(({ key }) => isSame(key, { kind, name, namespace }))
+    .filter(({ key }) => isKeyOf(key, { kind, name, namespace }))
     .toSorted((a, b) => b.startedMs - a.startedMs)
 }
 

@@ -5,7 +5,7 @@ import type { KubeObject } from 'evenkeel/api'
 import { conditionsOf, sentence } from '../objects/state-of.ts'
 import { ago } from '../printing/ago.ts'
 import { refOf } from './answer.ts'
-import type { Answer, Facts } from './answer.ts'
+import type { WhyAnswer, WhyFacts } from './answer.ts'
 
 const known: Readonly<Record<string, string>> = {
   foregroundDeletion: 'it was deleted in the foreground and waits for what belongs to it',
@@ -14,7 +14,7 @@ const known: Readonly<Record<string, string>> = {
   'customresourcecleanup.apiextensions.k8s.io': 'the definition waits until its objects are gone',
 }
 
-export function whyStillHere(facts: Facts): Answer {
+export function whyStillHere(facts: WhyFacts): WhyAnswer {
   const { object, nowMs } = facts
   const { deletionTimestamp, finalizers = [] } = object.metadata
   if (deletionTimestamp === undefined)
@@ -39,7 +39,7 @@ export function whyStillHere(facts: Facts): Answer {
 }
 
 /** Children that must go first. */
-function blockers({ object, family }: Facts): readonly string[] {
+function blockers({ object, ownerGraph: family }: WhyFacts): readonly string[] {
   const { uid = '', finalizers = [] } = object.metadata
   if (!finalizers.includes('foregroundDeletion')) return []
   const blocking = family
@@ -56,7 +56,7 @@ function blockers({ object, family }: Facts): readonly string[] {
 }
 
 /** Who put the finalizer there, by the fields that managers own. */
-function holderOf({ object, manager }: Facts, finalizer: string): string {
+function holderOf({ object, manager }: WhyFacts, finalizer: string): string {
   const owner = object.metadata.managedFields?.find(({ fieldsV1 }) =>
     JSON.stringify(fieldsV1 ?? {}).includes(JSON.stringify(`v:"${finalizer}"`).slice(1, -1)),
   )?.manager
@@ -70,7 +70,7 @@ function holderOf({ object, manager }: Facts, finalizer: string): string {
     : who
 }
 
-function ownerLines({ object, family }: Facts): readonly string[] {
+function ownerLines({ object, ownerGraph: family }: WhyFacts): readonly string[] {
   return (object.metadata.ownerReferences ?? []).map(({ kind, name, uid }) =>
     family.find(uid)
       ? `${kind.toLowerCase()}/${name} owns it and is there`

@@ -95,8 +95,8 @@ export { isOperationOver, Operation, operationTargetLabel } from './actions/oper
 export type { OperationObject, OperationPhase, OperationTarget } from './actions/operation.ts'
 export { formatActionRequest, readActionRequest, requestAnnotation } from './actions/request.ts'
 export type { ActionRequest } from './actions/request.ts'
-export { actionsAnnotation, checkActionSheet, readActionSheets } from './actions/sheet.ts'
-export type { ActionForm, ActionSheet, OperationPolicy } from './actions/sheet.ts'
+export { actionsAnnotation, checkActionDefinition, readActionDefinitions } from './actions/sheet.ts'
+export type { ActionForm, ActionDefinition, OperationPolicy } from './actions/sheet.ts'
 export type { StandardStatus } from './kind/standard-status.ts'
 export type {
   ActionReport,
@@ -214,58 +214,58 @@ export { skipString, skipValue } from './skip-json.ts'
 export { compareText, quote, utf8Length } from './text.ts'
 
 export { formatDuration, formatMicroTime, formatTime, parseDuration, parseTime, parseTimestamp } from './time.ts'
-export type { Timestamp } from './time.ts'
+export type { ParsedTimestamp } from './time.ts'
 
 export type { Definitions, ListType, Schema, SchemaNode } from './schema/schema.ts'
-export { cannotBeHandled, conform } from './schema/conform.ts'
-export type { Conformed } from './schema/conform.ts'
-export { strictDecodingError, strictSentences } from './schema/strict.ts'
+export { cannotBeHandledError, decodeObject } from './schema/conform.ts'
+export type { DecodedObject } from './schema/conform.ts'
+export { strictDecodingError, strictDecodingMessages } from './schema/strict.ts'
 export { applyStrategicMergePatch } from './patch/strategic/strategic-merge-patch.ts'
 export { defaultCustomObject } from './custom/default.ts'
-export { shapeCustomObject } from './custom/shape.ts'
+export { pruneCustomObject } from './custom/shape.ts'
 export { validateCustomObject } from './custom/validate.ts'
 export type { ValidateCustomOptions } from './custom/validate.ts'
-export { conditionsCostMax, loadAdmissionLanguage } from './admission/load.ts'
+export { matchConditionsCostMax, loadAdmissionEngine } from './admission/load.ts'
 export { overlay } from './admission/overlay.ts'
 export type {
-  AccessCheck,
+  AuthorizerCheck,
   AdmissionCompiler,
   AdmissionEvaluation,
   AdmissionExpression,
   AdmissionInput,
-  AdmissionLanguage,
-  AdmissionOutcome,
+  AdmissionEngine,
+  AdmissionResult,
   AdmissionScope,
-  AskAccess,
-  Made,
+  AuthorizeFunction,
+  JsonResult,
   PolicyTypes,
   TypeWarning,
 } from './admission/load.ts'
-export { loadRules } from './rules/load.ts'
-export type { RuleEvaluator, RuleEvaluatorOptions, RuleLanguage } from './rules/load.ts'
+export { loadRuleEngine } from './rules/load.ts'
+export type { RuleEvaluator, RuleEvaluatorOptions, RuleEngine } from './rules/load.ts'
 export { applyConfiguration } from './apply/managed/apply-configuration.ts'
 export type { ApplyRequest } from './apply/managed/apply-configuration.ts'
-export { managedFieldsMistake } from './apply/managed/entries.ts'
+export { managedFieldsError } from './apply/managed/entries.ts'
 export { extractOwned } from './apply/managed/extract-owned.ts'
 export type { ExtractOptions } from './apply/managed/extract-owned.ts'
 export { excludeFields, includeFields } from './apply/managed/filters.ts'
 export type { FieldFilter } from './apply/merge/managers.ts'
 export { restoreNulls } from './apply/oracle/restore-nulls.ts'
 export { wouldApplyChange } from './apply/oracle/would-apply-change.ts'
-export type { ApplyOracleOptions } from './apply/oracle/would-apply-change.ts'
+export type { WouldApplyChangeOptions } from './apply/oracle/would-apply-change.ts'
 export { fromScaleEntries, toScaleEntries } from './apply/managed/scale-entries.ts'
 export type { ReplicasPaths, ScaleResult } from './apply/managed/scale-entries.ts'
 export { sameManagers } from './apply/managed/timestamps.ts'
 export { upgradeManagers } from './apply/managed/upgrade-managers.ts'
 export type { UpgradeOptions } from './apply/managed/upgrade-managers.ts'
 export { validateFieldManager, validateManagedFields } from './apply/managed/validate-entries.ts'
-export type { ConvertedObject, ManagedRequest } from './apply/managed/request.ts'
-export { managedAfter, trackUpdate } from './apply/managed/track-update.ts'
+export type { ConvertedObject, FieldManagerRequest } from './apply/managed/request.ts'
+export { managedFieldsAfterUpdate, trackUpdate } from './apply/managed/track-update.ts'
 export type { UpdateRequest } from './apply/managed/track-update.ts'
 export { approvalCondition } from './structural/approval.ts'
-export { validateDefinition, validateDefinitionChange, validateDefinitionStatus } from './structural/definition.ts'
-export type { ValidateDefinitionOptions } from './structural/definition.ts'
-export { toStructural } from './structural/to-structural.ts'
-export { definitionOf } from './structural/source/definition-of.ts'
-export { loadClaimsLanguage } from './claims/load.ts'
+export { validateCrd, validateCrdUpdate, validateCrdStatus } from './structural/definition.ts'
+export type { ValidateCrdOptions } from './structural/definition.ts'
+export { toStructuralSchema } from './structural/to-structural.ts'
+export { crdOf } from './structural/source/definition-of.ts'
+export { loadClaimsEngine } from './claims/load.ts'
 export type { ClaimsExpression } from './claims/load.ts'

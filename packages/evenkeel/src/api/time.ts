@@ -6,7 +6,7 @@
  */
 
 /** A moment with nanoseconds, as protobuf carries it. */
-export interface Timestamp {
+export interface ParsedTimestamp {
   /** Whole seconds since 1970, rounded down. */
   readonly seconds: number
   /** 0 to 999,999,999, counted forward from `seconds`. */
@@ -37,7 +37,7 @@ export function parseTime(text: string): number | undefined {
 }
 
 /** Reads an RFC 3339 text down to the nanosecond; digits after the ninth are cut off. */
-export function parseTimestamp(text: string): Timestamp | undefined {
+export function parseTimestamp(text: string): ParsedTimestamp | undefined {
   const match = rfc3339.exec(text)
   if (!match) return undefined
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)

@@ -6,7 +6,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { Cancel, Clock } from './clock.ts'
-import { StopSignal, Stopper } from './stopper.ts'
+import { LightAbortSignal, LightAbortController } from './stopper.ts'
 
 /** What every call that can wait takes as its last parameter. */
 export interface AbortOptions {
@@ -21,8 +21,8 @@ export function onAbort(signal: AbortSignal | undefined, callback: (reason: unkn
     callback(signal.reason)
     return () => undefined
   }
-  if (signal instanceof StopSignal) return listenTo(signal, callback)
-  expectMany(signal)
+  if (signal instanceof LightAbortSignal) return listenTo(signal, callback)
+  allowManyListeners(signal)
   const listener = (): void => {
     callback(signal.reason)
   }
@@ -33,7 +33,7 @@ export function onAbort(signal: AbortSignal | undefined, callback: (reason: unkn
 }
 
 /** Each who listens is told, also if two give the same function. */
-function listenTo(signal: StopSignal, callback: (reason: unknown) => void): () => void {
+function listenTo(signal: LightAbortSignal, callback: (reason: unknown) => void): () => void {
   const called = (reason: unknown): void => {
     callback(reason)
   }
@@ -44,13 +44,13 @@ function listenTo(signal: StopSignal, callback: (reason: unknown) => void): () =
 }
 
 /** Signals that somebody has waited on, and whether Node knows that they may be many. */
-const expecting = new WeakMap<AbortSignal, boolean>()
+const awaitedSignals = new WeakMap<AbortSignal, boolean>()
 
 /** Node takes more than ten listeners for a leak; many who wait on one signal are what signals are for. Most have one only. */
-function expectMany(signal: AbortSignal): void {
-  const isTold = expecting.get(signal)
+function allowManyListeners(signal: AbortSignal): void {
+  const isTold = awaitedSignals.get(signal)
   if (isTold === true) return
-  expecting.set(signal, isTold !== undefined)
+  awaitedSignals.set(signal, isTold !== undefined)
   if (isTold !== undefined && signal instanceof EventTarget) setMaxListeners(0, signal)
 }
 
@@ -101,7 +101,7 @@ export function nextTurn(clock: Clock): Promise<void> {
 export interface Deadline {
   readonly signal: AbortSignal
   /** The same for our own code, which may not give it to others. */
-  readonly stop: AbortSignal
+  readonly lightSignal: AbortSignal
   readonly done: () => void
 }
 
@@ -112,12 +112,12 @@ export class DeadlineError extends Error {
 
 /** `AbortSignal.timeout` on the given clock. */
 export function deadline(clock: Clock, delayMs: number, { signal }: AbortOptions = {}): Deadline {
-  return new Limit(clock, delayMs, signal)
+  return new ClockDeadline(clock, delayMs, signal)
 }
 
 // A class, because an object with a getter of its own has a shape of its own, which outlives it.
-class Limit implements Deadline {
-  readonly #stopper = new Stopper()
+class ClockDeadline implements Deadline {
+  readonly #stopper = new LightAbortController()
   readonly #cancel: Cancel
   readonly #unlisten: () => void
 
@@ -133,10 +133,10 @@ class Limit implements Deadline {
   }
 
   get signal(): AbortSignal {
-    return this.#stopper.signal.forOthers
+    return this.#stopper.signal.native
   }
 
-  get stop(): AbortSignal {
+  get lightSignal(): AbortSignal {
     return this.#stopper.signal
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Literal, plainStringEnd } from './four-bytes.ts'
+import { ByteLiteral, plainStringEnd } from './four-bytes.ts'
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
@@ -9,7 +9,7 @@ test('Literal is where the same bytes are, and nowhere else', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 4, maxLength: 40 }), fc.nat(7), change, (bytes, before, { place, by }) => {
       const within = Buffer.concat([Buffer.alloc(before), bytes])
-      const literal = new Literal(bytes)
+      const literal = new ByteLiteral(bytes)
       expect(literal.length).toBe(bytes.length)
       expect(literal.isAt(viewOf(within), before)).toBe(true)
       const index = before + (place % bytes.length)
@@ -17,7 +17,7 @@ test('Literal is where the same bytes are, and nowhere else', () => {
       expect(literal.isAt(viewOf(within), before)).toBe(false)
     }),
   )
-  expect(() => new Literal(Buffer.from('abc'))).toThrow(RangeError)
+  expect(() => new ByteLiteral(Buffer.from('abc'))).toThrow(RangeError)
 })
 
 test('plainStringEnd ends where a string without escapes ends, whatever is around it', () => {

@@ -11,7 +11,7 @@ const fourQuotes = 0x22222222
 const fourBackslashes = 0x5c5c5c5c
 
 /** Bytes to compare others with. */
-export class Literal {
+export class ByteLiteral {
   readonly length: number
   /** Every four of them, and the last four. */
   readonly #fours: Int32Array

@@ -3,7 +3,7 @@
  */
 import type { AddressInfo, Server } from 'node:net'
 
-export interface Listening {
+export interface ListenAddress {
   readonly host: string
   /** 0 for any that is free. */
   readonly port: number
@@ -11,7 +11,7 @@ export interface Listening {
 }
 
 /** Listens, and gives the address to call. @throws when the port cannot be had. */
-export async function listenAt(server: Server, { host, port, protocol }: Listening): Promise<string> {
+export async function listenAt(server: Server, { host, port, protocol }: ListenAddress): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

@@ -4,21 +4,21 @@
  */
 
 /** What is shown of a family: its series by label values, these as a JSON array in the order of `labels`. */
-interface ShownFamily {
+interface RenderedFamily {
   readonly name: string
   readonly type: string
   readonly help: string
   readonly labels: readonly string[]
-  readonly series: ReadonlyMap<string, ShownSeries>
+  readonly series: ReadonlyMap<string, RenderedSeries>
 }
 
 /** A number, or counts per bucket: one more than there are bounds. */
-type ShownSeries =
+type RenderedSeries =
   | { readonly value: number }
   | { readonly bounds: readonly number[]; readonly counts: readonly number[]; readonly sum: number }
 
 /** The lines of one family; nothing when it has no series. */
-export function renderFamily({ name, type, help, labels, series }: ShownFamily): string {
+export function renderFamily({ name, type, help, labels, series }: RenderedFamily): string {
   if (series.size === 0) return ''
   const lines = [...series].flatMap(([key, one]) => {
     const values = JSON.parse(key) as string[]
@@ -31,7 +31,7 @@ export function renderFamily({ name, type, help, labels, series }: ShownFamily):
 function bucketLines(
   name: string,
   pairs: readonly string[],
-  { bounds, counts, sum }: Extract<ShownSeries, { sum: number }>,
+  { bounds, counts, sum }: Extract<RenderedSeries, { sum: number }>,
 ): string[] {
   let total = 0
   const buckets = counts.map((count, index) => {

@@ -13,13 +13,13 @@ interface IdentityCheck {
   readonly checkServerIdentity?: typeof checkAddressIdentity
 }
 
-const isNodeWrong =
+const rejectsIpv6 =
   checkByNode('::1', { subject: {}, subjectaltname: 'IP Address:0:0:0:0:0:0:0:1' } as unknown as PeerCertificate) !==
   undefined
 
 /** What to add to the options of a connection to a host. */
 export function identityCheck(host: string): IdentityCheck {
-  return isNodeWrong && isIP(host) === 6 ? { checkServerIdentity: checkAddressIdentity } : {}
+  return rejectsIpv6 && isIP(host) === 6 ? { checkServerIdentity: checkAddressIdentity } : {}
 }
 
 /** What is wrong, if anything. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { abortable, onAbort } from './abort.ts'
-import { firstOf, forOthers, Stopper } from './stopper.ts'
+import { anySignal, nativeSignal, LightAbortController } from './stopper.ts'
 
 const reason = new Error('enough')
 
@@ -11,7 +11,7 @@ afterEach(() => {
 
 describe('a Stopper', () => {
   test('aborts once, with the first reason, and calls everybody in the order in which they came', () => {
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     const called: string[] = []
     onAbort(stopper.signal, (why) => {
       called.push(`a ${String(why === reason)}`)
@@ -33,7 +33,7 @@ describe('a Stopper', () => {
   })
 
   test('without a reason it has the one that Node has', () => {
-    const [stopper, controller] = [new Stopper(), new AbortController()]
+    const [stopper, controller] = [new LightAbortController(), new AbortController()]
     stopper.abort()
     controller.abort()
     const { name, message } = controller.signal.reason as DOMException
@@ -42,7 +42,7 @@ describe('a Stopper', () => {
   })
 
   test('the same function waits twice by onAbort, and once as a listener', () => {
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     const [waiting, listening] = [vi.fn(), vi.fn()]
     onAbort(stopper.signal, waiting)
     onAbort(stopper.signal, waiting)
@@ -52,7 +52,7 @@ describe('a Stopper', () => {
   })
 
   test.each([[0], [1], [2]])('whoever stops listening is not called: number %i of three', (index) => {
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     const called: number[] = []
     const stops = [0, 1, 2].map((number) =>
       onAbort(stopper.signal, () => {
@@ -66,7 +66,7 @@ describe('a Stopper', () => {
   })
 
   test('a listener can be taken away again', () => {
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     const listener = vi.fn()
     stopper.signal.addEventListener('abort', listener)
     stopper.signal.removeEventListener('abort', listener)
@@ -77,7 +77,7 @@ describe('a Stopper', () => {
   })
 
   test('who leaves while it aborts is not called, and nobody is added to what is over', () => {
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     const late = vi.fn()
     onAbort(stopper.signal, () => {
       stop()
@@ -97,7 +97,7 @@ describe('a Stopper', () => {
         thrown.push(error)
       }
     })
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     const called = vi.fn()
     onAbort(stopper.signal, () => {
       throw reason
@@ -108,7 +108,7 @@ describe('a Stopper', () => {
   })
 
   test('onabort is called after the listeners', () => {
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     const called: string[] = []
     stopper.signal.onabort = () => {
       called.push('onabort')
@@ -121,7 +121,7 @@ describe('a Stopper', () => {
   })
 
   test('abortable gives its reason', async () => {
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     const waiting = abortable(new Promise(() => undefined), { signal: stopper.signal })
     stopper.abort(reason)
     await expect(waiting).rejects.toBe(reason)
@@ -133,8 +133,8 @@ describe('firstOf', () => {
     ['ours', 0],
     ["Node's", 1],
   ])('aborts with the one that is %s', (_, index) => {
-    const both = [new Stopper(), new AbortController()] as const
-    const signal = firstOf(...both.map((one) => one.signal as AbortSignal))
+    const both = [new LightAbortController(), new AbortController()] as const
+    const signal = anySignal(...both.map((one) => one.signal as AbortSignal))
     expect([signal instanceof AbortSignal, signal.aborted]).toEqual([true, false])
     both[index]?.abort(reason)
     expect([signal.aborted, signal.reason]).toEqual([true, reason])
@@ -143,9 +143,9 @@ describe('firstOf', () => {
 
 describe('forOthers', () => {
   test("is Node's own, always the same, and aborts with ours", () => {
-    const stopper = new Stopper()
-    const signal = forOthers(stopper.signal)
-    expect([signal instanceof AbortSignal, forOthers(stopper.signal) === signal, signal.aborted]).toEqual([
+    const stopper = new LightAbortController()
+    const signal = nativeSignal(stopper.signal)
+    expect([signal instanceof AbortSignal, nativeSignal(stopper.signal) === signal, signal.aborted]).toEqual([
       true,
       true,
       false,
@@ -155,19 +155,19 @@ describe('forOthers', () => {
   })
 
   test('of what has aborted has aborted', () => {
-    const stopper = new Stopper()
+    const stopper = new LightAbortController()
     stopper.abort(reason)
-    expect(forOthers(stopper.signal)).toMatchObject({ aborted: true, reason })
+    expect(nativeSignal(stopper.signal)).toMatchObject({ aborted: true, reason })
   })
 
   test("leaves Node's own as they are", () => {
     const { signal } = new AbortController()
-    expect(forOthers(signal)).toBe(signal)
+    expect(nativeSignal(signal)).toBe(signal)
   })
 
   test('is what takes only its own kind', async () => {
-    const stopper = new Stopper()
-    const waiting = wait(1e6, undefined, { signal: AbortSignal.any([forOthers(stopper.signal)]) })
+    const stopper = new LightAbortController()
+    const waiting = wait(1e6, undefined, { signal: AbortSignal.any([nativeSignal(stopper.signal)]) })
     stopper.abort(reason)
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError', cause: reason })
   })

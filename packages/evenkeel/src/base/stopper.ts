@@ -5,15 +5,15 @@
  * which is never called. Who waits by `onAbort` does not notice the difference.
  *
  * Invariants: listeners are called once, in order, each even if one before it threw; a signal from here is never given to
- * the code of others, as `fetch` and `AbortSignal.any` accept only Node's: they get {@link forOthers}.
+ * the code of others, as `fetch` and `AbortSignal.any` accept only Node's: they get {@link nativeSignal}.
  */
 
-type Called = (reason: unknown) => void
-type Listener = ((event: Event) => void) | { handleEvent(event: Event): void }
+type AbortCallback = (reason: unknown) => void
+type AbortEventListener = ((event: Event) => void) | { handleEvent(event: Event): void }
 
 /** Aborts a signal that nobody but our own code looks at. */
-export class Stopper {
-  readonly signal = new StopSignal()
+export class LightAbortController {
+  readonly signal = new LightAbortSignal()
 
   /** The first reason stays. */
   abort(reason: unknown = new DOMException('This operation was aborted', 'AbortError')): void {
@@ -21,17 +21,17 @@ export class Stopper {
   }
 }
 
-export class StopSignal implements AbortSignal {
+export class LightAbortSignal implements AbortSignal {
   aborted = false
   reason: unknown = undefined
   onabort: AbortSignal['onabort'] = null
-  #first: Called | undefined
-  #more: Set<Called> | undefined
-  #wrapped: Map<unknown, Called> | undefined
+  #first: AbortCallback | undefined
+  #more: Set<AbortCallback> | undefined
+  #wrapped: Map<unknown, AbortCallback> | undefined
   #real: AbortController | undefined
 
   /** Node's own signal that aborts with this one, always the same. */
-  get forOthers(): AbortSignal {
+  get native(): AbortSignal {
     if (!this.#real) {
       const real = (this.#real = new AbortController())
       if (this.aborted) real.abort(this.reason)
@@ -44,12 +44,12 @@ export class StopSignal implements AbortSignal {
   }
 
   /** Calls back when it aborts, which it has not. The same function is called once however often it was given. */
-  listen(called: Called): void {
+  listen(called: AbortCallback): void {
     if (!this.#first && !this.#more) this.#first = called
     else (this.#more ??= new Set(this.#first ? [this.#first] : [])).add(called)
   }
 
-  unlisten(called: Called): void {
+  unlisten(called: AbortCallback): void {
     if (this.#first === called) this.#first = undefined
     this.#more?.delete(called)
   }
@@ -71,7 +71,7 @@ export class StopSignal implements AbortSignal {
     if (this.aborted) throw this.reason as Error
   }
 
-  addEventListener(type: string, listener: Listener | null): void {
+  addEventListener(type: string, listener: AbortEventListener | null): void {
     if (type !== 'abort' || listener === null || this.aborted || this.#wrapped?.has(listener)) return
     const called = (): void => {
       if (typeof listener === 'function') listener.call(this as never, new Event('abort'))
@@ -81,7 +81,7 @@ export class StopSignal implements AbortSignal {
     this.listen(called)
   }
 
-  removeEventListener(type: string, listener: Listener | null): void {
+  removeEventListener(type: string, listener: AbortEventListener | null): void {
     const called = type === 'abort' ? this.#wrapped?.get(listener) : undefined
     if (!called) return
     this.#wrapped?.delete(listener)
@@ -94,17 +94,17 @@ export class StopSignal implements AbortSignal {
 }
 
 /** A signal as the code of others needs it. */
-export function forOthers(signal: AbortSignal): AbortSignal {
-  return signal instanceof StopSignal ? signal.forOthers : signal
+export function nativeSignal(signal: AbortSignal): AbortSignal {
+  return signal instanceof LightAbortSignal ? signal.native : signal
 }
 
 /** Node's own signal that aborts with the first of these, whoever made them. */
-export function firstOf(...signals: readonly AbortSignal[]): AbortSignal {
-  return AbortSignal.any(signals.map(forOthers))
+export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
+  return AbortSignal.any(signals.map(nativeSignal))
 }
 
 /** What one listener throws is not for those who abort, and not for the other listeners: it goes where Node's goes. */
-function callSafely(called: Called, reason: unknown): void {
+function callSafely(called: AbortCallback, reason: unknown): void {
   try {
     called(reason)
   } catch (error) {

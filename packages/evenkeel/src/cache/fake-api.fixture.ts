@@ -8,7 +8,7 @@ import type { ClientOptions } from '#client'
 import type { SimulatedClock } from '#base'
 import { FakeServer } from './fake-server.fixture.ts'
 import type { Widget } from './fake-server.fixture.ts'
-import type { Arrival } from './list-watch.ts'
+import type { StreamEvent } from './list-watch.ts'
 import type { Item } from './storing/item.ts'
 
 type Transport = ClientOptions['transport']
@@ -97,7 +97,7 @@ export class FakeApi {
 }
 
 async function* lines(
-  batches: AsyncIterable<readonly Arrival<Widget>[]>,
+  batches: AsyncIterable<readonly StreamEvent<Widget>[]>,
   show: (object: KubeObject) => unknown,
 ): AsyncGenerator<Uint8Array> {
   try {
@@ -111,7 +111,7 @@ async function* lines(
   }
 }
 
-function lineOf(arrival: Arrival<Widget>, show: (object: KubeObject) => unknown): string {
+function lineOf(arrival: StreamEvent<Widget>, show: (object: KubeObject) => unknown): string {
   if (arrival.type === 'BOOKMARK') {
     const annotations = arrival.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}
     return `${JSON.stringify({ type: 'BOOKMARK', object: { kind: 'Widget', apiVersion: 'test.dev/v1', metadata: { resourceVersion: arrival.version, ...annotations } } })}\n`

@@ -4,7 +4,7 @@
 import { Channel } from '#base'
 import { expired, resourceVersionTooLarge } from '#api'
 import type { KubeObject } from '#api'
-import type { Arrival, ListPage, ListRequest, ListWatch, WatchRequest } from './list-watch.ts'
+import type { StreamEvent, ListPage, ListRequest, ListWatch, WatchRequest } from './list-watch.ts'
 import { Item } from './storing/item.ts'
 
 export interface Widget extends KubeObject {
@@ -24,7 +24,7 @@ interface HistoryEvent {
   readonly version: number
 }
 
-type WatchChannel = Channel<readonly Arrival<Widget>[], Error | undefined>
+type WatchChannel = Channel<readonly StreamEvent<Widget>[], Error | undefined>
 
 /** What was asked of the server, as short texts: `list 0 limit=500`, `stream 12`, `watch 12`. */
 export class FakeServer implements ListWatch<Widget> {
@@ -120,12 +120,12 @@ export class FakeServer implements ListWatch<Widget> {
     resourceVersion,
     sendInitialEvents,
     signal,
-  }: WatchRequest): AsyncGenerator<readonly Arrival<Widget>[]> {
+  }: WatchRequest): AsyncGenerator<readonly StreamEvent<Widget>[]> {
     this.calls.push(`${sendInitialEvents ? 'stream' : 'watch'} ${JSON.stringify(resourceVersion)}`)
     const { channel, begin } = await this.#maybeFail(() => {
       signal.throwIfAborted()
       const opening = this.#opening(resourceVersion, sendInitialEvents === true)
-      const opened: WatchChannel = new Channel<readonly Arrival<Widget>[], Error | undefined>({
+      const opened: WatchChannel = new Channel<readonly StreamEvent<Widget>[], Error | undefined>({
         weightMax: 1_000_000,
         overflow: undefined,
         signal,
@@ -151,7 +151,7 @@ export class FakeServer implements ListWatch<Widget> {
     })
   }
 
-  #opening(resourceVersion: string, isStream: boolean): Arrival<Widget>[] {
+  #opening(resourceVersion: string, isStream: boolean): StreamEvent<Widget>[] {
     if (Number(resourceVersion) > this.version) throw resourceVersionTooLarge(resourceVersion, String(this.version))
     if (isStream && this.canStream) {
       const arrivals = [...this.objects.values()].map(arrivalOf)
@@ -178,11 +178,11 @@ export class FakeServer implements ListWatch<Widget> {
     this.#send([{ type: event.type, item: Item.ofObject(structuredClone(event.object)) }])
   }
 
-  #send(batch: readonly Arrival<Widget>[]): void {
+  #send(batch: readonly StreamEvent<Widget>[]): void {
     if (!this.isMute) for (const watch of this.watches) watch.push(batch)
   }
 }
 
-function arrivalOf(object: Widget): Arrival<Widget> {
+function arrivalOf(object: Widget): StreamEvent<Widget> {
   return { type: 'ADDED', item: Item.ofObject(structuredClone(object)) }
 }

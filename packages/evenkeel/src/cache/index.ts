@@ -2,14 +2,14 @@
  * Layer 4: objects of a server in memory, kept up to date. Published as `evenkeel/unstable/cache`.
  */
 export { ObjectCache } from './object-cache.ts'
-export type { CacheKey, CacheState, HoldOptions, ObjectCacheOptions } from './object-cache.ts'
-export type { Holding } from './sharing/holding.ts'
+export type { CacheKey, CacheState, GetInformerOptions, ObjectCacheOptions } from './object-cache.ts'
+export type { InformerHandle } from './sharing/holding.ts'
 export { Informer } from './informer.ts'
 export type { DeletedObject, InformerOptions, WriteFacts } from './informer.ts'
 export type {
-  Arrival,
-  BookmarkArrival,
-  ChangeArrival,
+  StreamEvent,
+  BookmarkEvent,
+  ChangeEvent,
   ListPage,
   ListRequest,
   ListWatch,
@@ -18,10 +18,10 @@ export type {
 export { clientListWatch } from './connecting/client-list-watch.ts'
 export type { ClientListWatchOptions } from './connecting/client-list-watch.ts'
 export type { ReflectorCounts, ReflectorPhase, ReflectorState } from './reflecting/state.ts'
-export { formOf } from './storing/form.ts'
-export type { FormOptions, KindForm } from './storing/form.ts'
+export { kindDecoder } from './storing/form.ts'
+export type { KindDecoderOptions, KindDecoder } from './storing/form.ts'
 export { Item } from './storing/item.ts'
-export type { Form, ItemText } from './storing/item.ts'
+export type { ItemDecoder, ItemText } from './storing/item.ts'
 export type { IndexValues } from './storing/indexes.ts'
 export { pick } from './storing/pick.ts'
 export type { CachedOf, CacheKind, PathOf, Picked, PickedKind } from './storing/pick.ts'

@@ -12,18 +12,18 @@ import type { AbortOptions, Cancel, Clock, Logger, Random } from '#base'
 import { ApiError, defaultCluster, isForbidden, isNotFound, isUnauthorized } from '#api'
 import type { KubeObject } from '#api'
 import { isUnknownKind } from '#client'
-import type { ChangeArrival, ListWatch } from './list-watch.ts'
+import type { ChangeEvent, ListWatch } from './list-watch.ts'
 import { Reflector } from './reflector.ts'
 import type { ReflectorOptions } from './reflector.ts'
 import type { ReflectorState } from './reflecting/state.ts'
-import { formOf } from './storing/form.ts'
+import { kindDecoder } from './storing/form.ts'
 import { Item } from './storing/item.ts'
-import type { Form } from './storing/item.ts'
+import type { ItemDecoder } from './storing/item.ts'
 import type { Items } from './storing/items.ts'
 import type { IndexValues } from './storing/indexes.ts'
 import { scopeFilter, selectItems } from './storing/query.ts'
 import type { CacheQuery, CacheScope } from './storing/query.ts'
-import { hasReached } from './storing/order.ts'
+import { hasReachedVersion } from './storing/order.ts'
 import { Store } from './storing/store.ts'
 import { shapeWith, TransformError } from './storing/transform.ts'
 import { CacheEvent } from './telling/event.ts'
@@ -32,8 +32,8 @@ import { Listener } from './telling/listener.ts'
 import type { Handler } from './telling/listener.ts'
 import { ListenerSubscription } from './telling/subscription.ts'
 import type { HandlerOptions, Subscription } from './telling/subscription.ts'
-import { AheadCheck } from './writes/ahead-check.ts'
-import { Gate } from './writes/gate.ts'
+import { PendingWriteCheck } from './writes/ahead-check.ts'
+import { VersionWaiters } from './writes/gate.ts'
 import { OwnWrites } from './writes/own-writes.ts'
 
 export interface InformerOptions<T extends KubeObject> extends Pick<
@@ -48,7 +48,7 @@ export interface InformerOptions<T extends KubeObject> extends Pick<
   /** What the source is limited to. @default everything */
   readonly scope?: CacheScope
   /** How objects that we wrote are kept. @default whole, without managed fields */
-  readonly form?: Form<T>
+  readonly decoder?: ItemDecoder<T>
   /** Makes an object smaller before it is kept. Runs once for each version of an object; what it throws fails the list. */
   readonly transform?: ((object: T) => T) | undefined
   /** @default the system's */
@@ -81,26 +81,26 @@ export interface DeletedObject {
 export class Informer<T extends KubeObject> {
   readonly #store: Store<T>
   readonly #reflector: Reflector<T>
-  readonly #gate = new Gate()
+  readonly #versionWaiters = new VersionWaiters()
   readonly #ownWrites = new OwnWrites()
   readonly #context: EventContext
   readonly #selects: (object: KubeObject) => boolean
   readonly #shape: (item: Item<T>) => Item<T>
   readonly #scope: CacheScope
-  readonly #form: Form<T>
+  readonly #decoder: ItemDecoder<T>
   readonly #isSelective: boolean
   readonly #clock: Clock
   readonly #random: Random
   readonly #log: Logger
-  readonly #aheadCheck: AheadCheck<T>
+  readonly #pendingWriteCheck: PendingWriteCheck<T>
   readonly #onGrowth: (facts: { readonly isList: boolean }) => void
   #listeners: readonly Listener<T>[] = []
   #synced = deferred<void>()
   readonly #answered = deferred<void>()
   #hasSynced = false
-  #heardMs: number | undefined
+  #lastContactMs: number | undefined
   /** What keeps us from the first list and will not go away by waiting. */
-  #standing: Error | undefined
+  #syncError: Error | undefined
 
   constructor(options: InformerOptions<T>) {
     const {
@@ -109,7 +109,7 @@ export class Informer<T extends KubeObject> {
       kind,
       cluster = defaultCluster,
       scope = {},
-      form = formOf<T>({ apiVersion: '', kind }),
+      decoder: form = kindDecoder<T>({ apiVersion: '', kind }),
       transform,
       clock = new SystemClock(),
       random = new SystemRandom(),
@@ -122,7 +122,7 @@ export class Informer<T extends KubeObject> {
     this.#random = random
     this.#log = log.child({ kind })
     this.#scope = scope
-    this.#form = form
+    this.#decoder = form
     this.#isSelective = scope.labelSelector !== undefined || scope.fieldSelector !== undefined
     this.#selects = scopeFilter(scope)
     this.#onGrowth = onGrowth
@@ -132,7 +132,7 @@ export class Informer<T extends KubeObject> {
         this.#log.error('an index function failed', { index, object: name, error })
       },
     })
-    this.#aheadCheck = new AheadCheck<T>({
+    this.#pendingWriteCheck = new PendingWriteCheck<T>({
       store: this.#store,
       find: source.find?.bind(source),
       shape: this.#shape,
@@ -184,7 +184,7 @@ export class Informer<T extends KubeObject> {
 
   /** How long ago the server was heard of last, if only to say that nothing happened; undefined when it never was. */
   get silentMs(): number | undefined {
-    return this.#heardMs === undefined ? undefined : this.#clock.monotonic() - this.#heardMs
+    return this.#lastContactMs === undefined ? undefined : this.#clock.monotonic() - this.#lastContactMs
   }
 
   /** How far the stream has come. */
@@ -193,15 +193,15 @@ export class Informer<T extends KubeObject> {
   }
 
   /** Our writes that the stream has not told yet. */
-  get aheadCount(): number {
-    return this.#store.ahead.size
+  get pendingWriteCount(): number {
+    return this.#store.pendingWrites.size
   }
 
   /** Follows the server until the signal aborts; then it resolves. */
   async run(signal: AbortSignal): Promise<void> {
     this.#log.debug('the informer begins', { ...this.#scope })
     await this.#reflector.run(signal)
-    this.#aheadCheck.stop()
+    this.#pendingWriteCheck.stop()
     const stopped = new Error('the informer was stopped before there was a list', { cause: signal.reason })
     this.#synced.reject(stopped)
     this.#answered.reject(stopped)
@@ -213,7 +213,7 @@ export class Informer<T extends KubeObject> {
    * @throws {ApiError} `Forbidden` or `Unauthorized`, at once, when we may not list or watch.
    */
   waitForSync({ signal }: AbortOptions = {}): Promise<void> {
-    if (this.#standing) return Promise.reject(this.#standing)
+    if (this.#syncError) return Promise.reject(this.#syncError)
     return abortable(this.#synced.promise, { signal })
   }
 
@@ -266,7 +266,7 @@ export class Informer<T extends KubeObject> {
         this.#log.error('a handler failed', { object: keyText, error })
       },
     })
-    for (const item of this.#store.seenValues())
+    for (const item of this.#store.observedValues())
       listener.offer(this.#event({ type: 'add', item, isInitial: true }), { later: true })
     this.#listeners = [...this.#listeners, listener]
     if (this.#hasSynced) listener.markSourceSynced()
@@ -290,9 +290,9 @@ export class Informer<T extends KubeObject> {
     if (!this.#selects(object)) return this.noteDelete({ namespace, name })
     // By text, because the object is the caller's: it is neither frozen nor changed.
     const item = this.#shape(
-      Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(object) }, this.#form),
+      Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(object) }, this.#decoder),
     )
-    if (this.#store.note({ namespace, name, item, version: resourceVersion, uid })) this.#aheadCheck.expect()
+    if (this.#store.note({ namespace, name, item, version: resourceVersion, uid })) this.#pendingWriteCheck.expect()
   }
 
   /** Shows an object as gone, until the watch tells of it. */
@@ -303,60 +303,60 @@ export class Informer<T extends KubeObject> {
     // Whether we would ever have heard of it, only the server knows.
     if (!shown && this.#isSelective) return
     const version =
-      resourceVersion !== '' && !hasReached(shown?.version ?? '', resourceVersion)
+      resourceVersion !== '' && !hasReachedVersion(shown?.version ?? '', resourceVersion)
         ? resourceVersion
         : (shown?.version ?? this.#store.version)
     if (this.#store.note({ namespace, name, item: undefined, version, uid: uid ?? shown?.uid ?? '' }))
-      this.#aheadCheck.expect()
+      this.#pendingWriteCheck.expect()
   }
 
   /** Resolves when the stream has come to a version. */
-  caughtUp(version: string, options: AbortOptions = {}): Promise<void> {
-    return this.#gate.wait(version, options)
+  waitForVersion(version: string, options: AbortOptions = {}): Promise<void> {
+    return this.#versionWaiters.wait(version, options)
   }
 
   #replace(items: Items<T>, version: string): void {
-    this.#heardMs = this.#clock.monotonic()
+    this.#lastContactMs = this.#clock.monotonic()
     const isFirst = !this.#hasSynced
     const { gone, changed } = this.#store.replace(items, version, { compare: this.#listeners.length > 0 })
-    for (const item of gone) this.#tell({ type: 'delete', item, isListed: true }, { later: true })
+    for (const item of gone) this.#notify({ type: 'delete', item, isListed: true }, { later: true })
     for (const { item, old } of changed)
-      this.#tell(
+      this.#notify(
         { type: old ? 'update' : 'add', item, old, isInitial: isFirst && !old, isListed: !isFirst },
         { later: true },
       )
     this.#hasSynced = true
-    this.#standing = undefined
+    this.#syncError = undefined
     this.#synced.resolve()
     this.#answered.resolve()
     for (const listener of this.#listeners) listener.markSourceSynced()
-    this.#gate.reach(version, { isList: true })
+    this.#versionWaiters.reach(version, { isList: true })
     this.#onGrowth({ isList: true })
   }
 
-  #apply(change: ChangeArrival<T>): void {
-    this.#heardMs = this.#clock.monotonic()
+  #apply(change: ChangeEvent<T>): void {
+    this.#lastContactMs = this.#clock.monotonic()
     const { type, item } = change
     const old = this.#store.apply(change)
     if (!old) this.#onGrowth({ isList: false })
-    if (type !== 'DELETED') this.#tellChange(item, old)
-    else if (old) this.#tell({ type: 'delete', item, old })
-    this.#gate.reach(this.#store.version)
+    if (type !== 'DELETED') this.#notifyChange(item, old)
+    else if (old) this.#notify({ type: 'delete', item, old })
+    this.#versionWaiters.reach(this.#store.version)
   }
 
-  #tellChange(item: Item<T>, old: Item<T> | undefined): void {
+  #notifyChange(item: Item<T>, old: Item<T> | undefined): void {
     // A watch that is begun again may repeat its last word.
     if (old && old.version === item.version && item.version !== '') return
-    this.#tell({ type: old ? 'update' : 'add', item, old })
+    this.#notify({ type: old ? 'update' : 'add', item, old })
   }
 
   #advance(version: string): void {
-    this.#heardMs = this.#clock.monotonic()
+    this.#lastContactMs = this.#clock.monotonic()
     this.#store.advance(version)
-    this.#gate.reach(this.#store.version)
+    this.#versionWaiters.reach(this.#store.version)
   }
 
-  #tell(facts: EventFacts<T>, options: { later?: boolean } = {}): void {
+  #notify(facts: EventFacts<T>, options: { later?: boolean } = {}): void {
     if (this.#listeners.length === 0) return
     const event = this.#event(facts)
     for (const listener of this.#listeners) listener.offer(event, options)
@@ -370,7 +370,7 @@ export class Informer<T extends KubeObject> {
     let cancel: Cancel = () => undefined
     const arm = (): void => {
       cancel = this.#clock.after(resyncMs * (0.9 + randomFraction(this.#random) * 0.2), () => {
-        for (const item of this.#store.seenValues())
+        for (const item of this.#store.observedValues())
           listener.offer(this.#event({ type: 'update', item, old: item, isResync: true }), { later: true })
         arm()
       })
@@ -390,8 +390,8 @@ export class Informer<T extends KubeObject> {
     const failed = this.#synced
     this.#synced = deferred<void>()
     this.#synced.promise.catch(() => undefined)
-    this.#standing = isRefusal ? this.#refusal(error) : error
-    failed.reject(this.#standing)
+    this.#syncError = isRefusal ? this.#refusal(error) : error
+    failed.reject(this.#syncError)
   }
 
   #refusal(error: ApiError): ApiError {

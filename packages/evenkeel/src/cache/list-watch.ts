@@ -39,14 +39,14 @@ export interface WatchRequest<T extends KubeObject = KubeObject> {
 }
 
 /** What a watch tells. */
-export type Arrival<T extends KubeObject> = ChangeArrival<T> | BookmarkArrival
+export type StreamEvent<T extends KubeObject> = ChangeEvent<T> | BookmarkEvent
 
-export interface ChangeArrival<T extends KubeObject> {
+export interface ChangeEvent<T extends KubeObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly item: Item<T>
 }
 
-export interface BookmarkArrival {
+export interface BookmarkEvent {
   readonly type: 'BOOKMARK'
   readonly version: string
   readonly initialEventsEnd: boolean
@@ -55,7 +55,7 @@ export interface BookmarkArrival {
 export interface ListWatch<T extends KubeObject> {
   list(request: ListRequest): Promise<ListPage<T>>
   /** First an empty batch, when the server has agreed; then what arrived together comes together, in order. Ends when the server ends the watch, throws when it breaks, and with the signal's reason as soon as that aborts. */
-  watch(request: WatchRequest<T>): AsyncIterable<readonly Arrival<T>[]>
+  watch(request: WatchRequest<T>): AsyncIterable<readonly StreamEvent<T>[]>
   /** One object as it is now; for objects that we wrote and the watch does not tell of. */
   find?(key: { readonly namespace: string; readonly name: string }, options: AbortOptions): Promise<Item<T> | undefined>
 }

@@ -217,7 +217,7 @@ test.each([true, false])(
         }
         await world.clock.advance(60_000)
         expect(world.shown()).toEqual(world.truth())
-        expect(world.informer.aheadCount).toBe(0)
+        expect(world.informer.pendingWriteCount).toBe(0)
         for (const { known } of world.witnesses) expect(known).toEqual(world.truth())
         stop.abort()
         await done

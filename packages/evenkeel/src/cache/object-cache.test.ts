@@ -49,7 +49,7 @@ const namesOf = (objects: readonly { readonly metadata: { readonly name: string 
 
 test('ObjectCache reads what is held, without managed fields and without asking again', async () => {
   const { cache, clock, api } = setUp()
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   await clock.advance(0)
   await cache.waitForSync()
   const asked = api.requests.length
@@ -65,7 +65,7 @@ test('ObjectCache reads what is held, without managed fields and without asking 
 
 test('ObjectCache.get throws NotFound', async () => {
   const { cache, clock } = setUp()
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   await clock.advance(0)
   let error: unknown
   try {
@@ -82,7 +82,7 @@ test('ObjectCache holds nothing by itself and says how to', async () => {
   expect(() => cache.list(Widget)).toThrow(
     'the cache holds no Widget (test.dev/v1): call cache.hold(Widget) first, or read from the server with the client',
   )
-  cache.hold(Widget, { namespaces: ['a'] })
+  cache.getInformer(Widget, { namespaces: ['a'] })
   await clock.advance(0)
   expect(() => cache.find(Widget, { name: 'two', namespace: 'b' })).toThrow('add "b" to the namespaces of its hold')
   expect(api.requests).toHaveLength(1)
@@ -90,7 +90,7 @@ test('ObjectCache holds nothing by itself and says how to', async () => {
 
 test('ObjectCache refuses to read what has not been listed yet', () => {
   const { cache } = setUp()
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   let error: unknown
   try {
     cache.list(Widget)
@@ -102,8 +102,8 @@ test('ObjectCache refuses to read what has not been listed yet', () => {
 
 test('ObjectCache watches once for all who hold the same, and stops with the last', async () => {
   const { cache, clock, api } = setUp()
-  const first = cache.hold(Widget)
-  const second = cache.hold(Widget)
+  const first = cache.getInformer(Widget)
+  const second = cache.getInformer(Widget)
   await clock.advance(0)
   expect(api.requests).toHaveLength(1)
   expect(cache.states).toMatchObject([{ kind: 'Widget', holders: 2, hasSynced: true, objects: 2, phase: 'live' }])
@@ -112,7 +112,7 @@ test('ObjectCache watches once for all who hold the same, and stops with the las
   await second.release()
   expect(cache.states).toEqual([])
   expect(() => cache.list(Widget)).toThrow('the cache holds no Widget')
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   await clock.advance(0)
   expect(api.requests).toHaveLength(2)
   expect(namesOf(cache.list(Widget))).toEqual(['one', 'two'])
@@ -121,7 +121,7 @@ test('ObjectCache watches once for all who hold the same, and stops with the las
 test('ObjectCache holds several namespaces, which may change; handlers and indexes follow', async () => {
   const { cache, clock, api } = setUp()
   const heard: string[] = []
-  const holding = cache.hold(Widget, { namespaces: ['a'] })
+  const holding = cache.getInformer(Widget, { namespaces: ['a'] })
   holding.addHandler(({ type, key }) => {
     heard.push(`${type} ${key.namespace}/${key.name}`)
   })
@@ -141,14 +141,14 @@ test('ObjectCache holds several namespaces, which may change; handlers and index
 
 test('ObjectCache refuses another transform for what is held', () => {
   const { cache } = setUp()
-  cache.hold(Widget, { transform: (object) => object })
-  expect(() => cache.hold(Widget, { transform: (object) => ({ ...object }) })).toThrow('another transform')
+  cache.getInformer(Widget, { transform: (object) => object })
+  expect(() => cache.getInformer(Widget, { transform: (object) => ({ ...object }) })).toThrow('another transform')
 })
 
 test('ObjectCache keeps the picked fields and no others', async () => {
   const { cache, clock } = setUp()
   const Slim = pick(Widget, ['spec.size'])
-  cache.hold(Slim)
+  cache.getInformer(Slim)
   await clock.advance(0)
   const slim = cache.get(Slim, { name: 'one', namespace: 'a' })
   expect(slim.spec?.size).toBe(1)
@@ -162,7 +162,7 @@ test('ObjectCache keeps the picked fields and no others', async () => {
 test('ObjectCache keeps metadata alone, with the type of the object', async () => {
   const { cache, clock, api } = setUp()
   const Meta = metadataOnly(Widget)
-  cache.hold(Meta)
+  cache.getInformer(Meta)
   await clock.advance(0)
   const object = cache.get(Meta, { name: 'one', namespace: 'a' })
   expect(object).toMatchObject({
@@ -179,11 +179,11 @@ test('ObjectCache watches a kind once for all who want different parts of it, an
   const { cache, clock, api } = setUp()
   const [Meta, Size, Tags] = [metadataOnly(Widget), pick(Widget, ['spec.size']), pick(Widget, ['spec.tags'])]
   const heard: string[] = []
-  const meta = cache.hold(Meta)
+  const meta = cache.getInformer(Meta)
   meta.addHandler(({ type, object, old }) => {
     heard.push(`${type} ${Object.keys(object).join()} ${old ? Object.keys(old).join() : ''}`)
   })
-  const [size, tags] = [cache.hold(Size), cache.hold(Tags)]
+  const [size, tags] = [cache.getInformer(Size), cache.getInformer(Tags)]
   await clock.advance(0)
   expect(api.requests).toHaveLength(1)
   expect(cache.states).toMatchObject([{ kind: 'Widget', form: 'pick spec.size,spec.tags', holders: 3, objects: 2 }])
@@ -202,10 +202,10 @@ test('ObjectCache watches a kind once for all who want different parts of it, an
     'update apiVersion,kind,metadata apiVersion,kind,metadata',
   ])
   // Enough for one who comes later, too little for another.
-  cache.hold(pick(Widget, ['spec.size', 'spec.tags']))
+  cache.getInformer(pick(Widget, ['spec.size', 'spec.tags']))
   await clock.advance(0)
   expect(api.requests).toHaveLength(1)
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   await clock.advance(0)
   expect(api.requests).toHaveLength(2)
   expect(cache.get(Widget, key).spec?.size).toBe(3)
@@ -216,8 +216,8 @@ test('ObjectCache watches a kind once for all who want different parts of it, an
 test('ObjectCache takes the whole objects for everybody when one wants them; indexes of each are its own', async () => {
   const { cache, clock, api } = setUp()
   const Meta = metadataOnly(Widget)
-  const meta = cache.hold(Meta)
-  cache.hold(Widget).addIndex('by', ({ spec }) => String(spec?.size))
+  const meta = cache.getInformer(Meta)
+  cache.getInformer(Widget).addIndex('by', ({ spec }) => String(spec?.size))
   meta.addIndex('by', (object) => (Object.keys(object).length === 3 ? object.metadata.name : 'more'))
   await clock.advance(0)
   expect(api.requests).toHaveLength(1)
@@ -229,7 +229,7 @@ test('ObjectCache takes the whole objects for everybody when one wants them; ind
   expect(cache.get(Meta, { name: 'own', namespace: 'a' })).not.toHaveProperty('spec')
   expect(cache.get(Widget, { name: 'own', namespace: 'a' }).spec?.size).toBe(7)
   await meta.release()
-  const again = cache.hold(Meta)
+  const again = cache.getInformer(Meta)
   again.addIndex('by', () => 'all')
   expect(namesOf(cache.list(Meta, { index: { name: 'by', value: 'all' } }))).toEqual(['one', 'own', 'two'])
   expect(api.requests).toHaveLength(1)
@@ -237,8 +237,8 @@ test('ObjectCache takes the whole objects for everybody when one wants them; ind
 
 test('ObjectCache does not share what a transform made', async () => {
   const { cache, clock, api } = setUp()
-  cache.hold(Widget, { transform: ({ spec: _, ...rest }) => rest })
-  cache.hold(metadataOnly(Widget))
+  cache.getInformer(Widget, { transform: ({ spec: _, ...rest }) => rest })
+  cache.getInformer(metadataOnly(Widget))
   await clock.advance(0)
   expect(api.requests).toHaveLength(2)
 })
@@ -252,7 +252,7 @@ test('ObjectCache shows what it holds as metrics, as long as it holds it', async
       .split('\n')
       .filter((line) => line.startsWith('evenkeel_cache'))
   expect(shown()).toEqual([])
-  const holding = cache.hold(Widget)
+  const holding = cache.getInformer(Widget)
   const where = '{group="test.dev",kind="Widget"}'
   expect(shown()).toEqual([
     `evenkeel_cache_bytes${where} 0`,
@@ -293,11 +293,11 @@ test('ObjectCache says once that it takes more memory than it should, which kind
     }),
   })
   const big = { labels: { text: 'x'.repeat(60_000) } }
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   await clock.advance(0)
   expect(said).toEqual([])
   for (const name of ['three', 'four']) api.server.put(name, big)
-  cache.hold(metadataOnly(Widget), { labelSelector: 'app' })
+  cache.getInformer(metadataOnly(Widget), { labelSelector: 'app' })
   await clock.advance(0)
   expect(said.map(({ level, message, fields }) => [level, message, fields])).toEqual([
     [
@@ -306,7 +306,7 @@ test('ObjectCache says once that it takes more memory than it should, which kind
       { mib: 0.1, mibMax: 0.1, kinds: ['Widget (whole): 0.1 MiB, 4 objects', 'Widget (metadata): 0 MiB, 1 objects'] },
     ],
   ])
-  cache.hold(Widget, { namespaces: ['b'] })
+  cache.getInformer(Widget, { namespaces: ['b'] })
   await clock.advance(0)
   expect(said).toHaveLength(1)
   expect(() => new ObjectCache({ client: api.client(clock), bytesMax: 0 })).toThrow('bytesMax must be above 0')
@@ -314,7 +314,7 @@ test('ObjectCache says once that it takes more memory than it should, which kind
 
 test('ObjectCache sees what its client writes, and waits for nothing that nobody watches (96)', async () => {
   const { cache, clock, api } = setUp()
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   await clock.advance(0)
   api.server.isMute = true
   const answer = api.server.put('own', { size: 7 })
@@ -332,7 +332,7 @@ test('ObjectCache sees what its client writes, and waits for nothing that nobody
   expect(cache.get(Widget, { name: 'own', namespace: 'a' }).spec?.size).toBe(7)
   cache.afterWrite({ ...write, verb: 'delete' }, undefined)
   expect(cache.find(Widget, { name: 'own', namespace: 'a' })).toBeUndefined()
-  await cache.caughtUp({ apiVersion: 'v1', kind: 'Pod' }, '999999')
+  await cache.waitForVersion({ apiVersion: 'v1', kind: 'Pod' }, '999999')
   cache.noteWrite({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', namespace: 'a', resourceVersion: '999' } })
   expect(cache.states[0]?.ahead).toBe(1)
 })
@@ -340,7 +340,7 @@ test('ObjectCache sees what its client writes, and waits for nothing that nobody
 test('ObjectCache parks a kind that is missing and goes on when it comes', async () => {
   const { cache, clock, api } = setUp()
   api.isThere = false
-  const holding = cache.hold(Widget)
+  const holding = cache.getInformer(Widget)
   await clock.advance(0)
   expect(holding.states['']).toMatchObject({ phase: 'parked' })
   expect(holding.states['']?.error?.message).toContain('the server has no kind Widget')
@@ -364,7 +364,7 @@ test('ObjectCache.waitForSync is refused at once when it may not list', async ()
       'User "bob" cannot watch resource "widgets" in API group "test.dev" at the cluster scope',
     ),
   )
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   await clock.advance(0)
   const error = await cache.waitForSync().catch((reason: unknown) => reason)
   expect(isForbidden(error)).toBe(true)
@@ -375,7 +375,7 @@ test('ObjectCache.waitForSync is refused at once when it may not list', async ()
 test('Holding.waitForAnswer resolves when it is known how things stand: listed, refused, or no such kind', async () => {
   const { cache, clock, api } = setUp()
   api.isThere = false
-  const holding = cache.hold(Widget)
+  const holding = cache.getInformer(Widget)
   const answered = holding.waitForAnswer()
   await clock.advance(0)
   await answered
@@ -394,7 +394,7 @@ test('Holding.waitForAnswer resolves when it is known how things stand: listed, 
 test('ObjectCache lets nobody wait for what was released', async () => {
   const { cache, api, clock } = setUp()
   api.isThere = false
-  const holding = cache.hold(Widget)
+  const holding = cache.getInformer(Widget)
   const heard = holding.addHandler(() => undefined)
   const outcomes = Promise.allSettled([holding.waitForSync(), heard.waitForSync()])
   await clock.advance(0)
@@ -404,7 +404,7 @@ test('ObjectCache lets nobody wait for what was released', async () => {
 
 test('ObjectCache.run ends clean', async () => {
   const { cache, clock, stop, done } = setUp()
-  cache.hold(Widget)
+  cache.getInformer(Widget)
   await clock.advance(0)
   stop.abort(new Error('enough'))
   await done

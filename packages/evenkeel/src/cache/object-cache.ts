@@ -13,13 +13,13 @@ import type { Client, WriteNotice } from '#client'
 import { clientListWatch } from './connecting/client-list-watch.ts'
 import { Informer } from './informer.ts'
 import type { WriteFacts } from './informer.ts'
-import { Budget } from './sharing/budget.ts'
-import { CacheMeter } from './sharing/cache-metrics.ts'
-import { Holding } from './sharing/holding.ts'
-import { Members } from './sharing/members.ts'
-import type { Member, SharedSource } from './sharing/members.ts'
-import type { Union } from './sharing/union.ts'
-import { formOf } from './storing/form.ts'
+import { MemoryBudget } from './sharing/budget.ts'
+import { CacheMetrics } from './sharing/cache-metrics.ts'
+import { InformerHandle } from './sharing/holding.ts'
+import { SharedInformers } from './sharing/members.ts'
+import type { SharedProjection, SharedInformer } from './sharing/members.ts'
+import type { ProjectionUnion } from './sharing/union.ts'
+import { kindDecoder } from './storing/form.ts'
 import { servedKind } from './storing/pick.ts'
 import type { CachedOf, CacheKind } from './storing/pick.ts'
 import type { CacheQuery, CacheScope } from './storing/query.ts'
@@ -45,7 +45,7 @@ export interface ObjectCacheOptions {
   readonly bytesMax?: number
 }
 
-export interface HoldOptions<T> {
+export interface GetInformerOptions<T> {
   /** @default all namespaces */
   readonly namespaces?: readonly string[]
   readonly labelSelector?: string | LabelSelector
@@ -69,8 +69,8 @@ export class ObjectCache {
   readonly #clock: Clock
   readonly #random: Random
   readonly #log: Logger
-  readonly #members: Members
-  readonly #budget: Budget
+  readonly #informers: SharedInformers
+  readonly #budget: MemoryBudget
 
   constructor({
     client,
@@ -86,47 +86,50 @@ export class ObjectCache {
     this.#clock = clock
     this.#random = random
     this.#log = log
-    this.#budget = new Budget({ bytesMax, log, sources: () => this.#members.sources })
-    const meter = metrics && new CacheMeter(metrics)
-    this.#members = new Members({
+    this.#budget = new MemoryBudget({ bytesMax, log, informers: () => this.#informers.shared })
+    const meter = metrics && new CacheMetrics(metrics)
+    this.#informers = new SharedInformers({
       clock,
       log,
       onChange: () => {
-        meter?.follow(this.#members.sources)
+        meter?.follow(this.#informers.shared)
       },
     })
   }
 
   /** Runs the informers, also those that come later, until the signal aborts; then it resolves. */
   run(signal: AbortSignal): Promise<void> {
-    return this.#members.run(signal)
+    return this.#informers.run(signal)
   }
 
   /** Holds the objects of a kind in memory until it is released. Who asks for the same shares the informer. */
-  hold<K extends CacheKind>(kind: K, options: HoldOptions<CachedOf<K>> = {}): Holding<CachedObject<K>> {
+  getInformer<K extends CacheKind>(
+    kind: K,
+    options: GetInformerOptions<CachedOf<K>> = {},
+  ): InformerHandle<CachedObject<K>> {
     const { namespaces, transform, labelSelector, fieldSelector } = options
-    const hold = (namespace: string | undefined): Member => {
+    const hold = (namespace: string | undefined): SharedProjection => {
       const scope = { namespace, labelSelector, fieldSelector }
       const { keepManagedFields = false, streaming = true } = options
       const manner = `${keepManagedFields ? 'managed' : ''} ${streaming ? '' : 'paged'}`
-      return this.#members.hold({
+      return this.#informers.acquire({
         kind,
         scope,
         transform,
-        manner,
-        make: (union) => this.#makeInformer(union, scope, options as HoldOptions<unknown>),
+        variant: manner,
+        makeInformer: (union) => this.#makeInformer(union, scope, options as GetInformerOptions<unknown>),
       })
     }
-    return new Holding<CachedObject<K>>({ members: this.#members, hold, namespaces })
+    return new InformerHandle<CachedObject<K>>({ informers: this.#informers, acquire: hold, namespaces })
   }
 
   /** Resolves when everything that is held has been listed once. @throws {ApiError} `Forbidden`, at once, when we may not. */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
-    await Promise.all(this.#members.sources.map(({ informer }) => informer.waitForSync(options)))
+    await Promise.all(this.#informers.shared.map(({ informer }) => informer.waitForSync(options)))
   }
 
   get hasSynced(): boolean {
-    return this.#members.sources.every(({ informer }) => informer.hasSynced)
+    return this.#informers.shared.every(({ informer }) => informer.hasSynced)
   }
 
   /** One object. @throws {ApiError} `NotFound`. */
@@ -139,7 +142,7 @@ export class ObjectCache {
 
   /** One object, or undefined when it is not there. */
   find<K extends CacheKind>(kind: K, { name, namespace }: CacheKey): CachedOf<K> | undefined {
-    for (const { view } of this.#readable(kind, namespace)) {
+    for (const { informer: view } of this.#readable(kind, namespace)) {
       const object = view.find({ name, ...(namespace !== undefined && { namespace }) })
       if (object !== undefined) return object as unknown as CachedOf<K>
     }
@@ -149,12 +152,12 @@ export class ObjectCache {
   /** Objects of a kind, in no particular order. */
   list<K extends CacheKind>(kind: K, query: CacheQuery = {}): CachedOf<K>[] {
     const members = this.#readable(kind, query.namespace)
-    return members.flatMap(({ view }) => view.list(query)) as unknown as CachedOf<K>[]
+    return members.flatMap(({ informer: view }) => view.list(query)) as unknown as CachedOf<K>[]
   }
 
   /** Shows an object as the server stored it for us, wherever it is held, until the watch tells of it. */
   noteWrite(object: KubeObject, facts: WriteFacts = {}): void {
-    for (const { informer } of this.#holdersOf(object)) informer.noteWrite(object, facts)
+    for (const { informer } of this.#informersOf(object)) informer.noteWrite(object, facts)
   }
 
   /** Shows an object as gone until the watch tells of it. */
@@ -167,7 +170,7 @@ export class ObjectCache {
       ...(uid !== undefined && { uid }),
       ...(resourceVersion !== undefined && { resourceVersion }),
     }
-    for (const { informer } of this.#holdersOf(object)) informer.noteDelete(deleted)
+    for (const { informer } of this.#informersOf(object)) informer.noteDelete(deleted)
   }
 
   /** For a client's `hooks.afterWrite`: every write of that client is seen by reads from here on. */
@@ -180,51 +183,51 @@ export class ObjectCache {
   }
 
   /** Resolves when what is held of a kind has come to a version; at once when nothing is. */
-  async caughtUp(
+  async waitForVersion(
     kind: CacheKind | TypeMeta,
     version: string,
     { namespace, signal }: AbortOptions & { namespace?: string } = {},
   ): Promise<void> {
-    const waiting = this.#members.sources.filter(
-      (source) => isOfKind(source, kind) && holdsNamespace(source, namespace),
+    const waiting = this.#informers.shared.filter(
+      (source) => isOfKind(source, kind) && coversNamespace(source, namespace),
     )
-    await Promise.all(waiting.map(({ informer }) => informer.caughtUp(version, { signal })))
+    await Promise.all(waiting.map(({ informer }) => informer.waitForVersion(version, { signal })))
   }
 
   /** Tries again now, instead of waiting, wherever the kind was missing or refused. */
   wake(kind: TypeMeta): void {
-    for (const { informer } of this.#holdersOf(kind)) informer.wake()
+    for (const { informer } of this.#informersOf(kind)) informer.wake()
   }
 
   /** What each informer is doing. */
   get states(): readonly CacheState[] {
-    return this.#members.sources.map(({ union, scope, members, informer }) => ({
+    return this.#informers.shared.map(({ union, scope, projections: members, informer }) => ({
       apiVersion: union.kind.apiVersion,
       kind: union.kind.kind,
-      form: union.form,
+      form: union.id,
       scope,
-      holders: [...members].reduce((sum, { holders }) => sum + holders, 0),
+      holders: [...members].reduce((sum, { handles: holders }) => sum + holders, 0),
       hasSynced: informer.hasSynced,
       objects: informer.size,
       bytes: informer.bytes,
-      ahead: informer.aheadCount,
+      ahead: informer.pendingWriteCount,
       ...informer.state,
     }))
   }
 
   /** What it asks the server for, and what it keeps of the answer, is settled when it begins. */
   #makeInformer(
-    union: Union,
+    union: ProjectionUnion,
     scope: CacheScope,
-    { transform, keepManagedFields = false, streaming = true }: HoldOptions<unknown>,
+    { transform, keepManagedFields = false, streaming = true }: GetInformerOptions<unknown>,
   ): Informer<KubeObject> {
     const { apiVersion, kind } = union.kind
     const onBroken = (error: Error): void => {
       informer.relist(error)
     }
-    const form = lazy(() => formOf<KubeObject>(union.kind, { keepManagedFields, onBroken }))
+    const form = lazy(() => kindDecoder<KubeObject>(union.kind, { keepManagedFields, onBroken }))
     const source = lazy(() =>
-      clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, form: form() }),
+      clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, decoder: form() }),
     )
     const informer: Informer<KubeObject> = new Informer<KubeObject>({
       source: {
@@ -232,7 +235,7 @@ export class ObjectCache {
         watch: (request) => source().watch(request),
         find: async (key, options) => source().find?.(key, options),
       },
-      form: { finish: (object) => form().finish(object), onBroken },
+      decoder: { decode: (object) => form().decode(object), onBroken },
       scope,
       streaming,
       group: parseApiVersion(apiVersion).group,
@@ -250,28 +253,29 @@ export class ObjectCache {
   }
 
   /** The informers that together answer a question, all of them in sync. */
-  #readable(kind: CacheKind, namespace: string | undefined): readonly Member[] {
-    const members = this.#members.ofKind(kind)
-    const able = members.filter((member) => holdsNamespace(member, namespace))
-    if (able.length === 0) throw new RangeError(howToHold(kind, { namespace, isHeldElsewhere: members.length > 0 }))
+  #readable(kind: CacheKind, namespace: string | undefined): readonly SharedProjection[] {
+    const members = this.#informers.ofKind(kind)
+    const able = members.filter((member) => coversNamespace(member, namespace))
+    if (able.length === 0)
+      throw new RangeError(describeMissingInformer(kind, { namespace, isHeldElsewhere: members.length > 0 }))
     const whole = able.find(
       (member) =>
         isUnselected(member) && (member.scope.namespace === undefined || member.scope.namespace === namespace),
     )
     const unselected = able.filter(isUnselected)
     const used = whole ? [whole] : unselected.length > 0 ? unselected : able
-    const late = used.find(({ view }) => !view.hasSynced)
+    const late = used.find(({ informer: view }) => !view.hasSynced)
     if (late)
       throw new ApiError(
         'ServiceUnavailable',
-        `the cache has not listed ${kind.kind} yet (${late.view.state.phase}): wait with waitForSync`,
+        `the cache has not listed ${kind.kind} yet (${late.informer.state.phase}): wait with waitForSync`,
         { retryAfterMs: 1000 },
       )
     return used
   }
 
-  #holdersOf({ apiVersion, kind }: TypeMeta): readonly SharedSource[] {
-    return this.#members.sources.filter((source) => isOfKind(source, { apiVersion, kind }))
+  #informersOf({ apiVersion, kind }: TypeMeta): readonly SharedInformer[] {
+    return this.#informers.shared.filter((source) => isOfKind(source, { apiVersion, kind }))
   }
 }
 
@@ -292,7 +296,7 @@ export type CacheState = TypeMeta &
     readonly ahead: number
   }
 
-function isOfKind({ union: { kind: held } }: SharedSource, { apiVersion, kind }: TypeMeta): boolean {
+function isOfKind({ union: { kind: held } }: SharedInformer, { apiVersion, kind }: TypeMeta): boolean {
   return held.apiVersion === apiVersion && held.kind === kind
 }
 
@@ -302,15 +306,15 @@ function lazy<R extends object>(make: () => R): () => R {
   return () => (made ??= make())
 }
 
-function holdsNamespace({ scope }: Pick<Member, 'scope'>, namespace: string | undefined): boolean {
+function coversNamespace({ scope }: Pick<SharedProjection, 'scope'>, namespace: string | undefined): boolean {
   return namespace === undefined || scope.namespace === undefined || scope.namespace === namespace
 }
 
-function isUnselected({ scope }: Member): boolean {
+function isUnselected({ scope }: SharedProjection): boolean {
   return scope.labelSelector === undefined && scope.fieldSelector === undefined
 }
 
-function howToHold(
+function describeMissingInformer(
   { kind, apiVersion }: CacheKind,
   { namespace, isHeldElsewhere }: { namespace: string | undefined; isHeldElsewhere: boolean },
 ): string {

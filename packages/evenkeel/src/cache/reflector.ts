@@ -10,23 +10,32 @@
  * Invariants: it ends by its signal only, whatever the server or the sink does; the sink gets a whole list in one call or
  * nothing of it; a version is only taken from an event or bookmark that the server sent in order.
  */
-import { nextTurn, onAbort, randomFraction, silentLogger, sleep, SystemClock, SystemRandom, Stopper } from '#base'
+import {
+  nextTurn,
+  onAbort,
+  randomFraction,
+  silentLogger,
+  sleep,
+  SystemClock,
+  SystemRandom,
+  LightAbortController,
+} from '#base'
 import type { Clock, Logger, Random } from '#base'
 import { isApiError } from '#api'
 import type { KubeObject } from '#api'
-import type { Arrival, ChangeArrival, ListWatch, WatchRequest } from './list-watch.ts'
+import type { StreamEvent, ChangeEvent, ListWatch, WatchRequest } from './list-watch.ts'
 import { listAll } from './reflecting/list-all.ts'
 import { RetryDelay } from './reflecting/retry-delay.ts'
 import type { ReflectorPhase, ReflectorState } from './reflecting/state.ts'
 import {
   CutListError,
   EndlessListError,
-  judge,
+  recoveryFor,
   RelistError,
   ShortWatchError,
   SilenceError,
 } from './reflecting/verdict.ts'
-import type { Step, Verdict } from './reflecting/verdict.ts'
+import type { ReflectorStep, Recovery } from './reflecting/verdict.ts'
 import { Watchdog } from './reflecting/watchdog.ts'
 import type { Item } from './storing/item.ts'
 import { Items } from './storing/items.ts'
@@ -36,7 +45,7 @@ import { unshaped } from './storing/transform.ts'
 interface Sink<T extends KubeObject> {
   /** Everything, in the place of everything before. */
   replace(items: Items<T>, version: string): void
-  apply(change: ChangeArrival<T>): void
+  apply(change: ChangeEvent<T>): void
   /** Nothing happened up to this version. */
   advance(version: string): void
   /** Something failed and will be tried again. */
@@ -89,10 +98,10 @@ export class Reflector<T extends KubeObject> {
   #paged = false
   #newestOnly = false
   #cuts = 0
-  #step: Step = 'list'
+  #step: ReflectorStep = 'list'
   #worked = false
-  #awake = new Stopper()
-  #watching: Stopper | undefined
+  #awake = new LightAbortController()
+  #watching: LightAbortController | undefined
 
   constructor(options: ReflectorOptions<T>) {
     const {
@@ -144,7 +153,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Follows the collection until the signal aborts; then it resolves. */
   async run(signal: AbortSignal): Promise<void> {
-    let next: Verdict['next'] = 'sync'
+    let next: Recovery['next'] = 'sync'
     while (!signal.aborted) {
       try {
         await this.#take(next, signal)
@@ -157,7 +166,7 @@ export class Reflector<T extends KubeObject> {
     this.#enter('idle')
   }
 
-  #take(next: Verdict['next'], signal: AbortSignal): Promise<void> {
+  #take(next: Recovery['next'], signal: AbortSignal): Promise<void> {
     if (next === 'watch') return this.#watch(signal)
     return next === 'sync' && this.#streaming ? this.#stream(signal) : this.#list(signal)
   }
@@ -195,7 +204,7 @@ export class Reflector<T extends KubeObject> {
     const gather = this.#shape === unshaped ? gathered : undefined
     await this.#follow({ resourceVersion, sendInitialEvents: true, gather, signal }, (arrival) => {
       if (!gathered) {
-        this.#hear(arrival)
+        this.#receive(arrival)
       } else if (arrival.type !== 'BOOKMARK') {
         this.#gather(gathered, arrival)
       } else if (arrival.initialEventsEnd) {
@@ -209,7 +218,7 @@ export class Reflector<T extends KubeObject> {
     if (gathered) throw new CutListError('the server ended the stream before the list was complete')
   }
 
-  #gather(gathered: Items<T>, { type, item }: ChangeArrival<T>): void {
+  #gather(gathered: Items<T>, { type, item }: ChangeEvent<T>): void {
     if (type === 'DELETED') gathered.delete(item.namespace, item.name)
     else gathered.put(this.#shape(item))
   }
@@ -218,11 +227,11 @@ export class Reflector<T extends KubeObject> {
     this.#step = 'watch'
     this.#counts.watches++
     await this.#follow({ resourceVersion: this.#version, signal }, (arrival) => {
-      this.#hear(arrival)
+      this.#receive(arrival)
     })
   }
 
-  #hear(arrival: Arrival<T>): void {
+  #receive(arrival: StreamEvent<T>): void {
     if (arrival.type === 'BOOKMARK') {
       this.#version = arrival.version
       this.#sink.advance(arrival.version)
@@ -237,9 +246,9 @@ export class Reflector<T extends KubeObject> {
   /** Reads one watch to its end. */
   async #follow(
     request: Omit<WatchRequest<T>, 'timeoutSeconds'>,
-    hear: (arrival: Arrival<T>) => 'complete' | undefined | void,
+    hear: (arrival: StreamEvent<T>) => 'complete' | undefined | void,
   ): Promise<void> {
-    const controller = new Stopper()
+    const controller = new LightAbortController()
     this.#watching = controller
     const stop = onAbort(request.signal, (reason) => {
       controller.abort(reason)
@@ -275,7 +284,10 @@ export class Reflector<T extends KubeObject> {
     if (!this.#worked) throw new ShortWatchError('the server ended the watch at once, without a word')
   }
 
-  #watchdog(controller: Stopper, { isInitial, startedMs }: { isInitial: boolean; startedMs: number }): Watchdog {
+  #watchdog(
+    controller: LightAbortController,
+    { isInitial, startedMs }: { isInitial: boolean; startedMs: number },
+  ): Watchdog {
     if (!isInitial)
       return new Watchdog({
         clock: this.#clock,
@@ -300,17 +312,17 @@ export class Reflector<T extends KubeObject> {
     return watchdog
   }
 
-  #giveUp(controller: Stopper): void {
+  #giveUp(controller: LightAbortController): void {
     this.#counts.silences++
     this.#log.warn('the watch was silent for too long and is begun again', { silenceMs: this.#silenceMs })
     controller.abort(new SilenceError(`nothing was heard for ${this.#silenceMs} ms`))
   }
 
   /** What comes next after an error, when it is time for it. */
-  async #recover(error: unknown, signal: AbortSignal): Promise<Verdict['next']> {
+  async #recover(error: unknown, signal: AbortSignal): Promise<Recovery['next']> {
     const askedNewest = this.#newestOnly || (this.#step === 'stream' && this.#version === '')
     if (this.#step === 'stream') this.#cuts++
-    const verdict = judge(error, { step: this.#step, askedNewest, worked: this.#worked, cuts: this.#cuts })
+    const verdict = recoveryFor(error, { step: this.#step, askedNewest, worked: this.#worked, cuts: this.#cuts })
     if (verdict.forgetVersion) this.#newestOnly = true
     if (verdict.noStreams) this.#streaming = false
     if (!verdict.pause) {
@@ -332,7 +344,7 @@ export class Reflector<T extends KubeObject> {
       { error, delayMs },
     )
     this.#sink.fail?.(error)
-    this.#awake = new Stopper()
+    this.#awake = new LightAbortController()
     const stop = onAbort(signal, (reason) => {
       this.#awake.abort(reason)
     })

@@ -56,7 +56,7 @@ describe('requests', () => {
     options = {},
   ): Promise<FakeServer> => {
     const server = new FakeServer(json(configMap('a')))
-    await act(fakeClient(server, { fieldOwner: 'me', kinds: [ConfigMap, Node, Website], ...options }).client)
+    await act(fakeClient(server, { fieldManager: 'me', kinds: [ConfigMap, Node, Website], ...options }).client)
     return server
   }
 
@@ -80,7 +80,7 @@ describe('requests', () => {
     ],
     [
       'update',
-      (client) => client.update(configMap('a'), { fieldOwner: 'you' }),
+      (client) => client.update(configMap('a'), { fieldManager: 'you' }),
       'PUT /api/v1/namespaces/ns/configmaps/a?fieldManager=you',
     ],
     [
@@ -178,7 +178,7 @@ describe('requests', () => {
     const server = await sent((client) =>
       client.delete(configMap('a'), {
         preconditions: { uid: 'u' },
-        propagation: 'Foreground',
+        propagationPolicy: 'Foreground',
         gracePeriodSeconds: 0,
         dryRun: true,
       }),
@@ -297,7 +297,7 @@ test('the write gate is asked at every attempt, so a write that waited does not 
 describe('writes that read first', () => {
   test('a child of an owner that is being deleted is refused, and nothing is sent (58)', async () => {
     const server = new FakeServer(json(configMap('a')))
-    const { client } = fakeClient(server, { kinds: [ConfigMap], fieldOwner: 'me' })
+    const { client } = fakeClient(server, { kinds: [ConfigMap], fieldManager: 'me' })
     const owner = configMap('owner')
     const dying = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
     await expect(client.create(configMap('child'), { owner: dying })).rejects.toThrow(

@@ -25,19 +25,19 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './options.ts'
-import type { ClientDefaults, Core } from './core.ts'
+import type { ClientDefaults, ClientCore } from './core.ts'
 import { makeCore } from './make-core.ts'
 import type { ClientOptions } from './make-core.ts'
 import type { DiscoveredResource, KindLike, ReadOf, Resource, WrittenOf } from './mapping/resource.ts'
 import { findObject, getObject, listObjects, listPage, listPages, watchObjects } from './reading.ts'
 import { sendRaw } from './raw.ts'
-import type { RawAnswer, RawRequest } from './raw.ts'
+import type { RawResponse, RawRequest } from './raw.ts'
 import { Subresource } from './subresource.ts'
 import type { Scale } from './subresource.ts'
 import type { WatchStream } from './watching/watch-stream.ts'
-import { dropFinalizer, ensureFinalizer, ensureObject } from './writing/ensure.ts'
-import type { Ensured } from './writing/ensure.ts'
-import type { ReadBack } from './writing/object-ref.ts'
+import { dropFinalizer, ensureFinalizer, createOrUpdate } from './writing/ensure.ts'
+import type { CreateOrUpdateResult } from './writing/ensure.ts'
+import type { WriteResult } from './writing/object-ref.ts'
 import {
   applyObject,
   createObject,
@@ -50,7 +50,7 @@ import {
 import type { PatchBody } from './writing/send.ts'
 
 export class Client {
-  readonly #core: Core
+  readonly #core: ClientCore
   readonly #close: () => Promise<void>
 
   /** To reach the cluster of a kubeconfig, see `connect`. */
@@ -134,8 +134,8 @@ export class Client {
   }
 
   /** Changes what the patch names. The object may be a reference (`refTo`). */
-  async patch<R extends KubeObject>(object: R, patch: PatchBody, options: PatchOptions = {}): Promise<ReadBack<R>> {
-    return (await patchObject(this.#core, { object }, { ...options, patch })) as ReadBack<R>
+  async patch<R extends KubeObject>(object: R, patch: PatchBody, options: PatchOptions = {}): Promise<WriteResult<R>> {
+    return (await patchObject(this.#core, { object }, { ...options, patch })) as WriteResult<R>
   }
 
   /**
@@ -159,8 +159,8 @@ export class Client {
   async delete<R extends KubeObject>(
     object: R,
     options: DeleteOptions & { ignoreNotFound?: boolean } = {},
-  ): Promise<ReadBack<R> | undefined> {
-    return (await deleteObject(this.#core, object, options)) as ReadBack<R> | undefined
+  ): Promise<WriteResult<R> | undefined> {
+    return (await deleteObject(this.#core, object, options)) as WriteResult<R> | undefined
   }
 
   /** Deletes all objects of a kind in a namespace, or those selected. */
@@ -175,7 +175,7 @@ export class Client {
     object: R,
     status: StatusPatch<R>,
     options: WriteOptions = {},
-  ): Promise<ReadBack<R>> {
+  ): Promise<WriteResult<R>> {
     return this.subresource('status').patch(object, { status }, options)
   }
 
@@ -235,17 +235,17 @@ export class Client {
     seed: T,
     change: (current: T | Stored<T>) => T,
     options: CreateOptions = {},
-  ): Promise<Ensured<Stored<T>>> {
-    return (await ensureObject(this.#core, seed, {
+  ): Promise<CreateOrUpdateResult<Stored<T>>> {
+    return (await createOrUpdate(this.#core, seed, {
       ...options,
       change: change as unknown as (current: KubeObject) => KubeObject,
-    })) as Ensured<Stored<T>>
+    })) as CreateOrUpdateResult<Stored<T>>
   }
 
   // Everything else
 
   /** A request to any path: `/version`, `/readyz`, `/logs`. @throws {ApiError} when the answer refuses. */
-  raw(request: RawRequest, options: CallOptions = {}): Promise<RawAnswer> {
+  raw(request: RawRequest, options: CallOptions = {}): Promise<RawResponse> {
     return sendRaw(this.#core, request, options)
   }
 

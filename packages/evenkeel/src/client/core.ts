@@ -4,11 +4,11 @@
 import type { AbortOptions, Clock, Random } from '#base'
 import { findCause, isNotFound } from '#api'
 import type { JsonObject, KubeObject, Subject, TypeMeta } from '#api'
-import type { Call, Exchange } from './request/exchange.ts'
+import type { RestRequest, RestClient } from './request/exchange.ts'
 import { formatTarget } from './request/targets.ts'
-import type { Place } from './request/targets.ts'
+import type { ResourceLocation } from './request/targets.ts'
 import type { FieldValidation, ObjectName, WriteOptions } from './options.ts'
-import type { Mapper } from './mapping/mapper.ts'
+import type { RestMapper } from './mapping/mapper.ts'
 import { UnknownKindError } from './mapping/mapper.ts'
 import { formatKindName } from './mapping/resource.ts'
 import type { KindLike, Resource } from './mapping/resource.ts'
@@ -18,7 +18,7 @@ export interface ClientDefaults {
   /** Where objects of kinds with namespaces live when nobody says so. Lists and watches are of all namespaces all the same. */
   readonly namespace?: string
   /** Who owns the fields that are written; `apply` needs one. */
-  readonly fieldOwner?: string
+  readonly fieldManager?: string
   /** @default the server's (`Warn`) */
   readonly fieldValidation?: FieldValidation
   /** @default false */
@@ -44,9 +44,9 @@ export interface WriteHooks {
   afterWrite?(write: WriteNotice, object: KubeObject | undefined): void
 }
 
-export interface Core {
-  readonly exchange: Exchange
-  readonly mapper: Mapper
+export interface ClientCore {
+  readonly rest: RestClient
+  readonly mapper: RestMapper
   readonly clock: Clock
   readonly random: Random
   readonly defaults: ClientDefaults
@@ -55,18 +55,22 @@ export interface Core {
 }
 
 /** One object, or the place where one will be. */
-interface Located {
+interface ResourceTarget {
   readonly resource: Resource
-  readonly place: Place
+  readonly location: ResourceLocation
 }
 
-interface Sought extends AbortOptions {
+interface LocateOptions extends AbortOptions {
   readonly key: ObjectName | KubeObject['metadata']
   readonly subresource?: string | undefined
 }
 
 /** Where an object of a kind is. @throws {RangeError} when it needs a namespace and nobody names one. */
-export async function locate(core: Core, kind: KindLike, { key: name, subresource, signal }: Sought): Promise<Located> {
+export async function locate(
+  core: ClientCore,
+  kind: KindLike,
+  { key: name, subresource, signal }: LocateOptions,
+): Promise<ResourceTarget> {
   const resource = core.mapper.find(kind) ?? (await core.mapper.resolve(kind, { signal }))
   const namespace = name.namespace || core.defaults.namespace
   if (resource.namespaced && !namespace) {
@@ -76,7 +80,7 @@ export async function locate(core: Core, kind: KindLike, { key: name, subresourc
   }
   return {
     resource,
-    place: {
+    location: {
       name: name.name,
       ...(resource.namespaced && { namespace }),
       ...(subresource !== undefined && { subresource }),
@@ -93,20 +97,20 @@ export function finishObject(object: JsonObject, { apiVersion, kind }: TypeMeta)
   return object as unknown as KubeObject
 }
 
-export interface WriteCall extends Located {
+export interface WriteCall extends ResourceTarget {
   readonly verb: WriteNotice['verb']
   readonly method: string
   readonly parameters?: Readonly<Record<string, string | number | boolean | undefined>>
-  readonly body?: Call['body'] | KubeObject
+  readonly body?: RestRequest['body'] | KubeObject
   readonly contentType?: string
   readonly options: WriteOptions
 }
 
 /** Sends a write and gives what the server says about it. */
-export async function write(core: Core, call: WriteCall): Promise<JsonObject> {
+export async function write(core: ClientCore, call: WriteCall): Promise<JsonObject> {
   const {
     resource,
-    place,
+    location: place,
     verb,
     method,
     parameters,
@@ -128,10 +132,10 @@ export async function write(core: Core, call: WriteCall): Promise<JsonObject> {
   const address = verb === 'create' && place.subresource === undefined ? { ...place, name: undefined } : place
   const target = formatTarget(resource, address, parameters)
   core.hooks.beforeWrite?.(notice)
-  const answer = await core.exchange.json({
+  const answer = await core.rest.json({
     method,
     target,
-    body: body as Call['body'],
+    body: body as RestRequest['body'],
     contentType,
     signal,
     timeoutMs,
@@ -144,17 +148,17 @@ export async function write(core: Core, call: WriteCall): Promise<JsonObject> {
 }
 
 /** A write's options with the client's own behind them. */
-export function withDefaults<O extends WriteOptions>(core: Core, options: O): O {
-  const { fieldOwner, fieldValidation, dryRun } = core.defaults
+export function withDefaults<O extends WriteOptions>(core: ClientCore, options: O): O {
+  const { fieldManager, fieldValidation, dryRun } = core.defaults
   return {
-    ...(fieldOwner !== undefined && { fieldOwner }),
+    ...(fieldManager !== undefined && { fieldManager }),
     ...(fieldValidation !== undefined && { fieldValidation }),
     ...(dryRun !== undefined && { dryRun }),
     ...options,
   }
 }
 
-export function subjectOf({ group, plural }: Resource, { name }: Place): Subject {
+export function subjectOf({ group, plural }: Resource, { name }: ResourceLocation): Subject {
   return { group, kind: plural, ...(name && { name }) }
 }
 

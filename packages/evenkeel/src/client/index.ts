@@ -26,7 +26,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from './options.ts'
-export type { RawAnswer, RawRequest } from './raw.ts'
+export type { RawResponse, RawRequest } from './raw.ts'
 export type { Scale, Subresource } from './subresource.ts'
 export { ConnectionError, isConnectionError } from './request/connection-error.ts'
 export type { ConnectionErrorOptions, ConnectionProblem } from './request/connection-error.ts'
@@ -44,12 +44,12 @@ export type {
   WrittenOf,
 } from './mapping/resource.ts'
 
-export { garbledLine, parseWatchLine } from './watching/event.ts'
+export { invalidWatchLine, parseWatchLine } from './watching/event.ts'
 export type { BookmarkEvent, ChangeEvent, ErrorEvent, WatchEvent } from './watching/event.ts'
 export type { WatchStream } from './watching/watch-stream.ts'
-export type { Ensured } from './writing/ensure.ts'
+export type { CreateOrUpdateResult } from './writing/ensure.ts'
 export { refTo } from './writing/object-ref.ts'
-export type { ObjectRef, ReadBack } from './writing/object-ref.ts'
+export type { ObjectRef, WriteResult } from './writing/object-ref.ts'
 export { retryOnConflict } from './writing/retry-on-conflict.ts'
 export type { RetryOnConflictOptions } from './writing/retry-on-conflict.ts'
 export type { PatchBody } from './writing/send.ts'

@@ -5,9 +5,9 @@ import { silentLogger, SystemClock, SystemRandom } from '#base'
 import type { Clock, Logger, Random } from '#base'
 import type { Kind } from '#api'
 import type { Transport } from '#wire'
-import type { ClientDefaults, Core, WriteHooks } from './core.ts'
-import { Mapper } from './mapping/mapper.ts'
-import { Exchange } from './request/exchange.ts'
+import type { ClientDefaults, ClientCore, WriteHooks } from './core.ts'
+import { RestMapper } from './mapping/mapper.ts'
+import { RestClient } from './request/exchange.ts'
 import { Warnings } from './request/warnings.ts'
 import type { WarningHandler } from './request/warnings.ts'
 import { withRateLimit } from './transport/rate-limit.ts'
@@ -55,7 +55,7 @@ export interface ClientOptions extends ClientDefaults, WriteHooks {
   readonly writeGate?: () => void
 }
 
-export function makeCore(options: ClientOptions): Core {
+export function makeCore(options: ClientOptions): ClientCore {
   const {
     clock = new SystemClock(),
     random = new SystemRandom(),
@@ -70,7 +70,7 @@ export function makeCore(options: ClientOptions): Core {
       log.warn('the server warns', { text, method, target })
     },
   } = options
-  const exchange = new Exchange({
+  const exchange = new RestClient({
     transport: wrap(options, clock, random),
     clock,
     warnings: new Warnings(onWarning),
@@ -78,22 +78,22 @@ export function makeCore(options: ClientOptions): Core {
     timeoutMs,
     responseBytesMax,
   })
-  const mapper = new Mapper({
-    exchange,
+  const mapper = new RestMapper({
+    rest: exchange,
     clock,
     ...(discoveryReloadMs !== undefined && { reloadMs: discoveryReloadMs }),
   })
   for (const kind of kinds) mapper.remember(kind)
-  const { namespace, fieldOwner, fieldValidation, dryRun, reconcileId, beforeWrite, afterWrite } = options
+  const { namespace, fieldManager, fieldValidation, dryRun, reconcileId, beforeWrite, afterWrite } = options
   return {
-    exchange,
+    rest: exchange,
     mapper,
     clock,
     random,
     watchLineBytesMax,
     defaults: {
       ...(namespace !== undefined && { namespace }),
-      ...(fieldOwner !== undefined && { fieldOwner }),
+      ...(fieldManager !== undefined && { fieldManager }),
       ...(fieldValidation !== undefined && { fieldValidation }),
       ...(dryRun !== undefined && { dryRun }),
       ...(reconcileId !== undefined && { reconcileId }),

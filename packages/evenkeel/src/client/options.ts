@@ -66,7 +66,7 @@ export interface WatchOptions extends Selection, CallOptions {
    */
   readonly sendInitialEvents?: boolean
   /** @default true */
-  readonly allowBookmarks?: boolean
+  readonly allowWatchBookmarks?: boolean
   /** When the server shall end the watch, in seconds; watches are begun again, not kept for ever. */
   readonly timeoutSeconds?: number
   /**
@@ -86,7 +86,7 @@ export interface WriteOptions extends CallOptions {
    *
    * @default the client's
    */
-  readonly fieldOwner?: string
+  readonly fieldManager?: string
   /**
    * What happens to fields that the kind does not have.
    *
@@ -138,7 +138,7 @@ export interface DeleteOptions extends CallOptions {
   /** Only if it is still this very object, or still in this state; `Conflict` otherwise. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
   /** What happens to the objects it owns. @default what the kind says, mostly `Background` */
-  readonly propagation?: 'Background' | 'Foreground' | 'Orphan'
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly gracePeriodSeconds?: number
   readonly dryRun?: boolean
   readonly reconcileId?: string

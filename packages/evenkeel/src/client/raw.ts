@@ -4,7 +4,7 @@
 import type { JsonObject, JsonValue } from '#api'
 import type { WireHeaders } from '#wire'
 import type { CallOptions } from './options.ts'
-import type { Core } from './core.ts'
+import type { ClientCore } from './core.ts'
 import { textOf } from './request/read-body.ts'
 
 export interface RawRequest {
@@ -17,7 +17,7 @@ export interface RawRequest {
   readonly headers?: WireHeaders
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number
   readonly headers: WireHeaders
   readonly body: Uint8Array
@@ -27,13 +27,13 @@ export interface RawAnswer {
 }
 
 export async function sendRaw(
-  core: Core,
+  core: ClientCore,
   { path, method = 'GET', body, headers = {} }: RawRequest,
   { signal, timeoutMs }: CallOptions,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   if (!path.startsWith('/')) throw new RangeError(`path must begin with a slash, got ${JSON.stringify(path)}`)
   const { accept = 'application/json, */*', 'content-type': contentType, ...rest } = headers
-  const answer = await core.exchange.ask({
+  const answer = await core.rest.request({
     method,
     target: path,
     accept,

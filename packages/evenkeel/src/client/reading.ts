@@ -6,18 +6,18 @@
  */
 import { isExpired, isJsonObject } from '#api'
 import type { JsonObject, KubeObject, ListMeta, ObjectList } from '#api'
-import type { Call } from './request/exchange.ts'
+import type { RestRequest } from './request/exchange.ts'
 import { formatTarget, pageParameters, watchParameters } from './request/targets.ts'
 import { ConnectionError } from './request/connection-error.ts'
 import type { GetOptions, ListOptions, ObjectName, PageOptions, WatchOptions } from './options.ts'
 import { finishObject, isObjectMissing, locate, nameMissingKind, subjectOf } from './core.ts'
-import type { Core } from './core.ts'
+import type { ClientCore } from './core.ts'
 import { isMetadataKind } from './mapping/resource.ts'
 import type { KindLike, Resource } from './mapping/resource.ts'
 import { WatchStream } from './watching/watch-stream.ts'
 
 export async function getObject(
-  core: Core,
+  core: ClientCore,
   kind: KindLike,
   {
     key,
@@ -27,9 +27,9 @@ export async function getObject(
 ): Promise<KubeObject> {
   // Without a name the path would be that of all objects.
   if (!key.name) throw new RangeError(`a ${kind.kind} cannot be read without a name: use list for all of them`)
-  const { resource, place } = await locate(core, kind, { key, subresource, signal: call.signal })
+  const { resource, location: place } = await locate(core, kind, { key, subresource, signal: call.signal })
   try {
-    const object = await core.exchange.json({
+    const object = await core.rest.json({
       method: 'GET',
       target: formatTarget(resource, place, { resourceVersion }),
       accept: acceptOf(kind, 'PartialObjectMetadata'),
@@ -43,7 +43,7 @@ export async function getObject(
 }
 
 export async function findObject(
-  core: Core,
+  core: ClientCore,
   kind: KindLike,
   { key, options }: { key: ObjectName; options: GetOptions },
 ): Promise<KubeObject | undefined> {
@@ -60,7 +60,11 @@ export async function findObject(
  *
  * A token that expires on the way costs one more request: everything at once, from the beginning.
  */
-export async function listObjects(core: Core, kind: KindLike, options: ListOptions): Promise<ObjectList<KubeObject>> {
+export async function listObjects(
+  core: ClientCore,
+  kind: KindLike,
+  options: ListOptions,
+): Promise<ObjectList<KubeObject>> {
   const first = await listPage(core, kind, options)
   if (!first.metadata.continue) return first
   const items = [...first.items]
@@ -80,7 +84,7 @@ export async function listObjects(core: Core, kind: KindLike, options: ListOptio
 
 /** Page by page, of one moment. A token that expires ends it with `Expired`: pages that were given cannot be taken back. */
 export async function* listPages(
-  core: Core,
+  core: ClientCore,
   kind: KindLike,
   options: ListOptions,
 ): AsyncGenerator<ObjectList<KubeObject>, undefined> {
@@ -92,11 +96,15 @@ export async function* listPages(
   } while (token)
 }
 
-export async function listPage(core: Core, kind: KindLike, options: PageOptions): Promise<ObjectList<KubeObject>> {
+export async function listPage(
+  core: ClientCore,
+  kind: KindLike,
+  options: PageOptions,
+): Promise<ObjectList<KubeObject>> {
   const resource = core.mapper.find(kind) ?? (await core.mapper.resolve(kind, options))
   const target = formatTarget(resource, { namespace: options.namespace }, pageParameters(options))
   try {
-    const list = await core.exchange.json({
+    const list = await core.rest.json({
       method: 'GET',
       target,
       accept: acceptOf(kind, 'PartialObjectMetadataList'),
@@ -109,7 +117,7 @@ export async function listPage(core: Core, kind: KindLike, options: PageOptions)
   }
 }
 
-export function watchObjects(core: Core, kind: KindLike, options: WatchOptions): WatchStream<KubeObject> {
+export function watchObjects(core: ClientCore, kind: KindLike, options: WatchOptions): WatchStream<KubeObject> {
   const type = { apiVersion: kind.apiVersion, kind: kind.kind }
   return new WatchStream<KubeObject>({
     lineBytesMax: core.watchLineBytesMax,
@@ -118,7 +126,7 @@ export function watchObjects(core: Core, kind: KindLike, options: WatchOptions):
       const resource = await core.mapper.resolve(kind, options)
       const target = formatTarget(resource, { namespace: options.namespace }, watchParameters(options))
       try {
-        return await core.exchange.open({
+        return await core.rest.stream({
           method: 'GET',
           target,
           accept: acceptOf(kind, 'PartialObjectMetadata', options),
@@ -160,6 +168,6 @@ function acceptOf(
   return mayOmitManagedFields ? 'application/json;managedFields=optional, application/json' : undefined
 }
 
-function callOf({ signal, timeoutMs }: GetOptions): Pick<Call, 'signal' | 'timeoutMs'> {
+function callOf({ signal, timeoutMs }: GetOptions): Pick<RestRequest, 'signal' | 'timeoutMs'> {
   return { signal, timeoutMs }
 }

@@ -5,12 +5,12 @@
 import type { KubeObject, Stored } from '#api'
 import type { ApplyOptions, CallOptions, GetOptions, PatchFromOptions, PatchOptions, WriteOptions } from './options.ts'
 import { locate } from './core.ts'
-import type { Core } from './core.ts'
+import type { ClientCore } from './core.ts'
 import { getObject } from './reading.ts'
 import { formatTarget } from './request/targets.ts'
 import { textOf } from './request/read-body.ts'
 import { nameOf } from './writing/object-ref.ts'
-import type { ReadBack } from './writing/object-ref.ts'
+import type { WriteResult } from './writing/object-ref.ts'
 import { applyObject, createObject, patchDifference, patchObject, updateObject } from './writing/send.ts'
 import type { PatchBody } from './writing/send.ts'
 
@@ -21,10 +21,10 @@ export interface Scale extends KubeObject {
 }
 
 export class Subresource {
-  readonly #core: Core
+  readonly #core: ClientCore
   readonly #name: string
 
-  constructor(core: Core, name: string) {
+  constructor(core: ClientCore, name: string) {
     if (!/^[a-z]+(?:\/.+)?$/.test(name))
       throw new RangeError(`a subresource is called like status or scale, got ${JSON.stringify(name)}`)
     this.#core = core
@@ -44,12 +44,12 @@ export class Subresource {
       parameters = {},
     }: CallOptions & { parameters?: Readonly<Record<string, string | number | boolean>> } = {},
   ): Promise<string> {
-    const { resource, place } = await locate(this.#core, object, {
+    const { resource, location: place } = await locate(this.#core, object, {
       key: nameOf(object),
       signal,
       subresource: this.#name,
     })
-    const { body } = await this.#core.exchange.ask({
+    const { body } = await this.#core.rest.request({
       method: 'GET',
       target: formatTarget(resource, place, parameters),
       accept: '*/*',
@@ -72,8 +72,8 @@ export class Subresource {
     return (await updateObject(this.#core, this.#target(object), { ...options, ...(body && { body }) })) as Stored<R>
   }
 
-  async patch<R extends KubeObject>(object: R, patch: PatchBody, options: PatchOptions = {}): Promise<ReadBack<R>> {
-    return (await patchObject(this.#core, this.#target(object), { ...options, patch })) as ReadBack<R>
+  async patch<R extends KubeObject>(object: R, patch: PatchBody, options: PatchOptions = {}): Promise<WriteResult<R>> {
+    return (await patchObject(this.#core, this.#target(object), { ...options, patch })) as WriteResult<R>
   }
 
   /** Changes the part from one state to another, if the object is still in the first one; nothing is sent when nothing differs. */

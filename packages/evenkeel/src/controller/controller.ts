@@ -6,7 +6,7 @@
  * Watching and working are apart, so that a standby can keep its cache and queue warm and begin at once. Invariants: no
  * reconcile before every source has told what is there; one worker per key; when `run` resolves nothing goes on.
  */
-import { forOthers, Metrics, onAbort, Stopper } from '#base'
+import { nativeSignal, Metrics, onAbort, LightAbortController } from '#base'
 import type { AbortOptions } from '#base'
 import { defaultCluster, formatKey } from '#api'
 import type { Kind } from '#api'
@@ -113,8 +113,8 @@ export class Controller {
 
   /** Watches and works until the signal aborts; resolves when the last run has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const working = new Stopper()
-    const watching = new Stopper()
+    const working = new LightAbortController()
+    const watching = new LightAbortController()
     const stopListening = onAbort(signal, (reason) => {
       working.abort(reason)
     })
@@ -174,8 +174,8 @@ export class Controller {
         parked: this.#parked,
         concurrency: this.declaration.concurrency ?? 1,
         signal,
-        onSettled: (worked) => {
-          this.#worker.settled(worked)
+        onFinished: (worked) => {
+          this.#worker.finished(worked)
         },
       })
     } finally {
@@ -191,7 +191,7 @@ export class Controller {
 
   /** Resolves when every source has told what was there. */
   async waitForSync({ signal }: AbortOptions = {}): Promise<void> {
-    const options = { signal: signal && forOthers(signal) }
+    const options = { signal: signal && nativeSignal(signal) }
     await Promise.all(
       [...this.#sources].map(async ({ started }) => {
         await started?.waitForSync(options)

@@ -4,7 +4,7 @@
  * A declaration is data and functions, nothing half-built: watches, permissions and finalizers follow from it.
  */
 import type { Kind, KubeObject, ObjectKey } from '#api'
-import type { CachedOf, CacheKind, HoldOptions } from '#cache'
+import type { CachedOf, CacheKind, GetInformerOptions } from '#cache'
 import type { ReadOf } from '#client'
 import type { BackoffOptions } from '#queue'
 import type { BaseContext, ReconcileContext } from './context/context.ts'
@@ -40,7 +40,7 @@ export interface CleanupStep<K extends Kind = Kind, Extra extends object = objec
 
 /** A kind whose objects belong to those of the controller. */
 export interface OwnsDeclaration<K extends CacheKind = CacheKind>
-  extends EnqueueOwnerOptions, Pick<HoldOptions<CachedOf<K>>, 'labelSelector' | 'fieldSelector'> {
+  extends EnqueueOwnerOptions, Pick<GetInformerOptions<CachedOf<K>>, 'labelSelector' | 'fieldSelector'> {
   readonly kind: K
   /** @default every event passes */
   readonly predicates?: readonly Predicate[]
@@ -54,7 +54,7 @@ export interface OwnsDeclaration<K extends CacheKind = CacheKind>
 }
 
 /** A kind whose objects matter to those of the controller. Give `map` or `enqueue`. */
-export interface WatchDeclaration<K extends CacheKind = CacheKind> extends HoldOptions<CachedOf<K>> {
+export interface WatchDeclaration<K extends CacheKind = CacheKind> extends GetInformerOptions<CachedOf<K>> {
   readonly kind: K
   /** Which keys an object is about; asked for what it was and for what it is. */
   map?(...parameters: Parameters<MapObject<CachedOf<K> & KubeObject>>): ReturnType<MapObject>
@@ -120,15 +120,15 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   /** After how long a run that has not ended counts as stuck. @default timeoutMs, or 600_000 */
   readonly stuckMs?: number
   /** Abort a run whose object got a newer spec. @default false */
-  readonly supersede?: boolean
+  readonly cancelOnNewGeneration?: boolean
   /** @default 5 ms, twice as long each time, at most 1000 s */
   readonly backoff?: Omit<BackoffOptions, 'random'>
   /** Look at every object again after about this long; 0 for never. @default 36_000_000 (ten hours) */
   readonly resyncMs?: number
   /** @default all */
   readonly namespaces?: readonly string[]
-  readonly labelSelector?: HoldOptions<unknown>['labelSelector']
-  readonly fieldSelector?: HoldOptions<unknown>['fieldSelector']
+  readonly labelSelector?: GetInformerOptions<unknown>['labelSelector']
+  readonly fieldSelector?: GetInformerOptions<unknown>['fieldSelector']
   /** Whether only the leader works. @default true */
   readonly needsLeader?: boolean
   /** What `reconcile` does beside what the declaration says. */

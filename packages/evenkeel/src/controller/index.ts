@@ -35,7 +35,7 @@ export { writeHooks } from './ledger/write-hooks.ts'
 export type { WriteHookParts } from './ledger/write-hooks.ts'
 
 export { isRunAborted, RunAborted } from './running/run-aborted.ts'
-export type { AbortWhy } from './running/run-aborted.ts'
+export type { AbortReason } from './running/run-aborted.ts'
 export { isStopReconcile, StopReconcile } from './running/stop-reconcile.ts'
 export { isTerminalError, TerminalError } from './running/terminal-error.ts'
 export type { RunningKey } from './running/worker.ts'

@@ -4,7 +4,7 @@
  * Verbs are values. They are listed in `verbs` of a controller's declaration, which is then as if the author had written
  * all that by hand; what they keep between two runs is on the server, never in them.
  */
-import type { ActionSheet, Kind } from '#api'
+import type { ActionDefinition, Kind } from '#api'
 import type { ContextPlugin } from './context/context.ts'
 import type { CleanupStep, ControllerDeclaration } from './declaration.ts'
 
@@ -18,7 +18,7 @@ export interface Verb<Extra extends object = object> extends ContextPlugin<Extra
   /** Kinds of its own that must be installed. @default none */
   readonly kinds?: readonly Kind[]
   /** What people may ask for, written into the definition of the controller's kind. */
-  readonly sheet?: ActionSheet
+  readonly action?: ActionDefinition
   /** What follows for this declaration. @default nothing. @throws {RangeError} for one it cannot be part of. */
   adds?(declaration: ControllerDeclaration): VerbParts
 }

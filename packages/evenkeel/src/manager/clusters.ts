@@ -14,7 +14,7 @@ import type { ClusterSource } from './connection.ts'
 import { Manager } from './manager.ts'
 import type { ManagerOptions } from './options.ts'
 import type { EventContext } from './recorder-context.ts'
-import type { Checks } from './reporting.ts'
+import type { HealthChecks } from './reporting.ts'
 import { endpointTask } from './running/endpoint-task.ts'
 import { RunGroup } from './running/run-group.ts'
 import { webhookTask } from './running/webhook-task.ts'
@@ -111,9 +111,9 @@ export class ClusterManagers {
     if (failure) throw failure.error
   }
 
-  #checks(): Checks {
+  #checks(): HealthChecks {
     const all = [...this.#managers].map(([cluster, { checks }]) => ({ cluster, checks }))
-    const named = (which: keyof Checks): Checks['live'] =>
+    const named = (which: keyof HealthChecks): HealthChecks['live'] =>
       all.flatMap(({ cluster, checks }) =>
         checks[which].map((check) => ({ ...check, name: `${cluster}-${check.name}` })),
       )

@@ -4,12 +4,12 @@
  * A thread of its own renews where the server is reached over the network; one in this process could not answer while
  * this thread is busy anyway.
  */
-import { firstOf, SystemClock } from '#base'
+import { anySignal, SystemClock } from '#base'
 import type { Clock, Logger, Metrics, Random } from '#base'
 import { Client } from '#client'
 import type { Connection } from './connection.ts'
 import { Candidate } from './election/candidate.ts'
-import type { Stand } from './election/candidate.ts'
+import type { Campaign } from './election/candidate.ts'
 import type { LeaseDeadline } from './election/gate/lease-deadline.ts'
 import { makeElectionIdentity } from './election/identity.ts'
 import { LeaderElection } from './election/leader-election.ts'
@@ -35,7 +35,7 @@ export interface ElectionSettings extends LeaseTimes {
   readonly onState?: (state: ElectionState) => void
 }
 
-interface LeadingParts {
+interface ElectionParts {
   readonly settings: ElectionSettings
   /** Of the manager. */
   readonly name: string
@@ -60,9 +60,9 @@ export function leaseOf(
 }
 
 /** @throws {RangeError} when the times make no sense. */
-export function makeElection(parts: LeadingParts): LeaderElection {
+export function makeElection(parts: ElectionParts): LeaderElection {
   const { settings, deadline, lead, clock, log, metrics, giveUp } = parts
-  const stand = standFor(parts)
+  const stand = campaignFor(parts)
   const times = checkTimes(settings)
   return new LeaderElection({
     deadline,
@@ -72,12 +72,12 @@ export function makeElection(parts: LeadingParts): LeaderElection {
     metrics,
     name: leaseOf(settings, { name: parts.name, namespace: parts.connection.namespace }).name,
     retryMs: times.retryMs,
-    stand: (options) => stand({ ...options, signal: firstOf(options.signal, giveUp) }),
+    campaign: (options) => stand({ ...options, signal: anySignal(options.signal, giveUp) }),
     ...(settings.onState && { onState: settings.onState }),
   })
 }
 
-function standFor({ settings, name, userAgent, connection, deadline, clock, random, log }: LeadingParts): Stand {
+function campaignFor({ settings, name, userAgent, connection, deadline, clock, random, log }: ElectionParts): Campaign {
   const lease = leaseOf(settings, { name, namespace: connection.namespace })
   const times = checkTimes(settings)
   const { identity = makeElectionIdentity(random), release = true, thread = connection.config !== undefined } = settings
@@ -93,7 +93,7 @@ function standFor({ settings, name, userAgent, connection, deadline, clock, rand
     timeoutMs: times.requestMs,
   })
   const here = new Candidate({ lock: leaseLock(client, lease), identity, times, deadline, clock, random, release, log })
-    .stand
+    .run
   const { config, credentials } = connection
   if (!thread || !config || !(clock instanceof SystemClock)) return here
   return preferThread(

@@ -24,17 +24,17 @@ import { EventRecorder } from './recorder/event-recorder.ts'
 import type { ManagedContext } from './managed-context.ts'
 import { eventPlugin } from './recorder-context.ts'
 import { checksOf, describeManager } from './reporting.ts'
-import type { Checks } from './reporting.ts'
-import type { AddOptions, RunFunction, Runnable } from './runnable.ts'
+import type { HealthChecks } from './reporting.ts'
+import type { RunnableOptions, RunFunction, Runnable } from './runnable.ts'
 import { ManagerRun } from './running/manager-run.ts'
 import type { RunnableEntry } from './running/manager-run.ts'
-import { shareParts } from './shared.ts'
-import type { Shared } from './shared.ts'
+import { makeCluster } from './shared.ts'
+import type { Cluster } from './shared.ts'
 
 export class Manager {
   readonly name: string
   readonly #options: ManagerOptions
-  readonly #shared: Shared
+  readonly #shared: Cluster
   readonly #runnables: RunnableEntry[] = []
   readonly #recorders = new Map<string, EventRecorder>()
   #run: ManagerRun | undefined
@@ -47,7 +47,7 @@ export class Manager {
     if (!(cacheSyncMs > 0)) throw new RangeError(`cacheSyncMs must be above 0, got ${cacheSyncMs}`)
     this.name = name
     this.#options = options
-    this.#shared = shareParts(options, {
+    this.#shared = makeCluster(options, {
       plugins: [eventPlugin((controller) => this.recorder(controller)), childrenPlugin(options.children)],
       rbac: () => this.rbac(),
     })
@@ -84,7 +84,7 @@ export class Manager {
   }
 
   get controllers(): readonly Controller[] {
-    const { everywhere, leading } = this.#shared
+    const { replicaControllers: everywhere, leaderControllers: leading } = this.#shared
     return [...everywhere, ...leading]
   }
 
@@ -101,7 +101,7 @@ export class Manager {
   ): Controller {
     this.#refuseLate()
     const { needsLeader = true } = declaration
-    const { everywhere, leading } = this.#shared
+    const { replicaControllers: everywhere, leaderControllers: leading } = this.#shared
     const [own, other] = needsLeader ? [leading, everywhere] : [everywhere, leading]
     const name = declaration.name ?? declaration.for.kind.toLowerCase()
     if (other.get(name)) throw new RangeError(`two controllers are called ${name}: give one of them another name`)
@@ -113,7 +113,7 @@ export class Manager {
   }
 
   /** One more thing to run; while the manager runs it is started at once. */
-  add(runnable: Runnable | RunFunction, { needsLeader = true, name }: AddOptions = {}): void {
+  add(runnable: Runnable | RunFunction, { needsLeader = true, name }: RunnableOptions = {}): void {
     this.#refuseLate()
     const given =
       typeof runnable === 'function'
@@ -158,7 +158,7 @@ export class Manager {
   }
 
   /** What a process with this manager in it should be asked. */
-  get checks(): Checks {
+  get checks(): HealthChecks {
     return checksOf(this.controllers, this.#run?.election)
   }
 

@@ -9,14 +9,14 @@ import type { HealthCheck } from './endpoints/health.ts'
 /** How many runs are shown; the ledger remembers more. */
 const runsMax = 200
 
-export interface Checks {
+export interface HealthChecks {
   /** Whether it should go on living: not if it leads on paper and does not know it. */
   readonly live: readonly HealthCheck[]
   /** Whether its controllers know what there is; a standby may be ready. */
   readonly ready: readonly HealthCheck[]
 }
 
-export function checksOf(controllers: readonly Controller[], election: LeaderElection | undefined): Checks {
+export function checksOf(controllers: readonly Controller[], election: LeaderElection | undefined): HealthChecks {
   return {
     live: [{ name: 'leader-election', failure: () => election?.failure() }],
     ready: controllers.map((controller) => ({
@@ -47,7 +47,7 @@ export function describeManager({ controllers, ledger, cache, election }: Descri
 }
 
 /** What a controller is at right now: `website (demo/shop, demo/blog)`. */
-export function underWay(controller: string, ledger: Ledger): string {
+export function activeRuns(controller: string, ledger: Ledger): string {
   const keys = ledger
     .entries({ controller })
     .filter((entry) => entry.end === undefined)

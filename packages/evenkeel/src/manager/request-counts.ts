@@ -7,10 +7,14 @@
 import type { Counter, Metrics } from '#base'
 import type { ClientOptions } from '#client'
 
-type Transport = ClientOptions['transport']
+type CountedTransport = ClientOptions['transport']
 
 /** The same transport. `host` is whom it leads to. */
-export function countRequests(transport: Transport, metrics: Metrics, { host }: { readonly host: string }): Transport {
+export function countRequests(
+  transport: CountedTransport,
+  metrics: Metrics,
+  { host }: { readonly host: string },
+): CountedTransport {
   const family = metrics.counter('rest_client_requests_total', {
     help: 'Requests by HTTP code, method and host.',
     labels: ['code', 'host', 'method'],
@@ -22,7 +26,7 @@ export function countRequests(transport: Transport, metrics: Metrics, { host }: 
     known.set(key, counter)
     counter.add()
   }
-  const counting: Transport = async (request) => {
+  const counting: CountedTransport = async (request) => {
     let code = '<error>'
     try {
       const response = await transport(request)
@@ -32,5 +36,5 @@ export function countRequests(transport: Transport, metrics: Metrics, { host }: 
       count(code, request.method)
     }
   }
-  return Object.assign(counting, transport.takesStops && { takesStops: true as const })
+  return Object.assign(counting, transport.acceptsLightSignals && { acceptsLightSignals: true as const })
 }

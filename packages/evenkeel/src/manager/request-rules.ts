@@ -16,13 +16,13 @@ export interface Grant {
 
 export interface RequestRules {
   /** Every request, before it is sent. `grants`: whether the program says that it needs this. */
-  heard(request: Parameters<Transport>[0], facts: { grants(grant: Grant): boolean }): void
+  onRequest(request: Parameters<Transport>[0], facts: { grants(grant: Grant): boolean }): void
   /** What was found so far, as plain data. */
   findings(): readonly object[]
 }
 
 /** The same transport, whose requests are looked at first; whoever looks never stands in the way. */
-export function lookAtRequests(transport: Transport, rules: RequestRules, rbac: () => Rbac): Transport {
+export function inspectRequests(transport: Transport, rules: RequestRules, rbac: () => Rbac): Transport {
   // Controllers may be added later: only what is granted stays so.
   const granted = new Set<string>()
   const grants = ({ verb, group, resource }: Grant): boolean => {
@@ -38,7 +38,7 @@ export function lookAtRequests(transport: Transport, rules: RequestRules, rbac: 
     return isGranted
   }
   return (request) => {
-    rules.heard(request, { grants })
+    rules.onRequest(request, { grants })
     return transport(request)
   }
 }

@@ -20,7 +20,7 @@ export interface Runnable {
   readonly run: RunFunction
 }
 
-export interface AddOptions {
+export interface RunnableOptions {
   /**
    * Whether it runs only while this process leads; it is then started again each time.
    *

@@ -14,14 +14,14 @@ import type { ContextPlugin, ControllerEnvironment } from '#controller'
 import type { Rbac } from './access/roles.ts'
 import { connectionTo } from './connection.ts'
 import type { Connection } from './connection.ts'
-import { gateTransport } from './election/gate/gate.ts'
+import { gateWrites } from './election/gate/gate.ts'
 import { LeaseDeadline } from './election/gate/lease-deadline.ts'
 import type { ElectionSettings } from './leading.ts'
 import type { ManagerOptions } from './options.ts'
 import { countRequests } from './request-counts.ts'
-import { lookAtRequests } from './request-rules.ts'
+import { inspectRequests } from './request-rules.ts'
 
-export interface Shared {
+export interface Cluster {
   readonly connection: Connection
   readonly clock: Clock
   readonly random: Random
@@ -38,15 +38,15 @@ export interface Shared {
   /** False when this process works whoever else does. */
   readonly election: false | ElectionSettings
   /** Controllers that work on every replica, and those that work on the leader. */
-  readonly everywhere: ControllerSet
-  readonly leading: ControllerSet
+  readonly replicaControllers: ControllerSet
+  readonly leaderControllers: ControllerSet
 }
 
 /** `plugins` come before those of the options. */
-export function shareParts(
+export function makeCluster(
   options: ManagerOptions,
   { plugins, rbac }: { plugins: readonly ContextPlugin[]; rbac: () => Rbac },
-): Shared {
+): Cluster {
   const {
     name,
     clock = new SystemClock(),
@@ -81,9 +81,9 @@ export function shareParts(
       kinds: options.kinds ?? [],
     })
   // Whoever shares the connection is another program: its requests say nothing about this one.
-  const own = options.rules ? lookAtRequests(connection.transport, options.rules, rbac) : connection.transport
+  const own = options.rules ? inspectRequests(connection.transport, options.rules, rbac) : connection.transport
   const client = make(own)
-  const leaderClient = leaderElection === false ? client : make(gateTransport(own, deadline, { clock }))
+  const leaderClient = leaderElection === false ? client : make(gateWrites(own, deadline, { clock }))
   const cache = (late.cache = new ObjectCache({ client, cluster, clock, random, log, metrics, ...options.cache }))
   const environment: ControllerEnvironment = {
     client,
@@ -111,7 +111,7 @@ export function shareParts(
     leaderClient,
     deadline,
     election: leaderElection,
-    everywhere: new ControllerSet(environment),
-    leading: new ControllerSet({ ...environment, client: leaderClient }),
+    replicaControllers: new ControllerSet(environment),
+    leaderControllers: new ControllerSet({ ...environment, client: leaderClient }),
   }
 }

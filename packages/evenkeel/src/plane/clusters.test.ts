@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SeededRandom } from '#base'
 import { ClusterManagers } from '#manager'
-import { OwnCertificates, Webhooks } from '#webhook'
+import { SelfSignedCertificates, Webhooks } from '#webhook'
 import { Note, World } from './world.fixture.ts'
 
 test('ClusterManagers runs the same controllers on every cluster, with its name in every key, and one failure stops all', async () => {
@@ -13,7 +13,7 @@ test('ClusterManagers runs the same controllers on every cluster, with its name 
   const urls: string[] = []
   const webhooks = {
     webhooks: hooks,
-    certificates: new OwnCertificates({ names: ['localhost'] }),
+    certificates: new SelfSignedCertificates({ names: ['localhost'] }),
     port: 0,
     onListening: (url: string) => {
       urls.push(url)

@@ -8,7 +8,7 @@ import { IdentityError } from '#server'
 import { isStoreError } from '#store'
 
 /** The line; undefined for a mistake in a program, which is better shown with its stack. */
-export function explain(error: unknown): string | undefined {
+export function explainError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (
     isConfigError(error) ||

@@ -5,7 +5,7 @@ import { declareKind } from '#api'
 import type { Kind } from '#api'
 import { GraceExceededError } from '#manager'
 import type { RunFunction } from '#manager'
-import { OwnCertificates, Webhooks } from '#webhook'
+import { SelfSignedCertificates, Webhooks } from '#webhook'
 import { Note, World } from './world.fixture.ts'
 
 const ConfigMap: Kind = declareKind({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
@@ -89,7 +89,7 @@ describe('Manager', () => {
       webhooks: {
         webhooks,
         port: 0,
-        certificates: new OwnCertificates({ names: ['127.0.0.1'], clock: world.clock }),
+        certificates: new SelfSignedCertificates({ names: ['127.0.0.1'], clock: world.clock }),
         onListening: () => {
           order.push('+ webhooks')
         },
@@ -105,7 +105,7 @@ describe('Manager', () => {
         },
       ],
     })
-    manager.cache.hold(ConfigMap)
+    manager.cache.getInformer(ConfigMap)
     manager.add(noting(order, 'leader'))
     manager.add(
       async (signal) => {

@@ -48,5 +48,5 @@ export interface Plane extends Server {
  */
 export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
   const parts = await import('./controllers/start-parts.ts')
-  return parts.startParts(options)
+  return parts.startServerWithControllers(options)
 }

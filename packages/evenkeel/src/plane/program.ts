@@ -2,9 +2,9 @@
  * What `run` does: listens to signals, says in plain words what happens, and turns what a person can put right into one
  * line and an exit code.
  */
-import { createLogger, firstOf, prettyLines, SystemClock } from '#base'
+import { createLogger, anySignal, prettyLines, SystemClock } from '#base'
 import { stopSignal } from '#manager'
-import { explain } from './explain.ts'
+import { explainError } from './explain.ts'
 import { runControllers } from './run-controllers.ts'
 import type { Ready, RunProgramOptions } from './run-options.ts'
 
@@ -23,7 +23,7 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
     }),
   } = options
   const stop = stopSignal(own)
-  const signal = given ? firstOf(given, stop.signal) : stop.signal
+  const signal = given ? anySignal(given, stop.signal) : stop.signal
   try {
     await runControllers(signal, {
       ...options,
@@ -37,7 +37,7 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
   } catch (error) {
     // Told to stop before anything ran.
     if (signal.aborted && error === signal.reason) return
-    const line = explain(error)
+    const line = explainError(error)
     if (line === undefined) throw error
     own.stderr.write(`Error: ${line}\n`)
     own.exitCode = 1

@@ -19,7 +19,7 @@ import type { ManagerOptions } from '#manager'
 import { installKinds } from '#server'
 import type { Server } from '#server'
 import { isCallAction } from '#verbs'
-import type { AskedCall } from '#verbs'
+import type { CallRequest } from '#verbs'
 import { startEmbedded } from './embedded.ts'
 import type { RunOptions } from './run-options.ts'
 
@@ -138,7 +138,7 @@ function seamsOf({ clock = new SystemClock(), random = new SystemRandom(), log =
 function answerActions(controllers: readonly ControllerDeclaration[], { onAction }: Pick<Server, 'onAction'>): void {
   for (const { for: kind, verbs = [] } of controllers) {
     for (const verb of verbs)
-      if (isCallAction(verb)) onAction(kind, verb.sheet.name, (asked) => verb.answer(asked as AskedCall))
+      if (isCallAction(verb)) onAction(kind, verb.action.name, (asked) => verb.answer(asked as CallRequest))
   }
 }
 
@@ -148,7 +148,7 @@ function installable({ controllers, kinds = [] }: RunOptions): readonly Kind[] {
   const own = controllers.map(({ for: kind, verbs = [] }) =>
     withActions(
       kind,
-      verbs.flatMap(({ sheet }) => sheet ?? []),
+      verbs.flatMap(({ action: sheet }) => sheet ?? []),
     ),
   )
   const all = [...ofVerbs, ...kinds, ...own].filter((kind) => kind.schema !== undefined)

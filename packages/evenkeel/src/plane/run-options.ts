@@ -8,7 +8,7 @@ import type { ControllerDeclaration } from '#controller'
 import type { ManagedContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
 import type { Embedded } from './embedded.ts'
 
-type Passed =
+type ManagerOptionName =
   | 'runnables'
   | 'leaderElection'
   | 'endpoints'
@@ -23,7 +23,7 @@ type Passed =
   | 'rules'
 
 export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
-  extends Pick<ManagerOptions, Passed>, LoadConfigOptions {
+  extends Pick<ManagerOptions, ManagerOptionName>, LoadConfigOptions {
   readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], ManagedContext> }
   /** More kinds to install, for instance older versions. @default none */
   readonly kinds?: readonly Kind[]

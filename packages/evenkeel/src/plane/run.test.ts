@@ -47,7 +47,7 @@ async function echoes({ manager: { client } }: Pick<Ready, 'manager'>, name: str
   await client.apply(
     Note,
     { metadata: { name, namespace: 'default' }, spec: { text: 'hello' } },
-    { fieldOwner: 'somebody' },
+    { fieldManager: 'somebody' },
   )
   const watch = client.watch(Note, { namespace: 'default', fieldSelector: { 'metadata.name': name } })
   for await (const event of watch) {

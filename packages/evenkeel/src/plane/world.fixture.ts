@@ -125,7 +125,7 @@ export class World {
     await this.client.apply(
       Note,
       { metadata: { name, namespace: 'default' }, spec: { text: words } },
-      { fieldOwner: 'somebody', force: true },
+      { fieldManager: 'somebody', force: true },
     )
   }
 

@@ -10,14 +10,14 @@ import type { Cancel, Clock } from '#base'
 
 const batch = 1000
 
-/** One that can be made to wait. While it does, the fields belong to {@link Delays}. */
+/** One that can be made to wait. While it does, the fields belong to {@link DelayingQueue}. */
 interface Delayed {
   /** When it will be ready, on the monotonic clock. */
   readyMs: number
   dueOrder: number
 }
 
-export class Delays<T extends Delayed> {
+export class DelayingQueue<T extends Delayed> {
   readonly #clock: Clock
   readonly #onDue: (one: T) => void
   #heap = newHeap<T>()

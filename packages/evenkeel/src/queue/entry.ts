@@ -4,7 +4,7 @@
  * Invariants: priority and reasons belong to what comes next; they start afresh when a worker takes the key. While
  * `next` is `none`, somebody works on it.
  */
-import { Ready } from './ready-keys.ts'
+import { ReadyNode } from './ready-keys.ts'
 
 /** A key to work on, and why. */
 export interface WorkItem<Reason = string> {
@@ -27,7 +27,7 @@ export interface KeyState<Reason = string> extends WorkItem<Reason> {
 }
 
 /** The record of a key; once it is idle, it may become another key's. */
-export class Entry<Reason> extends Ready {
+export class Entry<Reason> extends ReadyNode {
   /** Another one when the record is used again. */
   key = ''
   override priority = 0

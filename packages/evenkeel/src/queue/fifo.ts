@@ -7,13 +7,13 @@
 import { assert } from '#base'
 
 /** One that can stand in a line. The fields belong to {@link Fifo}. */
-export abstract class Linked {
-  line: Fifo<this> | undefined = undefined
+export abstract class FifoNode {
+  list: Fifo<this> | undefined = undefined
   before: this | undefined = undefined
   after: this | undefined = undefined
 }
 
-export class Fifo<T extends Linked> {
+export class Fifo<T extends FifoNode> {
   #first: T | undefined
   #last: T | undefined
 
@@ -23,8 +23,8 @@ export class Fifo<T extends Linked> {
   }
 
   join(one: T): void {
-    assert(one.line === undefined, 'one stands in one line at a time')
-    one.line = this
+    assert(one.list === undefined, 'one stands in one line at a time')
+    one.list = this
     one.before = this.#last
     if (this.#last) this.#last.after = one
     else this.#first = one
@@ -32,11 +32,11 @@ export class Fifo<T extends Linked> {
   }
 
   leave(one: T): void {
-    assert(one.line === this, 'one leaves the line one stands in')
+    assert(one.list === this, 'one leaves the line one stands in')
     if (one.before) one.before.after = one.after
     else this.#first = one.after
     if (one.after) one.after.before = one.before
     else this.#last = one.before
-    one.line = one.before = one.after = undefined
+    one.list = one.before = one.after = undefined
   }
 }

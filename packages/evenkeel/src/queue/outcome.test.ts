@@ -1,8 +1,8 @@
 import { SimulatedClock } from '#base'
 import { describe, expect, test } from 'vitest'
 import { Backoff } from './backoff.ts'
-import { settle } from './outcome.ts'
-import type { Outcome, Settled } from './outcome.ts'
+import { requeue } from './outcome.ts'
+import type { Outcome, RequeueDecision } from './outcome.ts'
 import { ParkedKeys } from './parked-keys.ts'
 import { WorkQueue } from './work-queue.ts'
 
@@ -16,12 +16,12 @@ class Bench {
   async run(
     outcome: Outcome,
     { priority = 0, during }: { priority?: number; during?: () => void } = {},
-  ): Promise<Settled> {
+  ): Promise<RequeueDecision> {
     if (this.queue.readyCount + this.queue.waitingCount === 0) this.queue.add('a', { priority })
     while (this.queue.readyCount === 0) await this.clock.advance(this.clock.nextInMs ?? 0)
     const item = await this.queue.take()
     during?.()
-    const settled = settle(item ?? { key: '', priority: 0 }, outcome, this)
+    const settled = requeue(item ?? { key: '', priority: 0 }, outcome, this)
     this.queue.done('a')
     return settled
   }
@@ -35,7 +35,7 @@ const error: Outcome = { kind: 'error', error: new Error('no luck') }
 const done: Outcome = { kind: 'done' }
 
 describe('settle', () => {
-  test.each<{ outcome: Outcome; result: Settled['result']; afterMs?: number; retries: number }>([
+  test.each<{ outcome: Outcome; result: RequeueDecision['result']; afterMs?: number; retries: number }>([
     { outcome: done, result: 'success', retries: 0 },
     { outcome: { kind: 'after', afterMs: 700 }, result: 'requeue_after', afterMs: 700, retries: 0 },
     { outcome: { kind: 'after', afterMs: 0 }, result: 'success', retries: 0 },

@@ -40,7 +40,7 @@ export type Outcome =
   | { readonly kind: 'conflict'; readonly error: unknown; readonly priority?: number | undefined }
 
 /** What was done about an outcome. */
-export interface Settled {
+export interface RequeueDecision {
   /** The word for `controller_runtime_reconcile_total`. */
   readonly result: 'success' | 'requeue_after' | 'requeue' | 'error'
   /** In how long the key goes again; undefined: not by itself. */
@@ -51,7 +51,7 @@ export interface Settled {
   readonly failure: { readonly error: unknown; readonly isTerminal: boolean } | undefined
 }
 
-export interface SettleOptions {
+export interface RequeueOptions {
   readonly queue: Pick<WorkQueue<never>, 'add'>
   readonly backoff: Backoff
   /** Remembers what parked keys wait for. */
@@ -62,11 +62,11 @@ export interface SettleOptions {
 const quietConflicts = 5
 
 /** Does what the table says. To be called while the key is still being worked on, before `done`. */
-export function settle(
+export function requeue(
   { key, priority }: Pick<WorkItem, 'key' | 'priority'>,
   outcome: Outcome,
-  { queue, backoff, parked }: SettleOptions,
-): Settled {
+  { queue, backoff, parked }: RequeueOptions,
+): RequeueDecision {
   const checked = check(outcome)
   const settled = decide(key, checked, backoff)
   if (checked.kind === 'park') parked?.park(key, { waitingFor: checked.waitingFor, priority })
@@ -92,7 +92,7 @@ function check(outcome: Outcome): Outcome {
   return outcome.afterMs > 0 ? outcome : { kind: 'done' }
 }
 
-function decide(key: string, outcome: Outcome, backoff: Backoff): Settled {
+function decide(key: string, outcome: Outcome, backoff: Backoff): RequeueDecision {
   switch (outcome.kind) {
     case 'done':
     case 'park':
@@ -116,7 +116,11 @@ function decide(key: string, outcome: Outcome, backoff: Backoff): Settled {
   }
 }
 
-function fail(key: string, outcome: Extract<Outcome, { kind: 'error' | 'conflict' }>, backoff: Backoff): Settled {
+function fail(
+  key: string,
+  outcome: Extract<Outcome, { kind: 'error' | 'conflict' }>,
+  backoff: Backoff,
+): RequeueDecision {
   const { kind, error } = outcome
   const leastMs = outcome.kind === 'error' ? (outcome.leastMs ?? 0) : 0
   const afterMs = Math.max(backoff.next(key), Number.isFinite(leastMs) ? leastMs : 0)

@@ -7,7 +7,7 @@
 import type { Cancel, Gauge, Metrics } from '#base'
 
 /** The moments at which a queue counts something; times are in milliseconds. */
-export interface QueueMeter {
+export interface QueueMetrics {
   /** A key became ready. */
   ready(priority: number): void
   /** A ready key got a higher priority. */
@@ -25,7 +25,7 @@ export interface QueueMeter {
 }
 
 /** Counts nothing. */
-export const silentMeter: QueueMeter = {
+export const noQueueMetrics: QueueMetrics = {
   ready: () => undefined,
   raised: () => undefined,
   taken: () => undefined,
@@ -44,7 +44,7 @@ const secondsBuckets: readonly number[] = Array.from({ length: 11 }).reduce<numb
 )
 
 /** Counts under the queue's name, which is also its controller's. */
-export function queueMeter(metrics: Metrics, name: string): QueueMeter {
+export function createQueueMetrics(metrics: Metrics, name: string): QueueMetrics {
   const values = { name, controller: name }
   const depthOf = depthGauges(metrics, values)
   const adds = metrics.counter('workqueue_adds_total', { help: 'Keys that became ready.', labels }).with(values)

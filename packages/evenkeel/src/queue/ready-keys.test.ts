@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Ready, ReadyKeys } from './ready-keys.ts'
+import { ReadyNode, ReadyQueue } from './ready-keys.ts'
 
-class Key extends Ready {
+class Key extends ReadyNode {
   override readonly priority: number
   override readonly readyMs: number
 
@@ -21,7 +21,7 @@ test('ReadyKeys gives whoever is aged its turn within the bound, whatever comes 
       fc.array(arrival, { minLength: 100, maxLength: 200 }),
       (agedTurns, arrivals) => {
         const agedMs = 20
-        const ready = new ReadyKeys<Key>({ agedMs, agedTurns })
+        const ready = new ReadyQueue<Key>({ agedMs, agedTurns })
         const low = new Key(-100, 0)
         ready.push(new Key(-50, 0))
         ready.push(low)
@@ -39,7 +39,7 @@ test('ReadyKeys gives whoever is aged its turn within the bound, whatever comes 
 })
 
 test('ReadyKeys leaves priorities alone on all other turns: a backlog of old ones does not hold up a fresh one', () => {
-  const ready = new ReadyKeys<Key>({ agedMs: 10, agedTurns: 8 })
+  const ready = new ReadyQueue<Key>({ agedMs: 10, agedTurns: 8 })
   for (let index = 0; index < 1000; index++) ready.push(new Key(-100, 0))
   let waits = 0
   for (let nowMs = 1000; nowMs < 1100; nowMs++) {
@@ -52,7 +52,7 @@ test('ReadyKeys leaves priorities alone on all other turns: a backlog of old one
 })
 
 test('ReadyKeys takes any number of priorities, and holds none that is not used', () => {
-  const ready = new ReadyKeys<Key>()
+  const ready = new ReadyQueue<Key>()
   const priorities = Array.from({ length: 1000 }, (_, index) => (index * 7919) % 1000)
   for (const priority of priorities) ready.push(new Key(priority, 0))
   expect(Array.from({ length: 1000 }, () => ready.shift(0)?.priority)).toEqual(priorities.sort((a, b) => b - a))
@@ -60,6 +60,6 @@ test('ReadyKeys takes any number of priorities, and holds none that is not used'
 })
 
 test('ReadyKeys refuses numbers that make no sense', () => {
-  for (const agedMs of [-1, NaN]) expect(() => new ReadyKeys({ agedMs })).toThrow(RangeError)
-  for (const agedTurns of [0, 1.5, NaN]) expect(() => new ReadyKeys({ agedTurns })).toThrow(RangeError)
+  for (const agedMs of [-1, NaN]) expect(() => new ReadyQueue({ agedMs })).toThrow(RangeError)
+  for (const agedTurns of [0, 1.5, NaN]) expect(() => new ReadyQueue({ agedTurns })).toThrow(RangeError)
 })

@@ -13,7 +13,7 @@
  * from when it has stood there for `agedMs`.
  */
 import { assert, Heap } from '#base'
-import { Fifo, Linked } from './fifo.ts'
+import { Fifo, FifoNode } from './fifo.ts'
 
 export interface AgeingOptions {
   /**
@@ -31,20 +31,20 @@ export interface AgeingOptions {
 }
 
 /** One that can be ready. */
-export abstract class Ready extends Linked {
+export abstract class ReadyNode extends FifoNode {
   abstract readonly priority: number
   /** When it became ready, on the monotonic clock. */
   readyMs = 0
 }
 
-interface Level<T extends Ready> {
+interface PriorityLevel<T extends ReadyNode> {
   readonly priority: number
-  readonly line: Fifo<T>
+  readonly fifo: Fifo<T>
 }
 
-export class ReadyKeys<T extends Ready> {
-  readonly #levels = new Map<number, Level<T>>()
-  readonly #byPriority = new Heap<Level<T>>((a, b) => b.priority - a.priority)
+export class ReadyQueue<T extends ReadyNode> {
+  readonly #levels = new Map<number, PriorityLevel<T>>()
+  readonly #byPriority = new Heap<PriorityLevel<T>>((a, b) => b.priority - a.priority)
   readonly #agedMs: number
   readonly #agedTurns: number
   #turn = 0
@@ -64,17 +64,17 @@ export class ReadyKeys<T extends Ready> {
 
   /** Puts one at the end of its priority. */
   push(one: T): void {
-    this.#levelOf(one.priority).line.join(one)
+    this.#levelOf(one.priority).fifo.join(one)
     this.#size++
   }
 
   /** Takes one out, wherever it is; `priority` is the one it was pushed with. */
   delete(one: T, priority: number): void {
     const level = this.#levelOf(priority)
-    level.line.leave(one)
+    level.fifo.leave(one)
     this.#size--
     // The last level may stay empty: most queues have one, and it is about to be used again.
-    if (level.line.first === undefined && this.#byPriority.size > 1) this.#drop(level)
+    if (level.fifo.first === undefined && this.#byPriority.size > 1) this.#drop(level)
   }
 
   /** Takes out whoever is next. */
@@ -90,7 +90,7 @@ export class ReadyKeys<T extends Ready> {
   #aged(nowMs: number): T | undefined {
     let oldest: T | undefined
     for (const {
-      line: { first },
+      fifo: { first },
     } of this.#levels.values()) {
       if (first && (oldest === undefined || isBefore(first, oldest))) oldest = first
     }
@@ -99,31 +99,31 @@ export class ReadyKeys<T extends Ready> {
 
   #highest(): T {
     let level = this.#byPriority.peek()
-    if (level && level.line.first === undefined) {
+    if (level && level.fifo.first === undefined) {
       this.#drop(level)
       level = this.#byPriority.peek()
     }
-    const first = level?.line.first
+    const first = level?.fifo.first
     assert(first !== undefined, 'somebody who is ready stands in the line of its priority')
     return first
   }
 
-  #levelOf(priority: number): Level<T> {
+  #levelOf(priority: number): PriorityLevel<T> {
     const known = this.#levels.get(priority)
     if (known) return known
-    const level = { priority, line: new Fifo<T>() }
+    const level = { priority, fifo: new Fifo<T>() }
     this.#levels.set(priority, level)
     this.#byPriority.push(level)
     return level
   }
 
-  #drop(level: Level<T>): void {
+  #drop(level: PriorityLevel<T>): void {
     this.#levels.delete(level.priority)
     this.#byPriority.delete(level)
   }
 }
 
 /** By age; of two that became ready in the same moment the one with the higher priority, so that a run can be repeated. */
-function isBefore(one: Ready, other: Ready): boolean {
+function isBefore(one: ReadyNode, other: ReadyNode): boolean {
   return one.readyMs < other.readyMs || (one.readyMs === other.readyMs && one.priority > other.priority)
 }

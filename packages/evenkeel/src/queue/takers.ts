@@ -8,13 +8,13 @@
 import { deferred, onAbort } from '#base'
 import type { AbortOptions, Deferred } from '#base'
 
-interface Taker<T> extends Deferred<T> {
+interface Waiter<T> extends Deferred<T> {
   stop: () => void
 }
 
-export class Takers<T> {
+export class Waiters<T> {
   readonly #next: () => T | undefined
-  readonly #waiting = new Set<Taker<T>>()
+  readonly #waiting = new Set<Waiter<T>>()
   #isWoken = false
 
   /** @param next takes the next one out; undefined when there is none. */
@@ -27,7 +27,7 @@ export class Takers<T> {
   }
 
   wait({ signal }: AbortOptions): Promise<T> {
-    const taker: Taker<T> = { ...deferred<T>(), stop: () => undefined }
+    const taker: Waiter<T> = { ...deferred<T>(), stop: () => undefined }
     this.#waiting.add(taker)
     taker.stop = onAbort(signal, (reason) => {
       this.#waiting.delete(taker)
@@ -60,7 +60,7 @@ export class Takers<T> {
     }
   }
 
-  #give(taker: Taker<T>, one: T): void {
+  #give(taker: Waiter<T>, one: T): void {
     this.#waiting.delete(taker)
     taker.stop()
     taker.resolve(one)

@@ -17,14 +17,14 @@
  */
 import { deferred, SystemClock } from '#base'
 import type { AbortOptions, Clock, Deferred, Metrics } from '#base'
-import { Delays } from './delays.ts'
+import { DelayingQueue } from './delays.ts'
 import { Entry } from './entry.ts'
 import type { KeyState, WorkItem } from './entry.ts'
-import { queueMeter, silentMeter } from './queue-metrics.ts'
-import type { QueueMeter } from './queue-metrics.ts'
-import { ReadyKeys } from './ready-keys.ts'
+import { createQueueMetrics, noQueueMetrics } from './queue-metrics.ts'
+import type { QueueMetrics } from './queue-metrics.ts'
+import { ReadyQueue } from './ready-keys.ts'
 import type { AgeingOptions } from './ready-keys.ts'
-import { Takers } from './takers.ts'
+import { Waiters } from './takers.ts'
 
 export interface WorkQueueOptions extends AgeingOptions {
   /** @default the machine's clock */
@@ -67,15 +67,15 @@ const spareMax = 100
 /** Keys that need work, each held by at most one worker. */
 export class WorkQueue<Reason = string> {
   readonly #clock: Clock
-  readonly #meter: QueueMeter
+  readonly #meter: QueueMetrics
   readonly #reasonsMax: number
   readonly #entries = new Map<string, Entry<Reason>>()
   /** A few records of keys that are idle again, for others: new ones keep the garbage collector busy when the queue is long. */
   readonly #spare: Entry<Reason>[] = []
-  readonly #ready: ReadyKeys<Entry<Reason>>
-  readonly #delays: Delays<Entry<Reason>>
+  readonly #ready: ReadyQueue<Entry<Reason>>
+  readonly #delays: DelayingQueue<Entry<Reason>>
   readonly #working = new Set<Entry<Reason>>()
-  readonly #takers: Takers<WorkItem<Reason> | undefined>
+  readonly #takers: Waiters<WorkItem<Reason> | undefined>
   readonly #stopCounting: () => void
   #state: 'open' | 'draining' | 'stopped' = 'open'
   #drained: Deferred<void> | undefined
@@ -92,12 +92,12 @@ export class WorkQueue<Reason = string> {
       throw new RangeError(`reasonsMax must be a whole number of 0 or more, got ${reasonsMax}`)
     this.#clock = clock
     this.#reasonsMax = reasonsMax
-    this.#ready = new ReadyKeys({ agedMs, agedTurns })
-    this.#delays = new Delays(clock, (entry) => {
+    this.#ready = new ReadyQueue({ agedMs, agedTurns })
+    this.#delays = new DelayingQueue(clock, (entry) => {
       this.#makeReady(entry)
     })
-    this.#takers = new Takers<WorkItem<Reason> | undefined>(() => this.#takeNext())
-    this.#meter = metrics && name !== '' ? queueMeter(metrics, name) : silentMeter
+    this.#takers = new Waiters<WorkItem<Reason> | undefined>(() => this.#takeNext())
+    this.#meter = metrics && name !== '' ? createQueueMetrics(metrics, name) : noQueueMetrics
     this.#stopCounting = this.#meter.followWork(() => this.#unfinishedMs())
   }
 

@@ -24,7 +24,7 @@ describe('runWorkers', () => {
           runs.push(clock.monotonic())
           return runs.length < 3 ? Promise.reject(thrown as Error) : Promise.resolve(undefined)
         },
-        { ...options, onSettled: ({ settled }) => failures.push(settled.failure?.error) },
+        { ...options, onFinished: ({ decision: settled }) => failures.push(settled.failure?.error) },
       )
       await clock.advance(60_000)
       await options.queue.stop()
@@ -119,14 +119,14 @@ describe('runWorkers', () => {
     expect(await options.queue.take()).toMatchObject({ key: 'a', reasons: ['updated'], priority: 4 })
   })
 
-  test('a failing onSettled stops all workers, and is told when they have ended', async () => {
+  test('a failing onFinished stops all workers, and is told when they have ended', async () => {
     const { options } = setUp()
     options.queue.add('a')
     await expect(
       runWorkers(() => Promise.resolve(undefined), {
         ...options,
         concurrency: 3,
-        onSettled: () => {
+        onFinished: () => {
           throw new Error('broken counter')
         },
       }),

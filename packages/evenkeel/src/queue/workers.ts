@@ -5,24 +5,24 @@
  * nothing, becomes an outcome and the key is let go; a worker that is told to stop finishes what it has begun, and a
  * key it had only just been handed goes back into the queue.
  */
-import { onAbort, Stopper } from '#base'
+import { onAbort, LightAbortController } from '#base'
 import type { AbortOptions } from '#base'
 import type { WorkItem } from './entry.ts'
-import { settle } from './outcome.ts'
-import type { Outcome, Settled, SettleOptions } from './outcome.ts'
+import { requeue } from './outcome.ts'
+import type { Outcome, RequeueDecision, RequeueOptions } from './outcome.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** The work on one key; nothing returned is `done`, anything thrown is `error`. */
 export type Work<Reason> = (item: WorkItem<Reason>) => Promise<Outcome | undefined>
 
 /** What is told about each piece of work, before its key is let go. */
-export interface Worked<Reason> {
+export interface WorkResult<Reason> {
   readonly item: WorkItem<Reason>
   readonly outcome: Outcome
-  readonly settled: Settled
+  readonly decision: RequeueDecision
 }
 
-export interface WorkersOptions<Reason> extends AbortOptions, Omit<SettleOptions, 'queue'> {
+export interface WorkersOptions<Reason> extends AbortOptions, Omit<RequeueOptions, 'queue'> {
   readonly queue: WorkQueue<Reason>
   /**
    * How many keys are worked on at a time.
@@ -31,7 +31,7 @@ export interface WorkersOptions<Reason> extends AbortOptions, Omit<SettleOptions
    */
   readonly concurrency?: number | undefined
   /** Called after each piece of work, to log and to count. If it throws, all workers stop and `runWorkers` rejects. */
-  readonly onSettled?: ((worked: Worked<Reason>) => void) | undefined
+  readonly onFinished?: ((worked: WorkResult<Reason>) => void) | undefined
 }
 
 /** Works until the signal aborts or the queue is stopped; resolves when the last piece of work has ended. */
@@ -41,7 +41,7 @@ export async function runWorkers<Reason>(
 ): Promise<void> {
   if (!(Number.isInteger(concurrency) && concurrency >= 1))
     throw new RangeError(`concurrency must be a whole number of 1 or more, got ${concurrency}`)
-  const stopping = new Stopper()
+  const stopping = new LightAbortController()
   const stopListening = onAbort(signal, (reason) => {
     stopping.abort(reason)
   })
@@ -79,11 +79,11 @@ async function runWorker<Reason>(
 async function workOn<Reason>(
   item: WorkItem<Reason>,
   work: Work<Reason>,
-  { queue, backoff, parked, onSettled }: WorkersOptions<Reason>,
+  { queue, backoff, parked, onFinished }: WorkersOptions<Reason>,
 ): Promise<void> {
   const outcome = await outcomeOf(item, work)
-  const settled = settle(item, outcome, { queue, backoff, parked })
-  onSettled?.({ item, outcome, settled })
+  const settled = requeue(item, outcome, { queue, backoff, parked })
+  onFinished?.({ item, outcome, decision: settled })
 }
 
 async function outcomeOf<Reason>(item: WorkItem<Reason>, work: Work<Reason>): Promise<Outcome> {

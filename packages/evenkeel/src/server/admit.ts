@@ -7,21 +7,21 @@
  */
 import { forbidden, namespaceTerminating, notFound } from '#api'
 import type { Check } from '#store'
-import type { Rooms, Target } from './call.ts'
+import type { ServerContext, ResourceRef } from './call.ts'
 import { objectKey } from './storage/keys.ts'
 import { StoredObject } from './storage/bytes.ts'
 
 const namespaces = { group: '', plural: 'namespaces', version: 'v1', kind: 'Namespace' }
-const immortal: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
+const protectedNamespaces: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
 
-interface Seen {
+interface NamespaceState {
   readonly revision: number
   readonly terminating: boolean
 }
 
 /** What was last seen of each namespace, by key, so that a create need not parse it again. Bounded by dropping all. */
-const seen = new WeakMap<object, Map<string, Seen>>()
-const seenMax = 10_000
+const namespaceStates = new WeakMap<object, Map<string, NamespaceState>>()
+const namespaceStatesMax = 10_000
 
 /**
  * Lets something be made in a namespace that is there and stays.
@@ -29,17 +29,17 @@ const seenMax = 10_000
  * @returns the condition under which this holds until the commit: the namespace is as it was seen.
  * @throws {ApiError} `NotFound` or `Forbidden`
  */
-export async function admitInto(
-  { resource, namespace }: Target,
+export async function requireActiveNamespace(
+  { resource, namespace }: ResourceRef,
   name: string,
-  rooms: Rooms,
+  server: ServerContext,
 ): Promise<readonly Check[]> {
   if (namespace === '') return []
-  const key = objectKey(rooms.cluster, namespaces, { name: namespace })
-  const found = await rooms.store.get(key)
+  const key = objectKey(server.cluster, namespaces, { name: namespace })
+  const found = await server.store.get(key)
   if (!found.ok || found.entry === undefined) throw notFound({ kind: 'namespaces', name: namespace })
   const { value, revision } = found.entry
-  if (isTerminating(rooms.store, key, { value, revision }))
+  if (isTerminating(server.store, key, { value, revision }))
     throw namespaceTerminating({ group: resource.group, kind: resource.plural, name }, namespace)
   return [{ key, expect: revision }]
 }
@@ -49,8 +49,8 @@ export async function admitInto(
  *
  * @throws {ApiError} `Forbidden`
  */
-export function admitDeletion({ resource: { group, plural } }: Target, name: string): void {
-  if (group === '' && plural === 'namespaces' && immortal.has(name))
+export function refuseProtectedNamespace({ resource: { group, plural } }: ResourceRef, name: string): void {
+  if (group === '' && plural === 'namespaces' && protectedNamespaces.has(name))
     throw forbidden({ kind: 'namespaces', name }, 'this namespace may not be deleted')
 }
 
@@ -59,8 +59,8 @@ function isTerminating(
   key: string,
   { value, revision }: { value: Uint8Array; revision: number },
 ): boolean {
-  let known = seen.get(store)
-  if (known === undefined || known.size > seenMax) seen.set(store, (known = new Map()))
+  let known = namespaceStates.get(store)
+  if (known === undefined || known.size > namespaceStatesMax) namespaceStates.set(store, (known = new Map()))
   const last = known.get(key)
   if (last?.revision === revision) return last.terminating
   const terminating = new StoredObject(value, revision).object.metadata.deletionTimestamp !== undefined

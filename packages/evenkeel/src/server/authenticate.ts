@@ -7,10 +7,10 @@
  */
 import { unauthorized } from '#api'
 import { anonymous } from './authentication/person.ts'
-import type { Call, Routed, User } from './call.ts'
+import type { RequestContext, RequestInfo, User } from './call.ts'
 
 /** Says who is calling, or undefined when it does not know the credentials. */
-export type Authenticator = (routed: Routed) => User | undefined | Promise<User | undefined>
+export type Authenticator = (info: RequestInfo) => User | undefined | Promise<User | undefined>
 
 /** Paths anybody may ask: they say only whether the server is well. */
 const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
@@ -21,24 +21,27 @@ const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
  * @throws {ApiError} `Unauthorized`
  */
 export async function authenticate(
-  routed: Routed,
+  info: RequestInfo,
   authenticators: readonly Authenticator[],
   { anonymous: isOpen = false }: { anonymous?: boolean } = {},
-): Promise<Call> {
+): Promise<RequestContext> {
   for (const authenticator of authenticators) {
-    const asked = authenticator(routed)
+    const asked = authenticator(info)
     const user = asked instanceof Promise ? await asked : asked
-    if (user) return withUser(routed, user)
+    if (user) return withUser(info, user)
   }
-  if ((isOpen || openPaths.test(routed.path)) && !showsCredentials(routed)) return withUser(routed, anonymous)
+  if ((isOpen || openPaths.test(info.path)) && !showsCredentials(info)) return withUser(info, anonymous)
   throw unauthorized()
 }
 
-function showsCredentials({ request: { headers, peer } }: Routed): boolean {
+function showsCredentials({ request: { headers, peer } }: RequestInfo): boolean {
   return headers['authorization'] !== undefined || peer?.certificate !== undefined || peer?.certificateRefused === true
 }
 
 // Written out: this runs for every request, and spreading an object is several times as slow.
-function withUser({ request, path, query, place, verb, warnings }: Routed, user: User): Call {
-  return { request, path, query, place, verb, warnings, user }
+function withUser(
+  { request, path, query, resourcePath: place, verb, warnings }: RequestInfo,
+  user: User,
+): RequestContext {
+  return { request, path, query, resourcePath: place, verb, warnings, user }
 }

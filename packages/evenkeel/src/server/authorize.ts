@@ -15,16 +15,16 @@ import {
 } from '#api'
 import type { FieldRequirement, LabelRequirement, Subject } from '#api'
 import type { Query } from '#wire'
-import type { Access, AccessQuestion } from './access/access.ts'
-import type { Call, Target } from './call.ts'
+import type { AuthorizerChain, AuthorizationAttributes } from './access/access.ts'
+import type { RequestContext, ResourceRef } from './call.ts'
 
 /**
  * Lets an allowed call pass and refuses every other.
  *
  * @throws {ApiError} `Forbidden`, when an authorizer says no or none says yes; `InternalError`, when it cannot be said.
  */
-export async function authorize(call: Call, access: Access): Promise<void> {
-  await requireAllowed(questionOf(call), access)
+export async function authorize(call: RequestContext, authorizer: AuthorizerChain): Promise<void> {
+  await requireAllowed(attributesOf(call), authorizer)
 }
 
 /**
@@ -32,17 +32,17 @@ export async function authorize(call: Call, access: Access): Promise<void> {
  *
  * @throws {ApiError} as {@link authorize}
  */
-export async function requireAllowed(question: AccessQuestion, access: Access): Promise<void> {
-  const asked = access.decide(question)
-  const { allowed, why, error } = asked instanceof Promise ? await asked : asked
+export async function requireAllowed(question: AuthorizationAttributes, authorizer: AuthorizerChain): Promise<void> {
+  const asked = authorizer.decide(question)
+  const { allowed, reason: why, error } = asked instanceof Promise ? await asked : asked
   if (allowed) return
   if (error !== undefined)
     throw new ApiError('InternalError', `Internal Server Error: ${quote(question.path)}: ${error}`)
-  const what = describe(question).replace(/[&<>]/g, (character) => escapes[character] ?? character)
+  const what = describeAttributes(question).replace(/[&<>]/g, (character) => escapes[character] ?? character)
   const text = why === '' ? what : `${what}: ${why}`
   // About a path there are details too, and they are empty.
-  throw question.place
-    ? forbidden(subjectOf(question.place), text)
+  throw question.resourcePath
+    ? forbidden(forbiddenSubject(question.resourcePath), text)
     : new ApiError('Forbidden', `forbidden: ${text}`, { subject: { kind: '' } })
 }
 
@@ -52,13 +52,18 @@ export async function requireAllowed(question: AccessQuestion, access: Access): 
  * @throws {ApiError} as {@link authorize}
  */
 export async function authorizeCreation(
-  { user, path }: Call,
-  { resource: { group, version, plural }, namespace, name }: Target,
-  access: Access,
+  { user, path }: RequestContext,
+  { resource: { group, version, plural }, namespace, name }: ResourceRef,
+  authorizer: AuthorizerChain,
 ): Promise<void> {
   await requireAllowed(
-    { user, verb: 'create', path, place: { group, version, resource: plural, subresource: '', namespace, name } },
-    access,
+    {
+      user,
+      verb: 'create',
+      path,
+      resourcePath: { group, version, resource: plural, subresource: '', namespace, name },
+    },
+    authorizer,
   )
 }
 
@@ -71,8 +76,8 @@ const narrowed: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollectio
  * What is asked about a call: the call, and what narrows a collection. A list or watch whose selector lets only one
  * name through is about that name; storage reads the same selector and gives nothing else.
  */
-function questionOf(call: Call): AccessQuestion {
-  const { user, verb, path, place, query } = call
+function attributesOf(call: RequestContext): AuthorizationAttributes {
+  const { user, verb, path, resourcePath: place, query } = call
   // The old way to ask for a watch knows no selectors.
   if (
     place === undefined ||
@@ -84,7 +89,7 @@ function questionOf(call: Call): AccessQuestion {
   const [fields, labels] = [fieldsOf(query), labelsOf(query)]
   const selected = verb === 'deletecollection' ? '' : (exactFieldValue(fields, 'metadata.name') ?? '')
   const name = place.name === '' && checkPathSegmentName(selected).length === 0 ? selected : place.name
-  return { user, verb, path, place: { ...place, name }, fields, labels }
+  return { user, verb, path, resourcePath: { ...place, name }, fields, labels }
 }
 
 // A selector that cannot be read narrows nothing here, and is refused when the call is carried out.
@@ -104,11 +109,11 @@ function labelsOf(query: Query): readonly LabelRequirement[] {
   }
 }
 
-function subjectOf({ group, resource, name }: NonNullable<AccessQuestion['place']>): Subject {
+function forbiddenSubject({ group, resource, name }: NonNullable<AuthorizationAttributes['resourcePath']>): Subject {
   return { kind: resource, ...(group && { group }), ...(name && { name }) }
 }
 
-function describe({ user, verb, place, path }: AccessQuestion): string {
+function describeAttributes({ user, verb, resourcePath: place, path }: AuthorizationAttributes): string {
   const who = `User ${quote(user.name)} cannot ${verb}`
   if (place === undefined) return `${who} path ${quote(path)}`
   const what = place.subresource === '' ? place.resource : `${place.resource}/${place.subresource}`

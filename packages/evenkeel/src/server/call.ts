@@ -7,17 +7,17 @@
 import type { Clock, Logger, Random } from '#base'
 import type { Store } from '#store'
 import type { Query, ResourcePath, WireRequest } from '#wire'
-import type { Access } from './access/access.ts'
-import type { Admission } from './admission/admission.ts'
+import type { AuthorizerChain } from './access/access.ts'
+import type { AdmissionChain } from './admission/admission.ts'
 import type { Authentication } from './authentication/authentication.ts'
-import type { Traffic } from './fairness/traffic.ts'
-import type { PackedRuns } from './listing/packing/packed-runs.ts'
+import type { FlowControl } from './fairness/traffic.ts'
+import type { CompressedRunCache } from './listing/packing/packed-runs.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource } from './resources/resource.ts'
-import type { Expiry } from './storage/expiry.ts'
-import type { ActionAnswerers } from './subresources/answering.ts'
+import type { LeaseManager } from './storage/expiry.ts'
+import type { ActionHandlers } from './subresources/answering.ts'
 import type { Warnings } from './answers/warnings.ts'
-import type { Views } from './views/views.ts'
+import type { Informers } from './views/views.ts'
 
 /** Who is calling. */
 export interface User {
@@ -28,19 +28,19 @@ export interface User {
 }
 
 /** After room 2: the path and query are read. */
-export interface Routed {
+export interface RequestInfo {
   readonly request: WireRequest
   readonly path: string
   readonly query: Query
   /** Absent when the path is not about resources. */
-  readonly place: ResourcePath | undefined
+  readonly resourcePath: ResourcePath | undefined
   /** What the authorizer is asked: `get`, `list`, `watch`, ..., or the method in lower case for other paths. */
   readonly verb: string
   readonly warnings: Warnings
 }
 
 /** After room 3: we know who it is. */
-export interface Call extends Routed {
+export interface RequestContext extends RequestInfo {
   readonly user: User
   /** Who it really is, when the user is somebody it may speak for. */
   readonly impersonator?: User
@@ -49,7 +49,7 @@ export interface Call extends Routed {
 }
 
 /** The resource a call is about, found in the registry. */
-export interface Target {
+export interface ResourceRef {
   readonly resource: Resource
   readonly subresource?: Subresource
   /** Empty for cluster-scoped resources, and for collections over all namespaces. */
@@ -59,7 +59,7 @@ export interface Target {
 }
 
 /** What all rooms share. */
-export interface Rooms {
+export interface ServerContext {
   readonly store: Store
   readonly registry: Registry
   readonly clock: Clock
@@ -67,23 +67,23 @@ export interface Rooms {
   readonly log: Logger
   /** The cluster in every key. */
   readonly cluster: string
-  readonly expiry: Expiry
+  readonly leases: LeaseManager
   /** Kinds that the server itself obeys, in memory. */
-  readonly views: Views
+  readonly informers: Informers
   /** Who callers are. */
   readonly authentication: Authentication
   /** Who may do what. */
-  readonly access: Access
+  readonly authorizer: AuthorizerChain
   /** What may change or refuse a write. */
-  readonly admission: Admission
+  readonly admission: AdmissionChain
   /** Whose turn it is, and for how long. */
-  readonly traffic: Traffic
+  readonly flowControl: FlowControl
   /** Who answers actions. */
-  readonly answerers: ActionAnswerers
+  readonly actionHandlers: ActionHandlers
   /** Parts of lists, compressed. */
-  readonly packed: PackedRuns
+  readonly compressedRuns: CompressedRunCache
   /** Resolves once what definitions up to a revision define is served. */
-  caughtUp(revision: number): Promise<void>
+  waitForCrds(revision: number): Promise<void>
   /** Aborts when the server stops: streams end cleanly then. */
   readonly stopping: AbortSignal
 }

@@ -13,12 +13,12 @@ import type { Resource } from './resources/resource.ts'
 import type { StoredObject } from './storage/bytes.ts'
 
 /** Whether objects go out as they lie in the store. */
-export function isStoredForm({ group, version, kind, storage }: Resource): boolean {
+export function isStorageVersion({ group, version, kind, storage }: Resource): boolean {
   return group === storage.group && version === storage.version && kind === storage.kind
 }
 
 /** `apiVersion` and `kind` of the form a resource is kept in. */
-function storedType({ storage }: Resource): { apiVersion: string; kind: string } {
+function storageType({ storage }: Resource): { apiVersion: string; kind: string } {
   return { apiVersion: formatApiVersion(storage), kind: storage.kind }
 }
 
@@ -31,17 +31,17 @@ export function servedType(resource: Resource): { apiVersion: string; kind: stri
  * Whether a stored object can be sent as it lies there: it is kept in the form that is served, and was written since the
  * definition of its kind last changed.
  */
-export function isCurrent(stored: Kept, resource: Resource): boolean {
-  return isStoredForm(resource) && isFresh(stored, resource)
+export function isCurrent(stored: StoredBytes, resource: Resource): boolean {
+  return isStorageVersion(resource) && isFresh(stored, resource)
 }
 
-type Kept = Pick<StoredObject, 'bytes' | 'writtenAt'>
+type StoredBytes = Pick<StoredObject, 'bytes' | 'writtenAt'>
 
 /**
  * Whether an object lies in the store as it would be written today. Where there are several versions its own bytes are
  * asked as well: a writer that had not heard of a new stored version yet may have written after it.
  */
-export function isFresh({ bytes, writtenAt }: Kept, { reading }: Resource): boolean {
+export function isFresh({ bytes, writtenAt }: StoredBytes, { reading }: Resource): boolean {
   if (reading === undefined) return true
   return (
     writtenAt > reading.since &&
@@ -65,7 +65,7 @@ export function toServed(stored: StoredObject, resource: Resource): Unstructured
 const converted = new WeakMap<StoredObject, Map<Resource, UnstructuredObject>>()
 const converting = new WeakMap<StoredObject, Promise<void>>()
 
-interface PrepareOptions {
+interface PrepareConversionsOptions {
   /** The objects are exactly what the store holds, so an earlier conversion will do. */
   readonly reuse?: boolean
 }
@@ -75,10 +75,10 @@ interface PrepareOptions {
  *
  * @throws {ApiError} 500, when a converter failed.
  */
-export function prepare(
+export function prepareConversions(
   items: readonly StoredObject[],
   resource: Resource,
-  { reuse = false }: PrepareOptions = {},
+  { reuse = false }: PrepareConversionsOptions = {},
 ): Promise<void> | undefined {
   const convert = resource.reading?.convert
   if (convert === undefined) return undefined
@@ -93,19 +93,23 @@ export function prepare(
 async function convertAll(
   items: readonly StoredObject[],
   resource: Resource,
-  { reuse = false }: PrepareOptions,
+  { reuse = false }: PrepareConversionsOptions,
 ): Promise<void> {
   // Many who watch the same hold the same objects: one of them asks.
   const others = new Set(items.flatMap((stored) => converting.get(stored) ?? []))
   await Promise.allSettled(others)
   const missing = items.filter((stored) => !converted.get(stored)?.has(resource))
   if (missing.length === 0) return
-  const work = ask(missing, resource, { reuse })
+  const work = requestConversions(missing, resource, { reuse })
   for (const stored of missing) converting.set(stored, work)
   await work
 }
 
-async function ask(items: readonly StoredObject[], resource: Resource, options: PrepareOptions): Promise<void> {
+async function requestConversions(
+  items: readonly StoredObject[],
+  resource: Resource,
+  options: PrepareConversionsOptions,
+): Promise<void> {
   const objects =
     (await resource.reading?.convert?.(
       items.map(({ object }) => object),
@@ -114,11 +118,11 @@ async function ask(items: readonly StoredObject[], resource: Resource, options: 
     )) ?? []
   for (const [index, stored] of items.entries()) {
     const object = objects[index]
-    if (object !== undefined) known(stored).set(resource, object)
+    if (object !== undefined) conversionsOf(stored).set(resource, object)
   }
 }
 
-function known(stored: StoredObject): Map<Resource, UnstructuredObject> {
+function conversionsOf(stored: StoredObject): Map<Resource, UnstructuredObject> {
   let objects = converted.get(stored)
   if (objects === undefined) converted.set(stored, (objects = new Map()))
   return objects
@@ -127,7 +131,7 @@ function known(stored: StoredObject): Map<Resource, UnstructuredObject> {
 /** An object of a built-in kind, in another version. */
 export function convertBetween(object: JsonObject, from: Resource, to: Resource): JsonObject {
   const stored = builtinToStored(object, from) as unknown as UnstructuredObject
-  const converted = isStoredForm(to) ? stored : (converterFor(to)?.fromStored(stored) ?? stored)
+  const converted = isStorageVersion(to) ? stored : (converterFor(to)?.fromStored(stored) ?? stored)
   return { ...converted, ...servedType(to) } as JsonObject
 }
 
@@ -138,7 +142,7 @@ export function convertBetween(object: JsonObject, from: Resource, to: Resource)
  */
 export function toStored(object: JsonObject, resource: Resource): JsonObject | Promise<JsonObject> {
   const { reading, storage } = resource
-  if (isStoredForm(resource)) return object
+  if (isStorageVersion(resource)) return object
   if (reading === undefined) return builtinToStored(object, resource)
   // Whoever reads it in the stored version finds the defaults of that version, so they are stored at once.
   const complete = (kept: UnstructuredObject): JsonObject =>
@@ -152,28 +156,28 @@ export function toStored(object: JsonObject, resource: Resource): JsonObject | P
  * What takes the place of a stored object, complete by the definition of today: what was put back from one that was
  * written under an earlier definition lacks defaults that are new.
  */
-export function completed(object: JsonObject, stored: StoredObject, resource: Resource): JsonObject {
+export function completeWithDefaults(object: JsonObject, stored: StoredObject, resource: Resource): JsonObject {
   if (resource.reading === undefined || isFresh(stored, resource)) return object
   return resource.reading.read(object as unknown as UnstructuredObject, resource.version) as unknown as JsonObject
 }
 
 function builtinToStored(object: JsonObject, resource: Resource): JsonObject {
-  if (isStoredForm(resource)) return object
+  if (isStorageVersion(resource)) return object
   const converted = converterFor(resource)?.toStored(object as UnstructuredObject) ?? object
-  return { ...converted, ...storedType(resource) } as JsonObject
+  return { ...converted, ...storageType(resource) } as JsonObject
 }
 
-const storedForms = new WeakMap<Resource, Resource>()
+const storageVersions = new WeakMap<Resource, Resource>()
 
 /** A resource as if it were served in the form it is kept in: for work on what lies in the store. */
-export function inStoredForm(resource: Resource): Resource {
-  if (isStoredForm(resource)) return resource
-  let form = storedForms.get(resource)
+export function inStorageVersion(resource: Resource): Resource {
+  if (isStorageVersion(resource)) return resource
+  let form = storageVersions.get(resource)
   if (form === undefined) {
     const {
       storage: { group, version, kind },
     } = resource
-    storedForms.set(resource, (form = { ...resource, group, version, kind }))
+    storageVersions.set(resource, (form = { ...resource, group, version, kind }))
   }
   return form
 }

@@ -7,21 +7,21 @@
  */
 import {
   badRequest,
-  cannotBeHandled,
-  conform,
+  cannotBeHandledError,
+  decodeObject,
   isBadRequest,
   isJsonObject,
   requestEntityTooLarge,
-  shapeCustomObject,
+  pruneCustomObject,
   strictDecodingError,
-  strictSentences,
+  strictDecodingMessages,
   unsupportedMediaType,
 } from '#api'
 import type { ApiError, JsonObject, JsonObjectDraft, JsonValue } from '#api'
 import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml } from '#wire'
 import type { MediaFormat, WireRequest } from '#wire'
-import type { Call } from './call.ts'
-import { settleType } from './mutate.ts'
+import type { RequestContext } from './call.ts'
+import { completeTypeMeta } from './mutate.ts'
 import type { FieldValidation } from './options/write-options.ts'
 import type { ObjectDraft, Resource } from './resources/resource.ts'
 
@@ -29,7 +29,7 @@ import type { ObjectDraft, Resource } from './resources/resource.ts'
 const bodyBytesMax = 3 * 1024 * 1024
 
 /** A body that was read: its value, and the keys it had twice. */
-interface Read {
+interface ParsedBody {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
 }
@@ -76,8 +76,8 @@ export function bodyFormat(
  *
  * @throws {ApiError} `BadRequest`, showing how the body begins, when it holds none.
  */
-export async function parseObject(bytes: Uint8Array, format: MediaFormat, kind: string): Promise<Read> {
-  let read: Read
+export async function parseObject(bytes: Uint8Array, format: MediaFormat, kind: string): Promise<ParsedBody> {
+  let read: ParsedBody
   try {
     read = await parseBody(bytes, format)
   } catch (error) {
@@ -103,7 +103,7 @@ function unrecognized(why: string, { bytes, kind }: { bytes: Uint8Array; kind: s
 }
 
 /** Reads bytes of any format. */
-async function parseBody(bytes: Uint8Array, format: MediaFormat): Promise<Read> {
+async function parseBody(bytes: Uint8Array, format: MediaFormat): Promise<ParsedBody> {
   if (format === 'json') return readJson(bytes)
   if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] }
   return readYaml(bytes)
@@ -111,7 +111,7 @@ async function parseBody(bytes: Uint8Array, format: MediaFormat): Promise<Read> 
 
 export interface ShapeOptions {
   readonly fieldValidation: FieldValidation
-  readonly warnings: Call['warnings']
+  readonly warnings: RequestContext['warnings']
 }
 
 /**
@@ -120,27 +120,27 @@ export interface ShapeOptions {
  * @throws {ApiError} `BadRequest`, when it cannot be such an object, or has mistakes that a strict client wants refused.
  */
 export function shapeObject(
-  { value, duplicates }: Read,
+  { value, duplicates }: ParsedBody,
   resource: Resource,
   { fieldValidation, warnings }: ShapeOptions,
 ): ObjectDraft {
   if (!isJsonObject(value))
-    throw cannotBeHandled(
+    throw cannotBeHandledError(
       resource.kind,
       resource.version,
       `json: cannot unmarshal ${jsonType(value)} into Go value of type ${resource.version}.${resource.kind}`,
     )
   const given = value as JsonObjectDraft
   checkType(given, resource)
-  settleType(given, resource)
+  completeTypeMeta(given, resource)
   const { object, unknown, mistake } = resource.custom
-    ? shapeCustomObject(given, resource.schema.root)
-    : conform(given, resource.schema)
-  if (mistake !== undefined) throw cannotBeHandled(resource.kind, resource.version, mistake)
+    ? pruneCustomObject(given, resource.schema.root)
+    : decodeObject(given, resource.schema)
+  if (mistake !== undefined) throw cannotBeHandledError(resource.kind, resource.version, mistake)
   const draft = object as ObjectDraft
-  if (!resource.custom) keepReset(draft, given)
+  if (!resource.custom) keepResetFields(draft, given)
   if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return draft
-  const sentences = strictSentences({ unknown, duplicates })
+  const sentences = strictDecodingMessages({ unknown, duplicates })
   if (fieldValidation === 'Strict' && sentences.length > 0)
     throw strictDecodingError(resource.kind, resource.version, sentences)
   for (const sentence of sentences) warnings.add(sentence)
@@ -148,7 +148,7 @@ export function shapeObject(
 }
 
 /** An empty list of managers says that tracking shall start over. Custom resources, as upstream has it, need `[{}]` for that. */
-function keepReset(draft: ObjectDraft, given: JsonObjectDraft): void {
+function keepResetFields(draft: ObjectDraft, given: JsonObjectDraft): void {
   const entries = isJsonObject(given['metadata']) ? given['metadata']['managedFields'] : undefined
   if (Array.isArray(entries) && entries.length === 0) draft.metadata['managedFields'] = []
 }

@@ -1,7 +1,13 @@
 /**
  * Layer 3: the API server. What is published of it is listed in `src/server.ts`.
  */
-export type { Access, AccessQuestion, Authorizer, HeldRules, Verdict } from './access/access.ts'
+export type {
+  AuthorizerChain,
+  AuthorizationAttributes,
+  Authorizer,
+  SubjectRules,
+  AuthorizationDecision,
+} from './access/access.ts'
 export type { PolicyRule } from './access/policy-rule.ts'
 export type {
   AdmissionHook,
@@ -20,7 +26,12 @@ export type {
   ServiceAccountOptions,
   TokenWebhookOptions,
 } from './authentication/options.ts'
-export type { OidcIssuer, OidcName, OidcRule, OidcValue } from './authentication/oidc/oidc-issuer.ts'
+export type {
+  OidcIssuer,
+  OidcPrefixedClaim,
+  OidcValidationRule,
+  OidcClaimOrExpression,
+} from './authentication/oidc/oidc-issuer.ts'
 export type { Authenticator } from './authenticate.ts'
 export type { User } from './call.ts'
 export type { AuthorizationMode, AuthorizationOption } from './permission/authorization.ts'
@@ -34,7 +45,7 @@ export { writeKubeconfig } from './identity/kubeconfig.ts'
 export type { Kubeconfig } from './identity/kubeconfig.ts'
 export { IdentityError } from './identity/owner-files.ts'
 export type { ConvertObject } from './conversion/convert-function.ts'
-export type { ServiceAddress, WebhookOptions, WebhookService } from './outgoing/webhook-options.ts'
+export type { ServiceAddress, WebhookOptions, WebhookServiceReference } from './outgoing/webhook-options.ts'
 export { installKinds } from './kinds/install-kinds.ts'
 export type { InstallOptions } from './kinds/install-kinds.ts'
 export { versionDocument } from './plain/version.ts'

@@ -18,38 +18,38 @@ import {
 } from '#api'
 import type { JsonObjectDraft, JsonValue, OwnerReference, UnstructuredObject } from '#api'
 import { randomInt, randomUuid } from '#base'
-import type { Call, Rooms, Target } from './call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from './call.ts'
 import { servedType } from './convert.ts'
-import { keepOnlyPart } from './subresources/parts.ts'
+import { keepOnlySubresource } from './subresources/parts.ts'
 import type { ObjectDraft, Resource, WriteContext } from './resources/resource.ts'
 
 /** What a mutation needs to know beside the object. */
-interface Mutation {
-  readonly call: Pick<Call, 'warnings'>
-  readonly target: Target
-  readonly rooms: Pick<Rooms, 'random'>
+interface StrategyContext {
+  readonly call: Pick<RequestContext, 'warnings'>
+  readonly target: ResourceRef
+  readonly server: Pick<ServerContext, 'random'>
   readonly context: WriteContext
 }
 
 /** Takes from a new object what clients may not say, before anybody else looks at it. */
-export function settleNew(
+export function prepareMetadataForCreate(
   { metadata }: ObjectDraft,
-  { call, target: { resource, namespace } }: Pick<Mutation, 'call' | 'target'>,
+  { call, target: { resource, namespace } }: Pick<StrategyContext, 'call' | 'target'>,
 ): void {
   wipeSystemFields(metadata)
-  settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
+  completeNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
   dedupeOwners(metadata, call)
 }
 
 /** Makes a client's object one that can be stored as new. */
-export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
+export function beforeCreate(object: ObjectDraft, mutation: StrategyContext): void {
   const {
     target: { resource },
-    rooms: { random },
+    server: { random },
     context,
   } = mutation
   const { metadata } = object
-  settleNew(object, mutation)
+  prepareMetadataForCreate(object, mutation)
   warnAboutFinalizers(metadata, mutation)
   if (!metadata['name'] && typeof metadata['generateName'] === 'string' && metadata['generateName'] !== '') {
     metadata['name'] = generateName(metadata['generateName'], (below) => randomInt(random, below))
@@ -57,43 +57,43 @@ export function mutateNew(object: ObjectDraft, mutation: Mutation): void {
   metadata['uid'] = randomUuid(random)
   metadata['creationTimestamp'] = context.now
   delete metadata['generation']
-  if (resource.rules.generation) metadata['generation'] = 1
-  if (hasStatus(resource) && resource.rules.statusOnCreate !== 'keep') delete object['status']
-  resource.rules.prepareCreate?.(object, context)
-  settleParts(object, resource)
+  if (resource.strategy.generation) metadata['generation'] = 1
+  if (hasStatus(resource) && resource.strategy.statusOnCreate !== 'keep') delete object['status']
+  resource.strategy.prepareForCreate?.(object, context)
+  addEmptyParts(object, resource)
 }
 
 /** The same for one that is to take the place of another. */
-export function settleChanged(
+export function prepareMetadataForUpdate(
   { metadata }: ObjectDraft,
-  { call, target: { resource, namespace } }: Pick<Mutation, 'call' | 'target'>,
+  { call, target: { resource, namespace } }: Pick<StrategyContext, 'call' | 'target'>,
 ): void {
-  settleNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
+  completeNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
   dedupeOwners(metadata, call)
 }
 
 /** Makes a client's object one that can take the place of `old`. */
-export function mutateChanged(object: ObjectDraft, old: UnstructuredObject, mutation: Mutation): void {
+export function beforeUpdate(object: ObjectDraft, old: UnstructuredObject, mutation: StrategyContext): void {
   const {
     target: { resource, subresource },
     context,
   } = mutation
   const { metadata } = object
-  settleChanged(object, mutation)
+  prepareMetadataForUpdate(object, mutation)
   warnAboutFinalizers(metadata, mutation)
   restoreSystemFields(metadata, old)
   if (subresource === undefined && hasStatus(resource)) restore(object, old, 'status')
-  if (subresource) keepOnlyPart(subresource.name, object, { old, resource })
-  resource.rules.prepareUpdate?.(object, old, context)
-  settleParts(object, resource)
-  if (resource.rules.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
+  if (subresource) keepOnlySubresource(subresource.name, object, { old, resource })
+  resource.strategy.prepareForUpdate?.(object, old, context)
+  addEmptyParts(object, resource)
+  if (resource.strategy.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
     metadata['generation'] = (old.metadata.generation ?? 0) + 1
   }
 }
 
 /** Adds what a client left out: the kind's defaults. Runs after every decode and every patch. */
 export function applyDefaults(object: ObjectDraft, resource: Resource): void {
-  resource.rules.default?.(object)
+  resource.strategy.default?.(object)
 }
 
 /**
@@ -101,7 +101,7 @@ export function applyDefaults(object: ObjectDraft, resource: Resource): void {
  *
  * @throws {ApiError} `BadRequest` or `Invalid`, when it says that it is something else.
  */
-export function settleType(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
+export function completeTypeMeta(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
   const { apiVersion, kind } = servedType(resource)
   const [givenVersion, givenKind] = [textOf(object, 'apiVersion'), textOf(object, 'kind')]
   if (givenVersion !== '' && givenVersion !== apiVersion) {
@@ -135,7 +135,7 @@ function textOf(object: JsonObjectDraft, field: string): string {
 }
 
 /** Objects of built-in kinds always show their spec and status, if they have any, also when these are empty. */
-function settleParts(object: ObjectDraft, { custom, schema }: Resource): void {
+function addEmptyParts(object: ObjectDraft, { custom, schema }: Resource): void {
   if (custom) return
   for (const part of ['spec', 'status'])
     if (object[part] === undefined && schema.root.properties?.[part] !== undefined) object[part] = {}
@@ -146,7 +146,7 @@ function wipeSystemFields(metadata: JsonObjectDraft): void {
     delete metadata[field]
 }
 
-function settleNamespace(metadata: JsonObjectDraft, namespace: string): void {
+function completeNamespace(metadata: JsonObjectDraft, namespace: string): void {
   const given = metadata['namespace'] ?? ''
   if (namespace === '') delete metadata['namespace']
   else if (given === '') metadata['namespace'] = namespace
@@ -178,7 +178,7 @@ function hasStatus({ subresources }: Resource): boolean {
 
 function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Resource): boolean {
   const next = object as unknown as UnstructuredObject
-  if (resource.rules.changesGeneration) return resource.rules.changesGeneration(next, old)
+  if (resource.strategy.changesGeneration) return resource.strategy.changesGeneration(next, old)
   const ignored = hasStatus(resource) ? ['metadata', 'status'] : ['metadata']
   const fields = new Set([...Object.keys(next), ...Object.keys(old)])
   return [...fields].some((field) => !ignored.includes(field) && !deepEqual(next[field], old[field]))
@@ -187,7 +187,7 @@ function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Res
 // Built-in kinds refuse such names; for custom ones it is too late for that.
 function warnAboutFinalizers(
   { finalizers }: JsonObjectDraft,
-  { call: { warnings }, target: { resource } }: Mutation,
+  { call: { warnings }, target: { resource } }: StrategyContext,
 ): void {
   if (!resource.custom || !Array.isArray(finalizers)) return
   for (const text of finalizerWarnings(
@@ -197,7 +197,7 @@ function warnAboutFinalizers(
     warnings.add(text)
 }
 
-function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<Call, 'warnings'>): void {
+function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<RequestContext, 'warnings'>): void {
   const references = metadata['ownerReferences']
   if (!Array.isArray(references) || references.length < 2) return
   const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])

@@ -7,50 +7,50 @@
 import { expired, requestEntityTooLarge, resourceVersionTooLarge, serverTimeout, serviceUnavailable } from '#api'
 import type { ApiError, JsonObject } from '#api'
 import { isStoreError, storeLimits } from '#store'
-import type { Check, CommitResult, Entry, Refused } from '#store'
-import type { Rooms, Target } from './call.ts'
+import type { Check, CommitResult, Entry, UnavailableRevision } from '#store'
+import type { ServerContext, ResourceRef } from './call.ts'
 import { toStored } from './convert.ts'
 import { StoredObject, Unstamped } from './storage/bytes.ts'
 import { objectKey } from './storage/keys.ts'
 
 /** The key of a target's object. */
-export function keyOfTarget(
-  { resource: { storage }, namespace }: Target,
+export function storageKey(
+  { resource: { storage }, namespace }: ResourceRef,
   name: string,
-  { cluster }: Pick<Rooms, 'cluster'>,
+  { cluster }: Pick<ServerContext, 'cluster'>,
 ): string {
   return objectKey(cluster, storage, { namespace, name })
 }
 
 /** What a write came to: the stored object, or a race that was lost and to whom. */
-export type Written =
+export type WriteResult =
   | { readonly ok: true; readonly stored: StoredObject }
   | { readonly ok: false; readonly key: string; readonly current: Entry | undefined }
 
-interface PersistOptions {
-  readonly rooms: Rooms
-  readonly target: Target
+interface StorageOptions {
+  readonly server: ServerContext
+  readonly target: ResourceRef
   /** The revision that is replaced, 0 for none. */
   readonly expect: number
   readonly checks?: readonly Check[]
 }
 
 /** Writes an object in the form it is kept in. */
-export async function persist(
+export async function putStored(
   object: JsonObject,
-  { rooms, target, expect, checks = [] }: PersistOptions,
-): Promise<Written> {
-  const { ttlMs } = target.resource.rules
+  { server, target, expect, checks = [] }: StorageOptions,
+): Promise<WriteResult> {
+  const { ttlMs } = target.resource.strategy
   const kept = toStored(object, target.resource)
   const unstamped = new Unstamped(kept instanceof Promise ? await kept : kept)
   const { value, stampAt } = unstamped
   if (value.byteLength > valueBytesMax)
     throw requestEntityTooLarge(`the object takes ${value.byteLength} bytes, at most ${valueBytesMax} can be stored`)
   const name = String((object['metadata'] as JsonObject)['name'])
-  const key = keyOfTarget(target, name, rooms)
-  const lease = ttlMs === undefined ? undefined : await rooms.expiry.lease(ttlMs)
-  const result = await guarded(target, 'write', () =>
-    rooms.store.commit({ key, value, stampAt, expect, ...(lease !== undefined && { lease }) }, { checks }),
+  const key = storageKey(target, name, server)
+  const lease = ttlMs === undefined ? undefined : await server.leases.lease(ttlMs)
+  const result = await withStorageErrors(target, 'write', () =>
+    server.store.commit({ key, value, stampAt, expect, ...(lease !== undefined && { lease }) }, { checks }),
   )
   return result.ok
     ? { ok: true, stored: new StoredObject(unstamped.stamped(result.revision), result.revision) }
@@ -58,23 +58,25 @@ export async function persist(
 }
 
 /** Removes an object, if it is still at the revision that was seen. */
-export async function erase(name: string, { rooms, target, expect }: PersistOptions): Promise<CommitResult> {
-  return guarded(target, 'delete', () => rooms.store.commit({ key: keyOfTarget(target, name, rooms), expect }))
+export async function deleteStored(name: string, { server, target, expect }: StorageOptions): Promise<CommitResult> {
+  return withStorageErrors(target, 'delete', () =>
+    server.store.commit({ key: storageKey(target, name, server), expect }),
+  )
 }
 
 /** The object as it is now, or undefined. */
-export async function fetchCurrent(
+export async function getStored(
   name: string,
-  { rooms, target }: Pick<PersistOptions, 'rooms' | 'target'>,
+  { server, target }: Pick<StorageOptions, 'server' | 'target'>,
 ): Promise<StoredObject | undefined> {
-  const result = await guarded(target, 'get', () => rooms.store.get(keyOfTarget(target, name, rooms)))
-  if (!result.ok) throw refusal(result)
+  const result = await withStorageErrors(target, 'get', () => server.store.get(storageKey(target, name, server)))
+  if (!result.ok) throw revisionError(result)
   return result.entry && new StoredObject(result.entry.value, result.entry.revision)
 }
 
 /** The error for a revision that cannot be served. */
-export function refusal(
-  refused: Refused,
+export function revisionError(
+  refused: UnavailableRevision,
   { requested = 0, continueToken }: { requested?: number; continueToken?: string } = {},
 ): ApiError {
   if (refused.reason === 'ahead') return resourceVersionTooLarge(String(requested), String(refused.revision))
@@ -88,7 +90,11 @@ export function refusal(
 }
 
 /** Runs a call on the store; what it cannot do becomes an error that clients know how to treat. */
-export async function guarded<T>({ resource }: Target, operation: string, call: () => Promise<T>): Promise<T> {
+export async function withStorageErrors<T>(
+  { resource }: ResourceRef,
+  operation: string,
+  call: () => Promise<T>,
+): Promise<T> {
   try {
     return await call()
   } catch (error) {

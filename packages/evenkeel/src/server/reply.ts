@@ -9,25 +9,25 @@ import { ApiError, badRequest, isApiError, toStatus } from '#api'
 import type { JsonObject, Status, UnstructuredObject } from '#api'
 import { encodeProtobuf, mediaTypes, negotiate, writeYaml } from '#wire'
 import type { MediaChoice, MediaFormat, MediaShape, Query, WireHeaders, WireResponse } from '#wire'
-import type { Call, Rooms, Routed } from './call.ts'
-import { isCurrent, prepare, toServed } from './convert.ts'
+import type { RequestContext, ServerContext, RequestInfo } from './call.ts'
+import { isCurrent, prepareConversions, toServed } from './convert.ts'
 import type { Resource } from './resources/resource.ts'
 import type { StoredObject } from './storage/bytes.ts'
 import { makeTable, metadataOnly } from './tables/index.ts'
 import type { IncludeObject, MetaVersion } from './tables/index.ts'
 
 /** What answers about objects of a resource can look like: single objects, lists, or neither. */
-type AnswerKind = 'object' | 'list' | 'document'
+type ResponseKind = 'object' | 'list' | 'document'
 
 /**
  * The form of an answer, as the client wants it.
  *
  * @throws {ApiError} `NotAcceptable`, when it wants one that there is not.
  */
-export function chooseForm(
-  { request, query }: Routed,
+export function negotiateResponse(
+  { request, query }: RequestInfo,
   resource: Resource,
-  { answer = 'object' }: { answer?: AnswerKind } = {},
+  { answer = 'object' }: { answer?: ResponseKind } = {},
 ): MediaChoice {
   const choice = negotiate(request.headers['accept'], {
     formats: resource.custom ? ['json', 'yaml'] : ['json', 'yaml', 'protobuf'],
@@ -39,7 +39,7 @@ export function chooseForm(
   return wantsPretty(choice, { request, query }) ? { ...choice, pretty: true } : choice
 }
 
-function refuseMismatch(shape: string | undefined, answer: AnswerKind): void {
+function refuseMismatch(shape: string | undefined, answer: ResponseKind): void {
   const isList = answer === 'list'
   if ((shape !== 'PartialObjectMetadata' || !isList) && (shape !== 'PartialObjectMetadataList' || isList)) return
   throw new ApiError(
@@ -48,39 +48,39 @@ function refuseMismatch(shape: string | undefined, answer: AnswerKind): void {
   )
 }
 
-interface ObjectAnswer {
+interface ObjectResponse {
   readonly status?: number
   readonly resource: Resource
   readonly choice: MediaChoice
-  readonly rooms: Pick<Rooms, 'clock'>
+  readonly server: Pick<ServerContext, 'clock'>
 }
 
 /** An answer that is one stored object. */
 export function replyStored(
-  call: Call,
+  call: RequestContext,
   stored: StoredObject,
-  { status = 200, resource, choice, rooms }: ObjectAnswer,
+  { status = 200, resource, choice, server }: ObjectResponse,
 ): WireResponse | Promise<WireResponse> {
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored, resource)) {
     return { status, headers: headersOf(call, 'json'), body: stored.bytes }
   }
-  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, rooms })
-  return prepare([stored], resource)?.then(reply) ?? reply()
+  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, server })
+  return prepareConversions([stored], resource)?.then(reply) ?? reply()
 }
 
 /** An answer that is one object in the form it is served in. */
 export function replyObject(
-  call: Call,
+  call: RequestContext,
   object: UnstructuredObject,
-  { status = 200, resource, choice, rooms }: ObjectAnswer,
+  { status = 200, resource, choice, server }: ObjectResponse,
 ): WireResponse {
-  const shaped = shape(object, { resource, choice, rooms, query: call.query })
+  const shaped = transformObject(object, { resource, choice, server, query: call.query })
   return { status, headers: headersOf(call, choice.format), body: encode(shaped, choice) }
 }
 
 /** An answer that is a plain document: a list, a Status, a review. */
 export function replyDocument(
-  call: Pick<Routed, 'warnings'>,
+  call: Pick<RequestInfo, 'warnings'>,
   document: JsonObject,
   { status = 200, choice }: { status?: number; choice: MediaChoice },
 ): WireResponse {
@@ -88,14 +88,13 @@ export function replyDocument(
 }
 
 /** The answer to whatever was thrown. Unexpected errors are logged by the caller; the client sees a Status. */
-export function replyError(error: unknown, routed: Pick<Routed, 'warnings' | 'request'> | undefined): WireResponse {
+export function replyError(error: unknown, info: Pick<RequestInfo, 'warnings' | 'request'> | undefined): WireResponse {
   const status = toStatus(error)
   const retryAfter =
     isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
-  const choice = errorChoice(routed?.request.headers['accept'], status.code)
+  const choice = errorMediaChoice(info?.request.headers['accept'], status.code)
   const body = encode(status as unknown as JsonObject, choice)
-  const headers =
-    routed === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(routed, choice.format)
+  const headers = info === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(info, choice.format)
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
 }
 
@@ -106,7 +105,7 @@ export function successStatus(details: Status['details']): Status {
 
 /** Headers of every answer about resources. */
 export function headersOf(
-  { warnings }: Pick<Routed, 'warnings'>,
+  { warnings }: Pick<RequestInfo, 'warnings'>,
   format: MediaFormat,
   { stream = false }: { stream?: boolean } = {},
 ): WireHeaders {
@@ -139,9 +138,9 @@ function isMetaShape({ kind, group, version }: MediaShape): boolean {
   return group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1') && metaShapes.has(kind)
 }
 
-function shape(
+function transformObject(
   object: UnstructuredObject,
-  { resource, choice, rooms, query }: ObjectAnswer & { query: Query },
+  { resource, choice, server, query }: ObjectResponse & { query: Query },
 ): JsonObject {
   if (choice.shape === undefined) return object as unknown as JsonObject
   const version = choice.shape.version as MetaVersion
@@ -150,7 +149,7 @@ function shape(
     columns: resource.columns,
     objects: [object],
     includeObject: includeObjectOf(query),
-    nowMs: rooms.clock.now(),
+    nowMs: server.clock.now(),
     version,
     listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
   })
@@ -158,7 +157,7 @@ function shape(
 }
 
 // When the form itself was the problem, JSON is what everybody reads.
-function errorChoice(accept: string | undefined, code: number | undefined): MediaChoice {
+function errorMediaChoice(accept: string | undefined, code: number | undefined): MediaChoice {
   if (code === 406) return { format: 'json' }
   try {
     return { format: negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts: () => true }).format }
@@ -169,7 +168,10 @@ function errorChoice(accept: string | undefined, code: number | undefined): Medi
 
 const prettyAgents = /^(?:curl|wget|mozilla)\b/i
 
-function wantsPretty({ pretty, format }: MediaChoice, { request, query }: Pick<Routed, 'request' | 'query'>): boolean {
+function wantsPretty(
+  { pretty, format }: MediaChoice,
+  { request, query }: Pick<RequestInfo, 'request' | 'query'>,
+): boolean {
   if (format !== 'json') return false
   const asked = query.get('pretty')
   if (asked !== null) return asked !== '0' && asked.toLowerCase() !== 'false'

@@ -3,12 +3,12 @@
  *
  * Before: `listen` handed over what arrived. After: `authenticate` asks who it is. The path is read once, here; what
  * the authorizer is asked about later is this same value, and so is what storage touches. Whether such a resource
- * exists is told only to callers who may ask: {@link locate} runs behind room 4.
+ * exists is told only to callers who may ask: {@link resolveResource} runs behind room 4.
  */
 import { ApiError, badRequest, parseDuration } from '#api'
 import { parseResourcePath, Query } from '#wire'
 import type { ResourcePath, WireRequest } from '#wire'
-import type { Routed, Target } from './call.ts'
+import type { RequestInfo, ResourceRef } from './call.ts'
 import { asksForWatch } from './options/list-options.ts'
 import type { Registry } from './resources/registry.ts'
 import type { Resource, Subresource, Verb } from './resources/resource.ts'
@@ -19,7 +19,7 @@ import { Warnings } from './answers/warnings.ts'
  *
  * @throws {ApiError} `BadRequest`, when the path is not properly encoded.
  */
-export function route(request: WireRequest): Routed {
+export function parseRequestInfo(request: WireRequest): RequestInfo {
   const { target, method } = request
   const at = target.indexOf('?')
   const path = at < 0 ? target : target.slice(0, at)
@@ -27,7 +27,7 @@ export function route(request: WireRequest): Routed {
   if (at >= 0) checkTimeout(query)
   const place = parseResourcePath(path)
   const verb = place === undefined ? method.toLowerCase() : verbOf(method, place, query)
-  return { request, path, query, place, verb, warnings: new Warnings() }
+  return { request, path, query, resourcePath: place, verb, warnings: new Warnings() }
 }
 
 // Most requests have none, and nobody writes into a query.
@@ -38,7 +38,7 @@ const noQuery = new Query()
  *
  * @throws {ApiError} `NotFound` when there is no such resource, `MethodNotAllowed` when it does not do this.
  */
-export function locate(place: ResourcePath, verb: string, registry: Registry): Target {
+export function resolveResource(place: ResourcePath, verb: string, registry: Registry): ResourceRef {
   const resource = registry.find(place.group, place.version, place.resource)
   if (resource === undefined || !fitsScope(resource, place)) throw unknownPath()
   if (place.name === '.' || place.name === '..')
@@ -105,14 +105,14 @@ function subresourceOf(resource: Resource, { subresource, rest }: ResourcePath):
 /** What is asked of a collection; everything else is asked of one object. */
 const onCollection: ReadonlySet<string> = new Set(['list', 'create', 'deletecollection', 'watch'])
 
-interface Wish {
+interface RequestedVerb {
   readonly subresource: Subresource | undefined
   readonly verb: string
   readonly namespace: string
   readonly collection: boolean
 }
 
-function allowedHere(resource: Resource, { subresource, verb, namespace, collection }: Wish): boolean {
+function allowedHere(resource: Resource, { subresource, verb, namespace, collection }: RequestedVerb): boolean {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
   if (!verbs.includes(verb as Verb)) return false
   if (subresource === undefined && collection !== onCollection.has(verb) && verb !== 'watch') return false

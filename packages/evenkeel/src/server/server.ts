@@ -11,54 +11,54 @@ import { defaultCluster } from '#api'
 import type { Kind } from '#api'
 import { openMemoryStore } from '#store'
 import type { Store } from '#store'
-import { takingStops } from '#wire'
+import { acceptingLightSignals } from '#wire'
 import type { Transport } from '#wire'
 import type { SecretClaims } from './authentication/accounts/account-claims.ts'
 import { makeAuthentication } from './authentication/authentication.ts'
 import type { AuthenticationOptions } from './authentication/options.ts'
-import { administrator, asAuthenticated } from './authentication/person.ts'
+import { administrator, withAuthenticatedGroup } from './authentication/person.ts'
 import type { Authenticator } from './authenticate.ts'
-import type { Access } from './access/access.ts'
+import type { AuthorizerChain } from './access/access.ts'
 import type { AuditLog } from './audit/audit-log.ts'
 import type { AuditOptions } from './audit/audit-options.ts'
-import { admitInTurn } from './admission/admission.ts'
+import { chainAdmission } from './admission/admission.ts'
 import type { AdmissionHook } from './admission/hooks/admission-hook.ts'
-import { quotas } from './admission/quota/quota-step.ts'
-import { configuredSteps } from './admission/steps.ts'
+import { resourceQuotaPlugin } from './admission/quota/quota-step.ts'
+import { admissionPlugins } from './admission/steps.ts'
 import { WebhookMetrics } from './admission/webhooks/webhook-metrics.ts'
 import { bootstrap } from './builtin/bootstrap.ts'
 import { makeCatalog } from './builtin/catalog.ts'
-import { rulesFor } from './builtin/rules/index.ts'
-import type { Rooms, User } from './call.ts'
+import { strategyFor } from './builtin/rules/index.ts'
+import type { ServerContext, User } from './call.ts'
 import type { ConvertObject } from './conversion/convert-function.ts'
 import type { WebhookOptions } from './outgoing/webhook-options.ts'
-import { Definitions } from './definitions/definitions.ts'
+import { CrdController } from './definitions/definitions.ts'
 import type { LimitOptions } from './fairness/limit-options.ts'
-import { Traffic } from './fairness/traffic.ts'
+import { FlowControl } from './fairness/traffic.ts'
 import { makeHandler } from './handle.ts'
 import { makeIdentity } from './identity/identity.ts'
 import type { Identity } from './identity/identity.ts'
 import { installKinds } from './kinds/install-kinds.ts'
-import { PackedRuns } from './listing/packing/packed-runs.ts'
+import { CompressedRunCache } from './listing/packing/packed-runs.ts'
 import { guardOrigin } from './listen/guard-origin.ts'
 import { listen } from './listen/listen.ts'
 import type { ListenOptions } from './listen/listen.ts'
-import { makeAccess } from './permission/authorization.ts'
+import { makeAuthorizer } from './permission/authorization.ts'
 import type { AuthorizationOption } from './permission/authorization.ts'
-import { escalationStep } from './permission/escalation.ts'
-import { ownerReferenceStep } from './permission/owner-references.ts'
-import { Permissions } from './permission/permissions.ts'
+import { escalationPlugin } from './permission/escalation.ts'
+import { ownerReferencesPlugin } from './permission/owner-references.ts'
+import { RbacAuthorizer } from './permission/permissions.ts'
 import type { HealthCheck } from './plain/health.ts'
 import { RequestMetrics } from './plain/metrics.ts'
-import { makePlain } from './plain/plain.ts'
+import { makeNonResourceHandler } from './plain/plain.ts'
 import { Registry } from './resources/registry.ts'
 import type { Resource } from './resources/resource.ts'
 import { startCompaction } from './storage/compaction.ts'
-import { Expiry } from './storage/expiry.ts'
-import { ActionAnswerers } from './subresources/answering.ts'
-import type { ActionAnswerer } from './subresources/answering.ts'
+import { LeaseManager } from './storage/expiry.ts'
+import { ActionHandlers } from './subresources/answering.ts'
+import type { ActionHandler } from './subresources/answering.ts'
 import { columnsFor } from './tables/index.ts'
-import { Views } from './views/views.ts'
+import { Informers } from './views/views.ts'
 
 export interface ServerOptions {
   /**
@@ -90,7 +90,7 @@ export interface ServerOptions {
    *
    * @default 33_554_432
    */
-  packedBytesMax?: number
+  compressedListBytesMax?: number
   /**
    * Kinds to serve: their definitions are there when the server is ready.
    *
@@ -193,7 +193,7 @@ export interface Server {
   /** The same for callers in this process who are somebody else: they may do what that user may. */
   as(user: User): Transport
   /** Who may do what: the door that every call goes through, for callers in this process who want to know before. */
-  readonly access: Access
+  readonly authorizer: AuthorizerChain
   /** The token that belongs into a Secret of type `kubernetes.io/service-account-token`, for whoever fills these. It has no end. */
   tokenForSecret(secret: SecretClaims): string
   /** How to reach it from outside; undefined when it does not listen. */
@@ -201,7 +201,7 @@ export interface Server {
   /** Forgets all history up to now: who asks for older versions is told to list again. */
   compact(): Promise<void>
   /** Answers an action of the form `call`, until the function that this gives is called. */
-  onAction(kind: Pick<Resource, 'group' | 'kind'>, action: string, answerer: ActionAnswerer): () => void
+  onAction(kind: Pick<Resource, 'group' | 'kind'>, action: string, answerer: ActionHandler): () => void
   /**
    * Not ready, no new requests, watches end cleanly, requests under way may finish within `graceMs` (default 5000);
    * then everything is closed, also the store if it was made here.
@@ -227,7 +227,7 @@ export async function startServer({
   random = new SystemRandom(),
   log = silentLogger,
   compactionMs = 300_000,
-  packedBytesMax,
+  compressedListBytesMax: packedBytesMax,
   kinds = [],
   conversions = {},
   webhooks = {},
@@ -240,12 +240,12 @@ export async function startServer({
 }: ServerOptions = {}): Promise<Server> {
   const store = given ?? openMemoryStore({ clock })
   const stopping = new AbortController()
-  const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
-  const late: { definitions?: Definitions; door?: Door | undefined } = {}
-  const packed = new PackedRuns({ ...(packedBytesMax !== undefined && { bytesMax: packedBytesMax }) })
-  const views = new Views({ store, registry, clock, log, cluster: defaultCluster })
-  const permissions = new Permissions(views)
-  const access = makeAccess(authorization, {
+  const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
+  const late: { definitions?: CrdController; door?: RunningListener | undefined } = {}
+  const packed = new CompressedRunCache({ ...(packedBytesMax !== undefined && { bytesMax: packedBytesMax }) })
+  const informers = new Informers({ store, registry, clock, log, cluster: defaultCluster })
+  const permissions = new RbacAuthorizer(informers)
+  const authorizer = makeAuthorizer(authorization, {
     rbac: permissions.authorizer,
     clock,
     log,
@@ -253,14 +253,24 @@ export async function startServer({
     stopping: stopping.signal,
   })
   const webhookMetrics = new WebhookMetrics()
-  const admission = admitInTurn([
-    ...configuredSteps(
-      { views, registry, store, access, clock, random, log, cluster: defaultCluster, stopping: stopping.signal },
+  const admission = chainAdmission([
+    ...admissionPlugins(
+      {
+        informers,
+        registry,
+        store,
+        authorizer,
+        clock,
+        random,
+        log,
+        cluster: defaultCluster,
+        stopping: stopping.signal,
+      },
       { webhooks, metrics: webhookMetrics, hooks: admissionOptions.hooks ?? [] },
     ),
-    escalationStep({ permissions, access }),
-    ...(admissionOptions.ownerReferences ? [ownerReferenceStep({ access, registry })] : []),
-    quotas({ views, registry, store, cluster: defaultCluster }),
+    escalationPlugin({ rbac: permissions, authorizer }),
+    ...(admissionOptions.ownerReferences ? [ownerReferencesPlugin({ authorizer, registry })] : []),
+    resourceQuotaPlugin({ informers, registry, store, cluster: defaultCluster }),
   ])
   const identity = listenOptions && identityOf(listenOptions, { clock, random })
   const authentication = await makeAuthentication(authenticationOptions, {
@@ -268,17 +278,17 @@ export async function startServer({
     random,
     log,
     identity,
-    accounts: views.of('', 'serviceaccounts'),
-    rooms: () => rooms,
+    accounts: informers.forResource('', 'serviceaccounts'),
+    server: () => server,
     connect: webhooks.connect,
     stopping: stopping.signal,
   })
-  const rooms: Rooms = {
-    answerers: new ActionAnswerers(),
-    traffic: new Traffic(limits, { clock, stopping: stopping.signal }),
-    views,
+  const server: ServerContext = {
+    actionHandlers: new ActionHandlers(),
+    flowControl: new FlowControl(limits, { clock, stopping: stopping.signal }),
+    informers,
     authentication,
-    access,
+    authorizer,
     admission,
     store,
     registry,
@@ -286,20 +296,20 @@ export async function startServer({
     random,
     log,
     cluster: defaultCluster,
-    expiry: new Expiry(store, clock),
-    packed,
+    leases: new LeaseManager(store, clock),
+    compressedRuns: packed,
     stopping: stopping.signal,
-    caughtUp: (revision) => late.definitions?.caughtUp(revision) ?? Promise.resolve(),
+    waitForCrds: (revision) => late.definitions?.waitForRevision(revision) ?? Promise.resolve(),
   }
   const audit =
     auditOptions && (await (await import('./audit/audit-log.ts')).AuditLog.open(auditOptions, { clock, random, log }))
-  const handlers = makeHandlers(rooms, {
+  const handlers = makeHandlerFactory(server, {
     audit,
     counted: () => webhookMetrics.lines(),
     address: () => late.door?.address,
   })
-  const transport = takingStops(handlers([() => administrator]))
-  const definitions = (late.definitions = new Definitions(rooms, definitionResource(registry), {
+  const transport = acceptingLightSignals(handlers([() => administrator]))
+  const definitions = (late.definitions = new CrdController(server, crdResource(registry), {
     conversions,
     webhooks,
   }))
@@ -310,17 +320,18 @@ export async function startServer({
     stopping.abort(reason)
     stopCompaction()
     definitions.stop(reason)
-    views.stop(reason)
+    informers.stop(reason)
     await closing
     await audit?.close()
     if (given === undefined) await store.close()
   }
   try {
     await definitions.start()
-    await views.start()
-    if (makesFirst) await bootstrap(rooms, { port: listenOptions?.port ?? 443 })
+    await informers.start()
+    if (makesFirst) await bootstrap(server, { port: listenOptions?.port ?? 443 })
     await installKinds(transport, kinds, { clock })
-    late.door = listenOptions && identity && (await openDoor(handlers, { options: listenOptions, identity, rooms }))
+    late.door =
+      listenOptions && identity && (await startListener(handlers, { options: listenOptions, identity, server }))
   } catch (error) {
     // Nothing may be left behind of a server that nobody has: a timer would keep the process alive.
     await stop()
@@ -329,12 +340,12 @@ export async function startServer({
   return {
     transport,
     as(user) {
-      const known = asAuthenticated(user)
+      const known = withAuthenticatedGroup(user)
       return handlers([() => known])
     },
-    access,
-    onAction: (kind, action, answerer) => rooms.answerers.add(kind, action, answerer),
-    tokenForSecret: (secret) => authentication.accounts.tokens.issueForSecret(secret),
+    authorizer,
+    onAction: (kind, action, answerer) => server.actionHandlers.add(kind, action, answerer),
+    tokenForSecret: (secret) => authentication.serviceAccounts.tokens.issueForSecret(secret),
     address: late.door?.address,
     async compact() {
       await store.compact(await store.head())
@@ -343,35 +354,39 @@ export async function startServer({
   }
 }
 
-function definitionResource(registry: Registry): Resource {
+function crdResource(registry: Registry): Resource {
   const resource = registry.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')
   assert(resource, 'definitions are built in')
   return resource
 }
 
-type Handlers = (authenticators: readonly Authenticator[]) => Transport
+type HandlerFactory = (authenticators: readonly Authenticator[]) => Transport
 
-function makeHandlers(
-  rooms: Rooms,
+function makeHandlerFactory(
+  server: ServerContext,
   {
     audit,
     counted,
     address,
   }: { audit: AuditLog | undefined; counted: () => readonly string[]; address: () => ServerAddress | undefined },
-): Handlers {
-  const { registry, authentication, traffic } = rooms
-  const metrics = new RequestMetrics(registry, () => [...traffic.metrics(), ...counted(), ...(audit?.metrics() ?? [])])
-  const plain = makePlain({
+): HandlerFactory {
+  const { registry, authentication, flowControl } = server
+  const metrics = new RequestMetrics(registry, () => [
+    ...flowControl.metrics(),
+    ...counted(),
+    ...(audit?.metrics() ?? []),
+  ])
+  const plain = makeNonResourceHandler({
     registry,
     metrics,
     authentication,
-    checks: checksOf(rooms),
+    checks: healthChecks(server),
     address: () => address()?.url.replace(/^https?:\/\//, ''),
   })
-  return (authenticators) => makeHandler({ rooms, plain, metrics, audit, authenticators })
+  return (authenticators) => makeHandler({ server, nonResourceHandler: plain, metrics, audit, authenticators })
 }
 
-interface Door {
+interface RunningListener {
   readonly address: ServerAddress
   close(graceMs: number): Promise<void>
 }
@@ -383,14 +398,14 @@ function identityOf(
   return identity ?? makeIdentity({ clock, random, names: [...names, host] })
 }
 
-async function openDoor(
-  handlers: Handlers,
+async function startListener(
+  handlers: HandlerFactory,
   {
     options,
     identity,
-    rooms: { clock, log, authentication },
-  }: { options: ServerListenOptions; identity: Identity; rooms: Rooms },
-): Promise<Door> {
+    server: { clock, log, authentication },
+  }: { options: ServerListenOptions; identity: Identity; server: ServerContext },
+): Promise<RunningListener> {
   const { host = '127.0.0.1', port = 0, names = [], tls = true, limits = {} } = options
   const transport = guardOrigin(handlers(authentication.authenticators), { hosts: [...names, host] })
   const secured = tls
@@ -408,7 +423,7 @@ async function openDoor(
   }
 }
 
-function checksOf({ store, stopping }: Rooms): HealthCheck[] {
+function healthChecks({ store, stopping }: ServerContext): HealthCheck[] {
   return [
     { name: 'ping', failure: () => undefined },
     { name: 'store', failure: () => (store.failure()?.state === 'failed' ? store.failure()?.message : undefined) },

@@ -19,8 +19,8 @@ import {
   validateOwnerReferences,
 } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
-import type { Target } from './call.ts'
-import { partsWithOwnRules } from './subresources/parts.ts'
+import type { ResourceRef } from './call.ts'
+import { subresourcesWithOwnRules } from './subresources/parts.ts'
 import type { Resource } from './resources/resource.ts'
 
 /**
@@ -30,12 +30,12 @@ import type { Resource } from './resources/resource.ts'
  */
 export function validateNew(
   object: UnstructuredObject,
-  { resource }: Target,
+  { resource }: ResourceRef,
   { refusals = [] }: ValidateOptions = {},
 ): void {
-  refuse(object, resource, [
+  throwIfInvalid(object, resource, [
     ...validateMetadata(object, resource),
-    ...(resource.rules.validate?.(object) ?? []),
+    ...(resource.strategy.validate?.(object) ?? []),
     ...refusals,
   ])
 }
@@ -46,7 +46,7 @@ interface ValidateOptions {
 }
 
 interface ValidateChangedOptions extends ValidateOptions {
-  readonly target: Target
+  readonly target: ResourceRef
   /** Hears of mistakes that were there before and pass. */
   readonly warn: (text: string) => void
 }
@@ -61,15 +61,17 @@ export function validateChanged(
   old: UnstructuredObject,
   { target: { resource, subresource }, refusals = [], warn }: ValidateChangedOptions,
 ): void {
-  const { rules } = resource
+  const { strategy: rules } = resource
   const own =
     subresource?.name === 'status'
       ? (rules.validateStatusUpdate?.(object, old, warn) ?? [])
       : [
-          ...(rules.ratchets ? [] : (rules.validate?.(object) ?? [])),
-          ...(partsWithOwnRules.has(subresource?.name ?? '') ? [] : (rules.validateUpdate?.(object, old, warn) ?? [])),
+          ...(rules.ratcheting ? [] : (rules.validate?.(object) ?? [])),
+          ...(subresourcesWithOwnRules.has(subresource?.name ?? '')
+            ? []
+            : (rules.validateUpdate?.(object, old, warn) ?? [])),
         ]
-  refuse(object, resource, [
+  throwIfInvalid(object, resource, [
     ...validateMetadata(object, resource),
     ...validateMetadataChange(object, old),
     ...own,
@@ -77,13 +79,16 @@ export function validateChanged(
   ])
 }
 
-function refuse(object: UnstructuredObject, { group, kind }: Resource, errors: readonly FieldError[]): void {
+function throwIfInvalid(object: UnstructuredObject, { group, kind }: Resource, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group, kind, name: object.metadata.name ?? '' }, errors)
 }
 
-const path = FieldPath.of('metadata')
+const metadataPath = FieldPath.of('metadata')
 
-function validateMetadata({ metadata }: UnstructuredObject, { scope, rules, custom }: Resource): FieldError[] {
+function validateMetadata(
+  { metadata }: UnstructuredObject,
+  { scope, strategy: rules, custom }: Resource,
+): FieldError[] {
   const {
     name = '',
     generateName = '',
@@ -99,17 +104,23 @@ function validateMetadata({ metadata }: UnstructuredObject, { scope, rules, cust
     errors.push(
       ...rules
         .checkName(generateName, { prefix: true })
-        .map((complaint) => fieldError.invalid(path.child('generateName'), generateName, complaint)),
+        .map((complaint) => fieldError.invalid(metadataPath.child('generateName'), generateName, complaint)),
     )
-  if (name === '') errors.push(fieldError.required(path.child('name'), 'name or generateName is required'))
-  else errors.push(...rules.checkName(name).map((complaint) => fieldError.invalid(path.child('name'), name, complaint)))
+  if (name === '') errors.push(fieldError.required(metadataPath.child('name'), 'name or generateName is required'))
+  else
+    errors.push(
+      ...rules.checkName(name).map((complaint) => fieldError.invalid(metadataPath.child('name'), name, complaint)),
+    )
   errors.push(...validateNamespace(namespace, scope === 'Namespaced'))
-  if (labels) errors.push(...validateLabels(labels, path.child('labels')))
-  if (annotations) errors.push(...validateAnnotations(annotations, path.child('annotations')))
-  if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, path.child('ownerReferences')))
+  if (labels) errors.push(...validateLabels(labels, metadataPath.child('labels')))
+  if (annotations) errors.push(...validateAnnotations(annotations, metadataPath.child('annotations')))
+  if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, metadataPath.child('ownerReferences')))
   if (finalizers)
-    errors.push(...validateFinalizers(finalizers, path.child('finalizers')), ...(custom ? [] : unqualified(finalizers)))
-  if (managedFields) errors.push(...validateManagedFields(managedFields, path.child('managedFields')))
+    errors.push(
+      ...validateFinalizers(finalizers, metadataPath.child('finalizers')),
+      ...(custom ? [] : unqualified(finalizers)),
+    )
+  if (managedFields) errors.push(...validateManagedFields(managedFields, metadataPath.child('managedFields')))
   return errors
 }
 
@@ -127,7 +138,7 @@ function unqualified(finalizers: readonly string[]): FieldError[] {
       ? []
       : [
           fieldError.invalid(
-            path.child('finalizers').index(index),
+            metadataPath.child('finalizers').index(index),
             name,
             'name is neither a standard finalizer name nor is it fully qualified',
           ),
@@ -137,9 +148,11 @@ function unqualified(finalizers: readonly string[]): FieldError[] {
 
 function validateNamespace(namespace: string, namespaced: boolean): FieldError[] {
   if (!namespaced)
-    return namespace === '' ? [] : [fieldError.forbidden(path.child('namespace'), 'not allowed on this type')]
-  if (namespace === '') return [fieldError.required(path.child('namespace'))]
-  return checkDnsLabel(namespace).map((complaint) => fieldError.invalid(path.child('namespace'), namespace, complaint))
+    return namespace === '' ? [] : [fieldError.forbidden(metadataPath.child('namespace'), 'not allowed on this type')]
+  if (namespace === '') return [fieldError.required(metadataPath.child('namespace'))]
+  return checkDnsLabel(namespace).map((complaint) =>
+    fieldError.invalid(metadataPath.child('namespace'), namespace, complaint),
+  )
 }
 
 const fixedFields = [
@@ -154,9 +167,11 @@ const fixedFields = [
 function validateMetadataChange({ metadata }: UnstructuredObject, { metadata: old }: UnstructuredObject): FieldError[] {
   const errors = fixedFields
     .filter((field) => (metadata[field] ?? '') !== (old[field] ?? ''))
-    .map((field) => fieldError.invalid(path.child(field), metadata[field] ?? '', 'field is immutable'))
+    .map((field) => fieldError.invalid(metadataPath.child(field), metadata[field] ?? '', 'field is immutable'))
   if (old.deletionTimestamp !== undefined) {
-    errors.push(...validateNoNewFinalizers(metadata.finalizers ?? [], old.finalizers ?? [], path.child('finalizers')))
+    errors.push(
+      ...validateNoNewFinalizers(metadata.finalizers ?? [], old.finalizers ?? [], metadataPath.child('finalizers')),
+    )
   }
   return errors
 }

@@ -26,7 +26,7 @@ export type {
   RangeOptions,
   RangeResult,
   ReadOptions,
-  Refused,
+  UnavailableRevision,
   Store,
   StoreFailure,
   Watch,

@@ -67,7 +67,7 @@ export type CommitResult =
   | { readonly ok: false; readonly key: string; readonly current: Entry | undefined }
 
 /** A revision that cannot be served: its history is gone, or it has not happened. */
-export type Refused =
+export type UnavailableRevision =
   | { readonly ok: false; readonly reason: 'compacted'; readonly compacted: number }
   | { readonly ok: false; readonly reason: 'ahead'; readonly revision: number }
 
@@ -81,7 +81,9 @@ export interface ReadOptions extends AbortOptions {
 }
 
 /** `revision` is the one that was read at. */
-export type GetResult = { readonly ok: true; readonly revision: number; readonly entry: Entry | undefined } | Refused
+export type GetResult =
+  | { readonly ok: true; readonly revision: number; readonly entry: Entry | undefined }
+  | UnavailableRevision
 
 export interface RangeOptions extends ReadOptions {
   /** Start behind this key: the last one of the page before. */
@@ -97,7 +99,7 @@ export interface RangeOptions extends ReadOptions {
 /** Entries in the order of their keys; `remaining` counts those behind the limit. */
 export type RangeResult =
   | { readonly ok: true; readonly revision: number; readonly entries: readonly Entry[]; readonly remaining: number }
-  | Refused
+  | UnavailableRevision
 
 /** What a commit did to one key. */
 export interface Change {
@@ -153,7 +155,7 @@ export interface Lease {
 }
 
 /** What is in the store at a revision, in one number: equal hashes, equal contents. */
-export type HashResult = { readonly ok: true; readonly revision: number; readonly hash: string } | Refused
+export type HashResult = { readonly ok: true; readonly revision: number; readonly hash: string } | UnavailableRevision
 
 export interface Store {
   /**
@@ -175,7 +177,7 @@ export interface Store {
   range(prefix: string, options?: RangeOptions): Promise<RangeResult>
   watch(prefix: string, options: WatchOptions): Watch
   /** Forgets what was before `revision`; a revision that is already compacted is left alone. */
-  compact(revision: number, options?: AbortOptions): Promise<{ readonly ok: true } | Refused>
+  compact(revision: number, options?: AbortOptions): Promise<{ readonly ok: true } | UnavailableRevision>
   /** Makes a lease; keys committed with it are deleted, in one commit, when it runs out. */
   grant(ttlMs: number, options?: AbortOptions): Promise<Lease>
   /** Starts the time of a lease anew; false when it is gone. */

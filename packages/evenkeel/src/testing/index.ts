@@ -4,7 +4,7 @@
 export { explore } from './explore/explore.ts'
 export type { Explored, ExploreOptions, Program } from './explore/explore.ts'
 export type { Progress, Stopped, Tier, TierResult } from './explore/tour.ts'
-export type { Coverage, Share } from './explore/coverage/coverage.ts'
+export type { Coverage, CoverageShare } from './explore/coverage/coverage.ts'
 export { exploreModule } from './explore/cores/explore-module.ts'
 export type { ExploreModuleOptions } from './explore/cores/explore-module.ts'
 export { replay, replayFile } from './explore/told/replay.ts'
@@ -15,11 +15,11 @@ export { formatFailure, formatLine, formatReport } from './report/text.ts'
 export type { ReportOptions } from './report/text.ts'
 export { formatHtml } from './report/page/html.ts'
 export { formatProgress } from './report/summary.ts'
-export type { Change, Timeline, TimelineRow } from './report/timeline.ts'
+export type { ObjectChange, Timeline, TimelineRow } from './report/timeline.ts'
 export type { StoryLine } from './report/story.ts'
 export type { Failure } from './explore/collected.ts'
 export { describeDeviation } from './faults/deviation.ts'
-export type { Deed, Deviation, ObjectPlace, Place } from './faults/deviation.ts'
+export type { DeviationAction, Deviation, ObjectReference, SchedulePoint } from './faults/deviation.ts'
 export { liveRules } from './plane/live-rules.ts'
 export type { LiveFinding, LiveRules, LiveRulesOptions } from './plane/live-rules.ts'
 export { matchers } from './plane/matchers.ts'
@@ -31,7 +31,7 @@ export { profiles } from './faults/profile.ts'
 export type { Profile, ProfileName } from './faults/profile.ts'
 export type { Finding, Severity } from './rules/finding.ts'
 export type {
-  OutsideService,
+  ExternalService,
   ProcessContext,
   RuleException,
   Scenario,

@@ -1,7 +1,7 @@
 /**
  * Verbs: what every operator has to do again and again, declared once. Children, dependencies, cleanup, actions, and things outside.
  */
-export type { Children, ChildrenContext, DeclaredChild, DesiredOf, PlainChild } from './children/children.ts'
+export type { Children, ChildrenContext, DeclaredChild, DesiredOf, UntypedChild } from './children/children.ts'
 export type { AdoptPolicy, ChildOptions, RecreatePolicy } from './children/options.ts'
 export { childrenPlugin } from './children/plugin.ts'
 export type { ChildrenOptions } from './children/plugin.ts'
@@ -14,19 +14,19 @@ export type {
   DependencyReason,
   DependsOn,
   DependsOnOptions,
-  Found,
+  FoundDependency,
   ObjectFor,
-  Resolved,
+  ResolvedDependency,
 } from './depends/options.ts'
 export type { GroupKind, Reference } from './depends/reference.ts'
 export { ClusterUsage, Usage, usageLabel, usageLabelOf } from './depends/edges/usages.ts'
 export { GatewayReferenceGrant, ReferenceGrant } from './depends/judging/grants.ts'
 export { readinessOf } from './readiness/readiness.ts'
-export { judgeBy } from './readiness/ready-rule.ts'
-export type { JudgeReadiness, ReadyRule } from './readiness/ready-rule.ts'
+export { readinessCheckFor } from './readiness/ready-rule.ts'
+export type { ReadinessCheck, ReadyRule } from './readiness/ready-rule.ts'
 export type { Readiness } from './readiness/verdict.ts'
 export { external } from './external/external.ts'
-export type { ExternalThing, ExternalVerb } from './external/external.ts'
+export type { ExternalResource, ExternalVerb } from './external/external.ts'
 export type { Capabilities, Strategy } from './external/driver/capabilities.ts'
 export type {
   CreateCall,
@@ -34,23 +34,29 @@ export type {
   DriverCall,
   DriverEvent,
   ListQuery,
-  Sighting,
-  ThingReadiness,
+  Observation,
+  ExternalReadiness,
   UpdateCall,
 } from './external/driver/driver.ts'
 export { ExternalError } from './external/driver/failure.ts'
-export type { Marks } from './external/driver/marks.ts'
+export type { OwnershipLabels } from './external/driver/marks.ts'
 export { fileCheckpoint } from './external/memory/checkpoint.ts'
 export type { Checkpoint } from './external/memory/checkpoint.ts'
 export { ExternalRef } from './external/memory/external-ref.ts'
 export type { ExternalRefObject } from './external/memory/external-ref.ts'
 export type { ExternalOptions } from './external/options.ts'
-export type { Adoption, DriftRule, Managed, Policy, PolicySource } from './external/policy/policy.ts'
+export type {
+  AdoptionPolicy,
+  DriftRule,
+  ManagementPolicy,
+  ExternalPolicy,
+  PolicySource,
+} from './external/policy/policy.ts'
 export { ExternalSweep } from './external/sweep/external-sweep.ts'
-export type { ExternalSweepObject, Question, SweepReport } from './external/sweep/external-sweep.ts'
+export type { ExternalSweepObject, SweepQuestion, SweepReport } from './external/sweep/external-sweep.ts'
 export { action } from './actions/action.ts'
 export type { StateAction } from './actions/action.ts'
 export { isCallAction } from './actions/call.ts'
-export type { AskedCall, CallAction, CallOptions } from './actions/call.ts'
+export type { CallRequest, CallAction, CallOptions } from './actions/call.ts'
 export type { OperationAction, OperationOptions, OperationRun } from './actions/operation.ts'
 export type { TokenAction, TokenRequest } from './actions/token.ts'

@@ -18,9 +18,9 @@ import type { AdmissionHandler, Mutator, Validator } from './admission/handlers.
 import { readReview, writeReview } from './admission/review.ts'
 import { conversionKey, convertAll, readConversion, writeConversion } from './conversion/conversion.ts'
 import type { Conversion } from './conversion/conversion.ts'
-import { callCounts } from './serving/counts.ts'
-import type { CallCounts } from './serving/counts.ts'
-import { readCall } from './serving/read-body.ts'
+import { createWebhookMetrics } from './serving/counts.ts'
+import type { WebhookMetrics } from './serving/counts.ts'
+import { readJsonBody } from './serving/read-body.ts'
 
 export interface WebhooksOptions {
   /**
@@ -45,15 +45,15 @@ export interface PathOptions {
   readonly path?: string
 }
 
-interface Answer {
+interface WebhookResponse {
   readonly status: number
   readonly review: JsonObject
 }
 
 interface Route {
-  readonly answer: (value: JsonValue, signal: AbortSignal) => Promise<Answer>
+  readonly answer: (value: JsonValue, signal: AbortSignal) => Promise<WebhookResponse>
   /** The answer to a call that could not be read. */
-  readonly refuse: (error: unknown) => Answer
+  readonly refuse: (error: unknown) => WebhookResponse
 }
 
 /** The path at which all conversions are asked for. */
@@ -64,7 +64,7 @@ export class Webhooks {
   readonly #timeoutMs: number
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #counts: CallCounts
+  readonly #counts: WebhookMetrics
   readonly #routes = new Map<string, Route>()
   readonly #conversions = new Map<string, Conversion>()
 
@@ -81,7 +81,7 @@ export class Webhooks {
     this.#timeoutMs = timeoutMs
     this.#clock = clock
     this.#log = log
-    this.#counts = callCounts(metrics, clock)
+    this.#counts = createWebhookMetrics(metrics, clock)
   }
 
   /** Where calls are answered. */
@@ -140,10 +140,10 @@ export class Webhooks {
     return askedMs > 0 ? Math.min(askedMs * 0.9, 60_000) : this.#timeoutMs
   }
 
-  async #answer(route: Route, request: WireRequest, waitMs: number): Promise<Answer> {
+  async #answer(route: Route, request: WireRequest, waitMs: number): Promise<WebhookResponse> {
     const limit = deadline(this.#clock, waitMs, { signal: request.signal })
     try {
-      const value = await readCall(request, this.#bytesMax)
+      const value = await readJsonBody(request, this.#bytesMax)
       return await route.answer(value, limit.signal)
     } catch (error) {
       return route.refuse(error)
@@ -153,7 +153,7 @@ export class Webhooks {
   }
 
   #admission(handler: AdmissionHandler): Route {
-    const refuse = (error: unknown, uid = '', version: 'v1' | 'v1beta1' = 'v1'): Answer => {
+    const refuse = (error: unknown, uid = '', version: 'v1' | 'v1beta1' = 'v1'): WebhookResponse => {
       const known = isApiError(error) ? error : internalError(error)
       return { status: known.code, review: writeReview({ refusal: known }, { version, uid }) }
     }
@@ -172,7 +172,7 @@ export class Webhooks {
   }
 
   #conversion(): Route {
-    const refuse = (error: unknown, uid = '', version: 'v1' | 'v1beta1' = 'v1'): Answer => {
+    const refuse = (error: unknown, uid = '', version: 'v1' | 'v1beta1' = 'v1'): WebhookResponse => {
       const known = isApiError(error) ? error : internalError(error)
       return { status: known.code, review: writeConversion({ error: known }, { version, uid }) }
     }
@@ -216,7 +216,7 @@ export class Webhooks {
     if (isApiError(error)) return error
     // Also when the caller has gone: then nobody reads it.
     if (signal.aborted) return timeout('the webhook took too long')
-    this.#counts.mistake(kind)
+    this.#counts.panic(kind)
     this.#log.error('a webhook failed', { kind, error })
     return internalError(new Error('the webhook failed; its log says why'))
   }

@@ -35,7 +35,7 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
   const segments = path.split('/')
   if (segments.shift() !== '') return undefined
   if (segments.at(-1) === '') segments.pop()
-  const place = placeOf(segments)
+  const place = locationOf(segments)
   if (place === undefined) return undefined
   const rest = segments.slice(place.consumed).map(decodeSegment)
   const watch = rest[0] === 'watch' && rest.length > 1
@@ -53,7 +53,7 @@ export function formatResourcePath(path: Partial<ResourcePath> & Pick<ResourcePa
   return `${root}${inside}/${resource}${object}${subresource === '' ? '' : `/${subresource}`}`
 }
 
-function placeOf(segments: readonly string[]): { group: string; version: string; consumed: number } | undefined {
+function locationOf(segments: readonly string[]): { group: string; version: string; consumed: number } | undefined {
   const [root, first = '', second = ''] = segments
   if (root === 'api' && first !== '') return { group: '', version: first, consumed: 2 }
   if (root === 'apis' && first !== '' && second !== '') return { group: first, version: second, consumed: 3 }

@@ -24,7 +24,7 @@ export interface WireRequest {
   /** Called when it leaves, after whatever it waited for; what it throws takes it back. In process it leaves at once. */
   readonly beforeSend?: () => void
   /** The reader of a streamed answer is done with a piece when it asks for the next: its memory may be used again. */
-  readonly borrowsPieces?: true | undefined
+  readonly borrowsChunks?: true | undefined
   /** Who is on the other side of a socket; absent in process. */
   readonly peer?: WirePeer
 }
@@ -50,10 +50,10 @@ export interface WireResponse {
 export interface Transport {
   (request: WireRequest): Promise<WireResponse>
   /** It waits by `onAbort` only, and so may be given our own signals, which cost less than Node's. */
-  readonly takesStops?: true
+  readonly acceptsLightSignals?: true
 }
 
 /** Says so of a transport of ours. */
-export function takingStops(transport: Transport): Transport {
-  return Object.assign(transport, { takesStops: true as const })
+export function acceptingLightSignals(transport: Transport): Transport {
+  return Object.assign(transport, { acceptsLightSignals: true as const })
 }

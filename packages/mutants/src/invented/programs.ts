@@ -197,7 +197,7 @@ export const programMutantsMore: readonly Mutant[] = [
     rules: ['hot-loop', 'idempotent', 'failure'],
     tier: 0,
     clean: writers((client, app, part) =>
-      client.apply(ConfigMap, { ...childOf(app, 0), data: partOf(app, part) }, { fieldOwner: part }),
+      client.apply(ConfigMap, { ...childOf(app, 0), data: partOf(app, part) }, { fieldManager: part }),
     ),
     broken: writers(async (client, app, part) => {
       const wanted = { apiVersion: 'v1', kind: 'ConfigMap', ...childOf(app, 0), data: partOf(app, part) }

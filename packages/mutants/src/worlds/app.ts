@@ -102,11 +102,7 @@ type CloudClient = AsCalled<Cloud>
 
 export const finalizer = 'mutants.dev/app'
 
-export function ownersOf({
-  apiVersion,
-  kind,
-  metadata: { name = '', uid = '' },
-}: AppObject): {
+export function ownersOf({ apiVersion, kind, metadata: { name = '', uid = '' } }: AppObject): {
   apiVersion: string
   kind: string
   name: string

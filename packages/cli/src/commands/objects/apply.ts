@@ -3,8 +3,8 @@
  */
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { readManifests } from '../../objects/manifests.ts'
 
 export const apply: Command = {
@@ -12,7 +12,7 @@ export const apply: Command = {
   about: 'make objects as files say',
   usage: '-f FILE',
   options: {
-    namespace: inNamespace['namespace'] ?? { type: 'string', about: 'the namespace' },
+    namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
     file: {
       type: 'string',
       short: 'f',
@@ -36,13 +36,13 @@ export const apply: Command = {
 async function applyOne(
   client: Client,
   object: KubeObject,
-  { values, io: { stdout, signal }, json }: Call,
+  { values, io: { stdout, signal }, json }: Invocation,
 ): Promise<void> {
   const before = await client.find(object, nameOf(object, client), { signal })
   const dryRun = values.flag('dry-run')
   const stored = await client.apply(object, {
     force: values.flag('force'),
-    fieldOwner: values.text('field-manager') ?? 'evenkeel-cli',
+    fieldManager: values.text('field-manager') ?? 'evenkeel-cli',
     signal,
     ...(dryRun && { dryRun }),
   })

@@ -3,11 +3,11 @@
  */
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 import { lookUp } from '../../objects/lookup.ts'
-import type { Target } from '../../objects/lookup.ts'
+import type { ResourceTarget } from '../../objects/lookup.ts'
 import { readManifests } from '../../objects/manifests.ts'
 import { namespaceOf } from '../../objects/scope.ts'
 
@@ -20,7 +20,7 @@ export const remove: Command = {
   words: { least: 0, most: Infinity },
   completes: 'kinds',
   options: {
-    ...inNamespace,
+    ...namespaceOptions,
     file: {
       type: 'string',
       short: 'f',
@@ -57,8 +57,8 @@ export const remove: Command = {
 
 async function refsOf(
   client: Client,
-  { resource, names }: Target,
-  { values, io: { signal } }: Call,
+  { resource, names }: ResourceTarget,
+  { values, io: { signal } }: Invocation,
 ): Promise<readonly KubeObject[]> {
   const { apiVersion, kind } = resource
   const namespace = namespaceOf(values, resource, client)
@@ -87,7 +87,7 @@ async function refsOf(
 async function removeAll(
   client: Client,
   refs: readonly KubeObject[],
-  { values, io: { stdout, signal }, json }: Call,
+  { values, io: { stdout, signal }, json }: Invocation,
 ): Promise<number> {
   const cascade = values.text('cascade') as keyof typeof cascades | undefined
   let count = 0

@@ -5,10 +5,10 @@ import { SystemClock } from 'evenkeel/unstable/base'
 import { isJsonObject } from 'evenkeel/api'
 import type { JsonObject, KubeObject } from 'evenkeel/api'
 import { stringify } from 'yaml'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { eventsOf } from '../../objects/events.ts'
-import type { Told } from '../../objects/events.ts'
+import type { EventSummary } from '../../objects/events.ts'
 import { readTargets } from '../../objects/targets.ts'
 import { ago } from '../../printing/ago.ts'
 import { safeText } from '../../printing/safe-text.ts'
@@ -20,7 +20,7 @@ export const describe: Command = {
   usage: 'KIND NAME ... | KIND/NAME ...',
   words: { least: 1, most: Infinity },
   completes: 'kinds',
-  options: inNamespace,
+  options: namespaceOptions,
   examples: ['evenkeel describe app/web'],
   async run(call) {
     const { io, json } = call
@@ -37,10 +37,10 @@ export const describe: Command = {
 
 interface Described {
   readonly object: KubeObject
-  readonly events: readonly Told[]
+  readonly events: readonly EventSummary[]
 }
 
-function page({ object, events }: Described, { io: { stdout } }: Call): string {
+function page({ object, events }: Described, { io: { stdout } }: Invocation): string {
   const now = new SystemClock().now()
   const { metadata, apiVersion, kind } = object
   const { spec, status, ...rest } = object as KubeObject & { spec?: JsonObject; status?: JsonObject }
@@ -112,7 +112,10 @@ function conditionsTable(conditions: unknown, now: number): string {
   return `Conditions:\n${formatTable(['Type', 'Status', 'Reason', 'Since', 'Message'], rows).replace(/^/gm, '  ').trimEnd()}\n`
 }
 
-function eventsTable(events: readonly Told[], { now, columns }: { now: number; columns: number | undefined }): string {
+function eventsTable(
+  events: readonly EventSummary[],
+  { now, columns }: { now: number; columns: number | undefined },
+): string {
   if (events.length === 0) return 'Events: none\n'
   const rows = events.map(({ type, reason, lastTime, count, from, message }) => [
     type,

@@ -11,19 +11,19 @@ import {
   isJsonObject,
   Operation,
   operationTargetLabel,
-  readActionSheets,
+  readActionDefinitions,
   requestAnnotation,
 } from 'evenkeel/api'
-import type { ActionSheet, JsonObject, JsonValue, KubeObject } from 'evenkeel/api'
+import type { ActionDefinition, JsonObject, JsonValue, KubeObject } from 'evenkeel/api'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 import { CustomResourceDefinition } from 'evenkeel/kinds/apiextensions/v1'
 import { randomUuid, SystemClock, SystemRandom } from 'evenkeel/unstable/base'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 import { nearest } from '../../frame/nearest.ts'
-import { lookUpPair } from '../../objects/lookup.ts'
-import { operationEnd } from '../../objects/operation-end.ts'
+import { lookUpObject } from '../../objects/lookup.ts'
+import { waitForOperation } from '../../objects/operation-end.ts'
 import { namespaceOf } from '../../objects/scope.ts'
 import { pathOf } from '../../objects/server-table.ts'
 import { formatTable } from '../../printing/table.ts'
@@ -35,7 +35,7 @@ export const act: Command = {
   words: { least: 1, most: 2 },
   completes: 'kinds',
   options: {
-    namespace: inNamespace['namespace'] ?? { type: 'string', about: 'the namespace' },
+    namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
     input: { type: 'string', value: 'JSON', about: 'what is given along' },
     yes: { type: 'boolean', about: 'do it, also where the action asks to be confirmed' },
   },
@@ -49,7 +49,7 @@ export const act: Command = {
     const [pair = '', name] = call.words
     const input = inputOf(call.values.text('input'))
     const client = await call.connect()
-    const { resource, name: object } = await lookUpPair(client, pair)
+    const { resource, name: object } = await lookUpObject(client, pair)
     const sheets = await sheetsOf(client, resource, call.io.signal)
     if (name === undefined) return list(sheets, call)
     const sheet = sheets.find((each) => each.name === name)
@@ -66,13 +66,13 @@ async function sheetsOf(
   client: Client,
   { plural, group }: DiscoveredResource,
   signal: AbortSignal,
-): Promise<readonly ActionSheet[]> {
+): Promise<readonly ActionDefinition[]> {
   const definition =
     group === '' ? undefined : await client.find(CustomResourceDefinition, { name: `${plural}.${group}` }, { signal })
-  return readActionSheets(definition?.metadata.annotations?.[actionsAnnotation])
+  return readActionDefinitions(definition?.metadata.annotations?.[actionsAnnotation])
 }
 
-function list(sheets: readonly ActionSheet[], { io: { stdout }, json }: Call): number {
+function list(sheets: readonly ActionDefinition[], { io: { stdout }, json }: Invocation): number {
   if (json) stdout.write(`${JSON.stringify(sheets)}\n`)
   else
     stdout.write(
@@ -86,15 +86,15 @@ function list(sheets: readonly ActionSheet[], { io: { stdout }, json }: Call): n
   return 0
 }
 
-interface Asking {
-  readonly sheet: ActionSheet
+interface ActionRequest {
+  readonly sheet: ActionDefinition
   readonly resource: DiscoveredResource
   readonly object: string
   readonly input: JsonValue | undefined
-  readonly call: Call
+  readonly call: Invocation
 }
 
-async function ask(client: Client, { sheet, resource, object, input, call }: Asking): Promise<JsonObject> {
+async function ask(client: Client, { sheet, resource, object, input, call }: ActionRequest): Promise<JsonObject> {
   const namespace = namespaceOf(call.values, resource, client)
   const body = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ActionRequest', ...(input !== undefined && { input }) }
   if (resource.subresources.includes(sheet.name)) {
@@ -124,11 +124,11 @@ async function ask(client: Client, { sheet, resource, object, input, call }: Ask
 async function awaited(
   client: Client,
   result: JsonObject,
-  { sheet, signal }: { sheet: ActionSheet; signal: AbortSignal },
+  { sheet, signal }: { sheet: ActionDefinition; signal: AbortSignal },
 ): Promise<JsonObject> {
   const { operation } = result
   if (sheet.form !== 'call' || !isJsonObject(operation)) return result
-  const { status } = await operationEnd(client, operation as unknown as { name: string; namespace: string }, signal)
+  const { status } = await waitForOperation(client, operation as unknown as { name: string; namespace: string }, signal)
   if (status?.phase !== 'Succeeded')
     throw new Failure('refused', `${sheet.name} got no answer: ${status?.message ?? 'it was taken away'}`)
   return { ...result, output: status.result ?? null }
@@ -138,7 +138,7 @@ async function awaited(
 async function writeIntent(
   client: Client,
   target: KubeObject,
-  { sheet, input, signal }: { sheet: ActionSheet; input: JsonValue | undefined; signal: AbortSignal },
+  { sheet, input, signal }: { sheet: ActionDefinition; input: JsonValue | undefined; signal: AbortSignal },
 ): Promise<JsonObject> {
   const { name = '', namespace = 'default', uid = '' } = target.metadata
   const told = { action: sheet.name, form: sheet.form }
@@ -183,7 +183,7 @@ async function writeIntent(
   return { ...told, operation: { name: made.metadata.name, namespace } }
 }
 
-function sayDone(pair: string, { name, form }: ActionSheet, result: JsonObject): string {
+function sayDone(pair: string, { name, form }: ActionDefinition, result: JsonObject): string {
   const { operation, changed, output } = result
   if (form === 'state')
     return changed === false ? `${pair} is so already` : `${pair}: ${name} is written; its controller does the rest`
@@ -192,7 +192,7 @@ function sayDone(pair: string, { name, form }: ActionSheet, result: JsonObject):
   return form === 'token' ? `${pair}: ${name} is asked for; its controller does it once` : JSON.stringify(output)
 }
 
-function unknown(name: string, sheets: readonly ActionSheet[], { singular }: DiscoveredResource): Failure {
+function unknown(name: string, sheets: readonly ActionDefinition[], { singular }: DiscoveredResource): Failure {
   const names = sheets.map((sheet) => sheet.name)
   const meant = nearest(name, names)
   return new Failure(

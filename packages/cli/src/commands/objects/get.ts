@@ -5,11 +5,11 @@ import { isJsonObject } from 'evenkeel/api'
 import type { JsonObject, JsonValue } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
 import { stringify } from 'yaml'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 import { lookUp } from '../../objects/lookup.ts'
-import type { Target } from '../../objects/lookup.ts'
+import type { ResourceTarget } from '../../objects/lookup.ts'
 import { formatTable } from '../../printing/table.ts'
 import { safeText } from '../../printing/safe-text.ts'
 import { namespaceOf } from '../../objects/scope.ts'
@@ -23,7 +23,7 @@ export const get: Command = {
   words: { least: 1, most: Infinity },
   completes: 'kinds',
   options: {
-    ...inNamespace,
+    ...namespaceOptions,
     selector: {
       type: 'string',
       short: 'l',
@@ -48,8 +48,8 @@ export const get: Command = {
 
 async function showTables(
   client: Client,
-  targets: readonly Target[],
-  { call, isWide }: { call: Call; isWide: boolean },
+  targets: readonly ResourceTarget[],
+  { call, isWide }: { call: Invocation; isWide: boolean },
 ): Promise<number> {
   const {
     values,
@@ -108,8 +108,8 @@ function joined(
 
 async function showObjects(
   client: Client,
-  targets: readonly Target[],
-  { call, form }: { call: Call; form: string },
+  targets: readonly ResourceTarget[],
+  { call, form }: { call: Invocation; form: string },
 ): Promise<number> {
   const objects = (await Promise.all(targets.map((target) => readObjects(client, target, call)))).flat()
   const isOne = targets.length === 1 && targets[0]?.names.length === 1
@@ -126,8 +126,8 @@ async function showObjects(
 
 async function readObjects(
   client: Client,
-  { resource, names }: Target,
-  { values, io: { signal } }: Call,
+  { resource, names }: ResourceTarget,
+  { values, io: { signal } }: Invocation,
 ): Promise<readonly JsonObject[]> {
   const query = {
     namespace: namespaceOf(values, resource, client),

@@ -4,11 +4,11 @@
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
 import { Event } from 'evenkeel/kinds/core/v1'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
-import { eventsOf, toldOf } from '../../objects/events.ts'
-import type { Told } from '../../objects/events.ts'
+import { eventsOf, eventSummaryOf } from '../../objects/events.ts'
+import type { EventSummary } from '../../objects/events.ts'
 import { readTarget } from '../../objects/targets.ts'
 import { safeText } from '../../printing/safe-text.ts'
 
@@ -19,7 +19,7 @@ export const logs: Command = {
   words: { least: 1, most: 2 },
   completes: 'kinds',
   options: {
-    namespace: inNamespace['namespace'] ?? { type: 'string', about: 'the namespace' },
+    namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
     follow: { type: 'boolean', short: 'f', about: 'go on as more is told (events)' },
     container: { type: 'string', short: 'c', value: 'NAME', about: 'of a pod with several' },
     tail: { type: 'string', value: 'LINES', about: 'the last lines only' },
@@ -41,7 +41,7 @@ export const logs: Command = {
 async function printOutput(
   client: Client,
   { metadata: { name = '', namespace = '' } }: KubeObject,
-  { call, tail }: { call: Call; tail: number | undefined },
+  { call, tail }: { call: Invocation; tail: number | undefined },
 ): Promise<number> {
   const container = call.values.text('container')
   const query = new URLSearchParams({
@@ -62,7 +62,7 @@ async function printOutput(
 async function follow(
   client: Client,
   { metadata: { name = '', namespace, uid }, kind }: KubeObject,
-  call: Call,
+  call: Invocation,
 ): Promise<void> {
   const { signal } = call.io
   const fieldSelector = `involvedObject.name=${name}`
@@ -76,14 +76,14 @@ async function follow(
       if (event.type !== 'ADDED' && event.type !== 'MODIFIED') continue
       const { involvedObject } = event.object
       if (involvedObject.kind === kind && (involvedObject.uid ?? uid) === uid)
-        print(toldOf(event.object as never), call)
+        print(eventSummaryOf(event.object as never), call)
     }
   } catch (error) {
     if (!signal.aborted) throw error
   }
 }
 
-function print(told: Told, { io: { stdout }, json }: Call): void {
+function print(told: EventSummary, { io: { stdout }, json }: Invocation): void {
   const { type, reason, message, from, count, lastTime } = told
   stdout.write(
     json

@@ -5,8 +5,8 @@ import { changesBetween } from '../../printing/changes.ts'
 import { formatMicroTime } from 'evenkeel/api'
 import type { KubeObject } from 'evenkeel/api'
 import { SystemClock } from 'evenkeel/unstable/base'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 import { lookUp } from '../../objects/lookup.ts'
 import { safeText } from '../../printing/safe-text.ts'
@@ -19,7 +19,7 @@ export const watch: Command = {
   words: { least: 1, most: 2 },
   completes: 'kinds',
   options: {
-    ...inNamespace,
+    ...namespaceOptions,
     selector: { type: 'string', short: 'l', value: 'LABELS', about: 'only objects with these labels' },
   },
   examples: ['evenkeel watch apps', 'evenkeel watch deploy/web --json'],
@@ -71,7 +71,7 @@ function tell(
       json,
     },
     known,
-  }: { call: Call; known: Map<string, KubeObject> },
+  }: { call: Invocation; known: Map<string, KubeObject> },
 ): void {
   const { name = '', namespace, resourceVersion } = object.metadata
   const id = `${namespace ?? ''}/${name}`

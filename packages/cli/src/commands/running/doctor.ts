@@ -5,13 +5,13 @@ import { spawnSync } from 'node:child_process'
 import { loadConfig } from 'evenkeel/client'
 import type { Client } from 'evenkeel/client'
 import { SystemClock } from 'evenkeel/unstable/base'
-import type { Call, Command } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { kubeconfigFor } from '../../frame/connect.ts'
 import { failureOf } from '../../frame/failure.ts'
-import { ofManager, readManager } from '../../objects/manager-report.ts'
+import { managerOptions, readManager } from '../../objects/manager-report.ts'
 import { safeText } from '../../printing/safe-text.ts'
 
-interface Finding {
+interface CheckResult {
   readonly check: string
   readonly ok: boolean
   readonly says: string
@@ -21,7 +21,7 @@ interface Finding {
 export const doctor: Command = {
   name: 'doctor',
   about: 'check this machine, the server and the manager, and say what to do',
-  options: ofManager,
+  options: managerOptions,
   details: 'Ends with 1 when something that commands need does not work.',
   examples: ['evenkeel doctor', 'evenkeel doctor --json'],
   async run(call) {
@@ -37,14 +37,14 @@ export const doctor: Command = {
   },
 }
 
-function nodeVersion(): Finding {
+function nodeVersion(): CheckResult {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const ok = major > 20 || (major === 20 && minor >= 19)
   return { check: 'Node', ok, says: process.versions.node, advice: ok ? undefined : 'install Node 20.19 or newer' }
 }
 
 /** Nice to have: every command here works without. */
-function kubectl(): Finding {
+function kubectl(): CheckResult {
   const { status, stdout } = spawnSync('kubectl', ['version', '--client', '-o', 'json'], {
     encoding: 'utf8',
     timeout: 10_000,
@@ -53,7 +53,7 @@ function kubectl(): Finding {
   return { check: 'kubectl', ok: true, says: version ?? 'not installed; evenkeel get, apply and the rest do without' }
 }
 
-async function server(call: Call): Promise<readonly Finding[]> {
+async function server(call: Invocation): Promise<readonly CheckResult[]> {
   const { values, io } = call
   try {
     const kubeconfig = await kubeconfigFor(values, io)
@@ -68,7 +68,7 @@ async function server(call: Call): Promise<readonly Finding[]> {
     const version = JSON.parse((await client.raw({ path: '/version' }, { signal: io.signal })).text()) as {
       gitVersion?: string
     }
-    const found: Finding = {
+    const found: CheckResult = {
       check: 'server',
       ok: true,
       says: `${config.server} answers in ${Math.round(clock.monotonic() - started)} ms, ${version.gitVersion ?? 'of unknown version'}`,
@@ -91,7 +91,7 @@ async function server(call: Call): Promise<readonly Finding[]> {
   }
 }
 
-async function who(client: Client, signal: AbortSignal): Promise<Finding> {
+async function who(client: Client, signal: AbortSignal): Promise<CheckResult> {
   try {
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const answer = await client.raw(
@@ -121,7 +121,7 @@ async function who(client: Client, signal: AbortSignal): Promise<Finding> {
   }
 }
 
-async function kinds(client: Client): Promise<Finding> {
+async function kinds(client: Client): Promise<CheckResult> {
   const own = (await client.resources()).filter(({ group }) => group.includes('.') && !group.endsWith('.k8s.io'))
   return {
     check: 'kinds',
@@ -133,7 +133,7 @@ async function kinds(client: Client): Promise<Finding> {
   }
 }
 
-async function manager({ values, io }: Call): Promise<readonly Finding[]> {
+async function manager({ values, io }: Invocation): Promise<readonly CheckResult[]> {
   try {
     const report = await readManager(values, io)
     if (!report) return [{ check: 'manager', ok: true, says: 'none runs in this folder' }]

@@ -4,11 +4,11 @@
 import { join, resolve } from 'node:path'
 import type { Plane } from 'evenkeel/server'
 import type { Store } from 'evenkeel/unstable/store'
-import type { Command, Io, Options, Values } from '../../frame/command.ts'
+import type { Command, Io, OptionSpecs, OptionValues } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 
 /** What every command takes that brings a server along. */
-export const serving: Options = {
+export const serveOptions: OptionSpecs = {
   data: {
     type: 'string',
     value: 'FOLDER',
@@ -22,7 +22,7 @@ export const serving: Options = {
 export const serve: Command = {
   name: 'serve',
   about: 'run a control plane that kubectl can talk to',
-  options: serving,
+  options: serveOptions,
   examples: ['evenkeel serve', 'evenkeel serve --memory --port 0 --json'],
   async run({ values, io, json }) {
     await withPlane(values, io, async ({ url, folder, kubeconfig, isDurable }) => {
@@ -49,7 +49,7 @@ interface RunningPlane {
 
 /** Runs a plane as the options say while `use` lasts; leaves its objects and nothing else. */
 async function withPlane(
-  values: Values,
+  values: OptionValues,
   io: Pick<Io, 'cwd'>,
   use: (running: RunningPlane) => Promise<void>,
 ): Promise<void> {

@@ -5,15 +5,15 @@ import { join, resolve } from 'node:path'
 import type { Ready } from 'evenkeel'
 import { Client } from 'evenkeel/client'
 import { createLogger, prettyLines, SystemClock } from 'evenkeel/unstable/base'
-import type { Call, Command } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 import { ManagerFile } from '../../objects/manager-file.ts'
 import { loadModule } from '../../programs/load-module.ts'
 import type { Address, ServeContext, UserModule } from '../../programs/load-module.ts'
 import { Screen } from '../../programs/screen.ts'
-import { portOf, serving } from './serve.ts'
+import { portOf, serveOptions } from './serve.ts'
 
-const { audit: _, ...withoutAudit } = serving
+const { audit: _, ...withoutAudit } = serveOptions
 
 export const up: Command = {
   name: 'up',
@@ -36,13 +36,13 @@ export const up: Command = {
   },
 }
 
-async function runModules(modules: readonly UserModule[], call: Call): Promise<void> {
+async function runModules(modules: readonly UserModule[], call: Invocation): Promise<void> {
   const { values, io, json } = call
   const clock = new SystemClock()
   const folder = resolve(io.cwd, values.text('data') ?? 'data')
   const left = new ManagerFile(folder)
   const screen = new Screen(call, clock)
-  const listening = new Late<string | undefined>()
+  const listening = new DeferredValue<string | undefined>()
   const onCluster = values.flag('cluster')
   const kubeconfig = values.text('kubeconfig')
   const stops: (() => unknown)[] = []
@@ -103,7 +103,7 @@ async function runModules(modules: readonly UserModule[], call: Call): Promise<v
 
 interface Announcing {
   readonly modules: readonly UserModule[]
-  readonly call: Call
+  readonly call: Invocation
   readonly screen: Screen
   /** Where those who ask find the managers. */
   readonly left: ManagerFile
@@ -170,7 +170,7 @@ async function serveModule({ path, serve }: UserModule, context: ServeContext): 
 
 function heading(
   addresses: readonly Address[],
-  { kubeconfig, io: { cwd, env } }: { kubeconfig: string | undefined; io: Call['io'] },
+  { kubeconfig, io: { cwd, env } }: { kubeconfig: string | undefined; io: Invocation['io'] },
 ): string {
   const width = Math.max(...addresses.map(({ name }) => name.length))
   const lines = addresses.map(({ name, url }) => `  ${name.padEnd(width)}  ${url}`)
@@ -188,7 +188,7 @@ function heading(
 }
 
 /** A value that comes later. */
-class Late<T> {
+class DeferredValue<T> {
   readonly value: Promise<T>
   #resolve: (value: T) => void = () => undefined
 

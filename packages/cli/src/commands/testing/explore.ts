@@ -6,10 +6,10 @@ import { dirname, relative, resolve } from 'node:path'
 import type * as Loaded from 'evenkeel/testing'
 import type { Explored, ExploreModuleOptions, ProfileName, Progress, Tier } from 'evenkeel/testing'
 import { SystemClock } from 'evenkeel/unstable/base'
-import type { Call, Command, Values } from '../../frame/command.ts'
+import type { Invocation, Command, OptionValues } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 import { countOf, durationOf } from '../../frame/numbers.ts'
-import { moduleOf, orBadFile } from '../../programs/explored-module.ts'
+import { resolveModule, orBadFile } from '../../programs/explored-module.ts'
 import { ProgressLine } from '../../printing/progress-line.ts'
 import { safeText } from '../../printing/safe-text.ts'
 
@@ -57,7 +57,7 @@ export const explore: Command = {
       json,
     } = call
     const options = optionsOf(values)
-    const module = await moduleOf(word, io.cwd)
+    const module = await resolveModule(word, io.cwd)
     const testing = await import('evenkeel/testing')
     const line = new ProgressLine(io.stderr, new SystemClock())
     const explored = await orBadFile(
@@ -71,10 +71,10 @@ export const explore: Command = {
     ).finally(() => {
       line.clear()
     })
-    const replays = await keep(explored, { module, call, testing })
+    const replays = await writeOutputs(explored, { module, call, testing })
     io.stdout.write(
       json
-        ? `${JSON.stringify(plain(explored, replays))}\n`
+        ? `${JSON.stringify(withoutTimelines(explored, replays))}\n`
         : safeText(
             testing.formatReport(explored, { replays: replays.map((path) => path && `evenkeel replay ${path}`) }),
           ),
@@ -84,7 +84,7 @@ export const explore: Command = {
 }
 
 /** @throws {Failure} `usage` */
-function optionsOf(values: Values): ExploreModuleOptions {
+function optionsOf(values: OptionValues): ExploreModuleOptions {
   const [tier, seed, seeds, cores, profile, budget] = ['tier', 'seed', 'seeds', 'cores', 'profile', 'budget'].map(
     (name) => values.text(name),
   )
@@ -103,13 +103,13 @@ function optionsOf(values: Values): ExploreModuleOptions {
 }
 
 /** Writes what was asked for: replay files, a page. Gives the path of each failure's file, from here. */
-async function keep(
+async function writeOutputs(
   explored: Explored,
   {
     module,
     call: { values, io },
     testing: { writeReplayFiles, formatHtml },
-  }: { module: string; call: Call; testing: Testing },
+  }: { module: string; call: Invocation; testing: Testing },
 ): Promise<readonly (string | undefined)[]> {
   const { failures } = explored
   const directory = resolve(io.cwd, values.text('out') ?? 'explored')
@@ -125,7 +125,7 @@ async function keep(
 }
 
 /** Everything but the timelines, which are for the page and would fill a terminal many times. */
-function plain({ failures, ...explored }: Explored, replays: readonly (string | undefined)[]): object {
+function withoutTimelines({ failures, ...explored }: Explored, replays: readonly (string | undefined)[]): object {
   return {
     ...explored,
     failures: failures.map(({ timeline: _, ...failure }, index) => ({

@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { resolve } from 'node:path'
 import type { Replayed, ReplayStep, StoryLine } from 'evenkeel/testing'
-import type { Call, Command, Io } from '../../frame/command.ts'
-import { moduleOf, orBadFile } from '../../programs/explored-module.ts'
+import type { Invocation, Command, Io } from '../../frame/command.ts'
+import { resolveModule, orBadFile } from '../../programs/explored-module.ts'
 import { safeText } from '../../printing/safe-text.ts'
 
 export const replay: Command = {
@@ -51,12 +51,12 @@ export const replay: Command = {
 }
 
 /** What the file names, from where the file is, unless another one was named. */
-async function moduleFor(path: string, { values, io }: Call): Promise<string> {
+async function moduleFor(path: string, { values, io }: Invocation): Promise<string> {
   const given = values.text('module')
-  if (given !== undefined) return moduleOf(given, io.cwd)
+  if (given !== undefined) return resolveModule(given, io.cwd)
   const { parseReplayFile } = await import('evenkeel/testing')
   const { module } = await orBadFile(readFile(path, 'utf8').then(parseReplayFile))
-  return moduleOf(module ?? '', resolve(path, '..'))
+  return resolveModule(module ?? '', resolve(path, '..'))
 }
 
 function lineOf({ step, atMs, actor, what, isTurn, isBroken, isAction }: ReplayStep): string {

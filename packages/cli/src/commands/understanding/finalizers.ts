@@ -6,12 +6,12 @@ import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
 import { metadataOnly } from 'evenkeel/client'
 import { SystemClock } from 'evenkeel/unstable/base'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
 import { conditionsOf, sentence } from '../../objects/state-of.ts'
 import { readTarget } from '../../objects/targets.ts'
-import { leaksOf } from '../../objects/leaks.ts'
+import { leftoversOf } from '../../objects/leaks.ts'
 import { ago } from '../../printing/ago.ts'
 import { safeText } from '../../printing/safe-text.ts'
 import { formatTable } from '../../printing/table.ts'
@@ -23,7 +23,7 @@ export const finalizers: Command = {
   words: { least: 1, most: 3 },
   completes: ['list', 'force'],
   options: {
-    ...inNamespace,
+    ...namespaceOptions,
     finalizer: { type: 'string', value: 'NAME', about: 'with force: take off this one only' },
     yes: { type: 'boolean', about: 'with force: do it; without, it says what would happen' },
   },
@@ -45,7 +45,7 @@ export const finalizers: Command = {
   },
 }
 
-async function list(client: Client, { values, io, json }: Call): Promise<number> {
+async function list(client: Client, { values, io, json }: Invocation): Promise<number> {
   const now = new SystemClock().now()
   const namespace = values.flag('all-namespaces') ? undefined : values.text('namespace')
   const stuck: KubeObject[] = []
@@ -98,7 +98,7 @@ async function whyOf(
   return telling ? sentence(telling) : ''
 }
 
-async function force(client: Client, call: Call): Promise<number> {
+async function force(client: Client, call: Invocation): Promise<number> {
   const { values, io, json } = call
   const object = await readTarget(client, call)
   const { name = '', namespace = 'default', finalizers: on = [], deletionTimestamp } = object.metadata
@@ -115,7 +115,7 @@ async function force(client: Client, call: Call): Promise<number> {
     throw new Failure('usage', `${object.kind.toLowerCase()}/${name} is not being deleted`, {
       hint: `evenkeel delete ${object.kind.toLowerCase()}/${name} first`,
     })
-  const leaks = leaksOf(object, taken)
+  const leaks = leftoversOf(object, taken)
   if (!values.flag('yes')) {
     if (json) io.stdout.write(`${JSON.stringify({ wouldTake: taken, mayLeak: leaks })}\n`)
     else

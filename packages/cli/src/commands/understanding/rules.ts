@@ -3,14 +3,14 @@
  */
 import type { Command } from '../../frame/command.ts'
 import { Failure } from '../../frame/failure.ts'
-import { ofManager, readRules } from '../../objects/manager-report.ts'
+import { managerOptions, readRules } from '../../objects/manager-report.ts'
 import type { RuleFinding } from '../../objects/manager-report.ts'
 import { safeText } from '../../printing/safe-text.ts'
 
 export const rules: Command = {
   name: 'rules',
   about: 'list what a running manager does against the golden rules',
-  options: ofManager,
+  options: managerOptions,
   details:
     'Shows what single requests give away: writes that overwrite others, permissions that nobody declared. evenkeel up looks by itself; any other manager does with rules: liveRules(). What needs faults to show is found by evenkeel explore. Ends with 1 when there is something.',
   examples: ['evenkeel rules', 'evenkeel rules --manager http://127.0.0.1:8080 --json'],

@@ -3,13 +3,13 @@
  */
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
-import { inNamespace } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
 import type { Command } from '../../frame/command.ts'
-import { readFamily } from '../../objects/family.ts'
-import type { Family, Member } from '../../objects/family.ts'
+import { readOwnerGraph } from '../../objects/family.ts'
+import type { OwnerGraph, OwnedObject } from '../../objects/family.ts'
 import { readTarget } from '../../objects/targets.ts'
 import { stateOf } from '../../objects/state-of.ts'
-import type { State } from '../../objects/state-of.ts'
+import type { ObjectState } from '../../objects/state-of.ts'
 import { safeText } from '../../printing/safe-text.ts'
 
 const depthMax = 12
@@ -20,13 +20,13 @@ export const tree: Command = {
   usage: 'KIND/NAME',
   words: { least: 1, most: 2 },
   completes: 'kinds',
-  options: inNamespace,
+  options: namespaceOptions,
   examples: ['evenkeel tree app/web'],
   async run(call) {
     const { io, json } = call
     const client = await call.connect({ warnings: false })
     const root = await readTarget(client, call)
-    const family = await readFamily(client, { namespace: root.metadata.namespace, signal: io.signal })
+    const family = await readOwnerGraph(client, { namespace: root.metadata.namespace, signal: io.signal })
     const branch = await grow(client, root, { family, signal: io.signal, depth: 0, above: new Set() })
     if (json) io.stdout.write(`${JSON.stringify(branch)}\n`)
     else {
@@ -37,7 +37,7 @@ export const tree: Command = {
             .join(''),
         ),
       )
-      for (const { kind, why } of family.unread) io.stderr.write(safeText(`Not looked at: ${kind} (${why})\n`))
+      for (const { kind, why } of family.unreadKinds) io.stderr.write(safeText(`Not looked at: ${kind} (${why})\n`))
     }
     return 0
   },
@@ -48,12 +48,12 @@ interface Branch {
   readonly kind: string
   readonly name: string
   readonly namespace?: string
-  readonly state: State
+  readonly state: ObjectState
   readonly children: readonly Branch[]
 }
 
 interface Growing {
-  readonly family: Family
+  readonly family: OwnerGraph
   readonly signal: AbortSignal
   readonly depth: number
   /** Uids above, so that owners in a ring do not go round for ever. */
@@ -62,7 +62,7 @@ interface Growing {
 
 async function grow(
   client: Client,
-  member: Member | KubeObject,
+  member: OwnedObject | KubeObject,
   { family, signal, depth, above }: Growing,
 ): Promise<Branch> {
   const {

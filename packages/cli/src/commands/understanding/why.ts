@@ -4,15 +4,15 @@
 import type { KubeObject } from 'evenkeel/api'
 import type { Client } from 'evenkeel/client'
 import { SystemClock } from 'evenkeel/unstable/base'
-import { inNamespace } from '../../frame/command.ts'
-import type { Call, Command } from '../../frame/command.ts'
+import { namespaceOptions } from '../../frame/command.ts'
+import type { Invocation, Command } from '../../frame/command.ts'
 import { eventsOf } from '../../objects/events.ts'
-import { readFamily } from '../../objects/family.ts'
-import { ofManager, readManager } from '../../objects/manager-report.ts'
+import { readOwnerGraph } from '../../objects/family.ts'
+import { managerOptions, readManager } from '../../objects/manager-report.ts'
 import { safeText } from '../../printing/safe-text.ts'
 import { readTarget } from '../../objects/targets.ts'
 import { refOf } from '../../why/answer.ts'
-import type { Answer, Facts } from '../../why/answer.ts'
+import type { WhyAnswer, WhyFacts } from '../../why/answer.ts'
 import { whyChanged } from '../../why/changed.ts'
 import { whyNotReady } from '../../why/not-ready.ts'
 import { whyRan } from '../../why/ran.ts'
@@ -35,8 +35,8 @@ export const why: Command = {
   words: { least: 1, most: 2 },
   completes: 'kinds',
   options: {
-    ...inNamespace,
-    ...ofManager,
+    ...namespaceOptions,
+    ...managerOptions,
     question: { type: 'string', short: 'q', choices: Object.keys(questions), about: 'one question only' },
   },
   details:
@@ -54,23 +54,23 @@ export const why: Command = {
   },
 }
 
-function fitting({ object, manager }: Facts): readonly Question[] {
+function fitting({ object, manager }: WhyFacts): readonly Question[] {
   const first: Question = object.metadata.deletionTimestamp === undefined ? 'not-ready' : 'still-here'
   return [first, 'changed', ...(manager ? (['ran'] as const) : [])]
 }
 
-async function gather(client: Client, call: Call): Promise<Facts> {
+async function gather(client: Client, call: Invocation): Promise<WhyFacts> {
   const { io, values } = call
   const object = await readTarget(client, call)
   const [events, family, manager] = await Promise.all([
     eventsOf(client, object, io),
-    readFamily(client, { namespace: object.metadata.namespace, signal: io.signal }),
+    readOwnerGraph(client, { namespace: object.metadata.namespace, signal: io.signal }),
     readManager(values, io),
   ])
-  return { object, events, family, manager, nowMs: new SystemClock().now() }
+  return { object, events, ownerGraph: family, manager, nowMs: new SystemClock().now() }
 }
 
-function page(object: KubeObject, answers: readonly Answer[]): string {
+function page(object: KubeObject, answers: readonly WhyAnswer[]): string {
   const parts = answers.map(({ question, answer, because, advice }) =>
     [
       `${headings[question as Question]} ${answer}.`,

@@ -31,7 +31,7 @@ describe.each(Object.entries(ways))('ObjectCache %s', (_, open) => {
 
   test('a kind that comes late is waited for; what is written is read at once, and the watch agrees', async () => {
     const { client } = target
-    const holding = cache.hold(Website)
+    const holding = cache.getInformer(Website)
     const heard: string[] = []
     holding.addHandler((event) => {
       heard.push(`${event.type} ${event.key.name}`)
@@ -51,7 +51,7 @@ describe.each(Object.entries(ways))('ObjectCache %s', (_, open) => {
     )
     const changed = await client.patch(made, { spec: { image: 'b' } })
     expect(cache.list(Website, { labelSelector: 'app=web' }).map(({ spec }) => spec.image)).toEqual(['b'])
-    await cache.caughtUp(Website, changed.metadata.resourceVersion)
+    await cache.waitForVersion(Website, changed.metadata.resourceVersion)
     while (cache.states.some(({ ahead }) => ahead > 0)) await turn()
     const last = await client.list(Website, { namespace })
     expect(cache.get(Website, { name: 'front', namespace }).metadata.managedFields).toBeUndefined()
@@ -72,15 +72,15 @@ describe.each(Object.entries(ways))('ObjectCache %s', (_, open) => {
     const Slim = pick(Website, ['spec.image'])
     const Meta = metadataOnly(Website)
     const held = [
-      cache.hold(Website, { namespaces: [namespace], streaming: false }),
-      cache.hold(Slim),
-      cache.hold(Meta, { keepManagedFields: true }),
+      cache.getInformer(Website, { namespaces: [namespace], streaming: false }),
+      cache.getInformer(Slim),
+      cache.getInformer(Meta, { keepManagedFields: true }),
     ]
     await cache.waitForSync()
     await target.compact?.()
     const { items, metadata } = await client.list(Website, { namespace })
     for (const kind of [Website, Slim, Meta])
-      await cache.caughtUp(
+      await cache.waitForVersion(
         kind,
         items.map(({ metadata: { resourceVersion } }) => resourceVersion).sort((a, b) => Number(b) - Number(a))[0] ??
           metadata.resourceVersion ??

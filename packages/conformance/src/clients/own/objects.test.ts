@@ -76,7 +76,7 @@ describe.each(Object.entries(ways))('Client %s', (_, open) => {
     const metadata = { name: 'applied', namespace }
     await client.apply(ConfigMap, { metadata, data: { a: '1', b: '2' } })
     expect((await client.apply(ConfigMap, { metadata, data: { a: '1' } })).data).toEqual({ a: '1' })
-    const other = client.with({ fieldOwner: 'other' })
+    const other = client.with({ fieldManager: 'other' })
     await expect(other.apply(ConfigMap, { metadata, data: { a: '7' } })).rejects.toMatchObject({
       reason: 'Conflict',
       causes: [{ reason: 'FieldManagerConflict', field: '.data.a' }],

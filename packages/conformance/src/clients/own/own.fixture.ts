@@ -62,7 +62,7 @@ export const ways: Readonly<Record<string, Open>> = {
   async 'in process'(options = {}) {
     const server: Server = await startServer()
     return {
-      client: new Client({ transport: server.transport, fieldOwner: 'own', ...options }),
+      client: new Client({ transport: server.transport, fieldManager: 'own', ...options }),
       compact: () => server.compact(),
       canCompact: true,
       stop: () => server.stop({ graceMs: 0 }),
@@ -70,7 +70,7 @@ export const ways: Readonly<Record<string, Open>> = {
   },
   async https(options = {}) {
     const target = await startClientTarget()
-    const client = await connect({ kubeconfig: target.kubeconfig, fieldOwner: 'own', ...options })
+    const client = await connect({ kubeconfig: target.kubeconfig, fieldManager: 'own', ...options })
     return {
       client,
       compact: () => target.compact?.() ?? Promise.resolve(),

@@ -100,7 +100,11 @@ describe.each(Object.entries(ways))('Client.watch %s', (_, open) => {
 
   test('the server ends it when asked to, and that is a clean end', async () => {
     const seen: string[] = []
-    for await (const event of client.watch(ConfigMap, { namespace: 'empty', timeoutSeconds: 1, allowBookmarks: false }))
+    for await (const event of client.watch(ConfigMap, {
+      namespace: 'empty',
+      timeoutSeconds: 1,
+      allowWatchBookmarks: false,
+    }))
       seen.push(describeEvent(event))
     expect(seen).toEqual([])
   })

@@ -62,15 +62,13 @@ export async function withWebhooks(
       else asked.push(one)
       const given = Object.hasOwn(answers, one.hook) ? answers[one.hook]?.(one, response) : {}
       if (given === undefined) return
-      response
-        .setHeader('content-type', 'application/json')
-        .end(
-          JSON.stringify({
-            apiVersion: review['apiVersion'],
-            kind: review['kind'],
-            response: { uid: one.request['uid'], allowed: true, ...given },
-          }),
-        )
+      response.setHeader('content-type', 'application/json').end(
+        JSON.stringify({
+          apiVersion: review['apiVersion'],
+          kind: review['kind'],
+          response: { uid: one.request['uid'], allowed: true, ...given },
+        }),
+      )
     },
     async (server) => {
       const names = [

@@ -13,7 +13,7 @@ export type ActionForm = 'state' | 'token' | 'operation' | 'call'
 /** What happens when an operation is asked for while another one goes on. */
 export type OperationPolicy = 'Forbid' | 'Replace' | 'Queue'
 
-export interface ActionSheet {
+export interface ActionDefinition {
   /** A word in lower case: the last part of a path. */
   readonly name: string
   readonly form: ActionForm
@@ -41,7 +41,7 @@ export interface ActionSheet {
 export const actionsAnnotation = 'evenkeel.dev/actions'
 
 const forms: ReadonlySet<string> = new Set<ActionForm>(['state', 'token', 'operation', 'call'])
-const sheetsMax = 50
+const actionsMax = 50
 
 /** Names that mean something else below an object. */
 const taken: ReadonlySet<string> = new Set([
@@ -56,7 +56,7 @@ const taken: ReadonlySet<string> = new Set([
 ])
 
 /** @throws {RangeError} for a sheet that cannot be meant; the message says what to do. */
-export function checkActionSheet(sheet: ActionSheet): ActionSheet {
+export function checkActionDefinition(sheet: ActionDefinition): ActionDefinition {
   const { name, form, patch, ttlSeconds = 1, historyMax = 0 } = sheet
   if (!/^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw new RangeError(`the name of an action is a word in lower case, got ${JSON.stringify(name)}`)
@@ -75,15 +75,15 @@ export function checkActionSheet(sheet: ActionSheet): ActionSheet {
 }
 
 /** The sheets of an annotation; what cannot be read is left out, as anybody may write there. */
-export function readActionSheets(text: string | undefined): readonly ActionSheet[] {
+export function readActionDefinitions(text: string | undefined): readonly ActionDefinition[] {
   if (text === undefined) return []
   const seen = new Set<string>()
   return parsed(text)
-    .slice(0, sheetsMax)
+    .slice(0, actionsMax)
     .flatMap((each) => {
       if (!isJsonObject(each)) return []
       try {
-        const sheet = checkActionSheet(each as unknown as ActionSheet)
+        const sheet = checkActionDefinition(each as unknown as ActionDefinition)
         if (seen.has(sheet.name)) return []
         seen.add(sheet.name)
         return [sheet]

@@ -5,7 +5,7 @@
  *     authorizer.path('/healthz').check('get').allowed()
  *
  * Expressions do not wait, and whoever is asked may take time. A question without an answer yet ends the evaluation by
- * throwing {@link Pending}; who evaluates waits for it and begins again, and then the answer is known. Each question is
+ * throwing {@link PendingDecision}; who evaluates waits for it and begins again, and then the answer is known. Each question is
  * asked once per request, whatever it is that asks it.
  */
 import { checkDnsLabel, checkDnsSubdomain } from '../names.ts'
@@ -13,7 +13,7 @@ import type { Overload } from '../expressions/check/declarations.ts'
 import { boolType, objectType, stringType } from '../expressions/check/type.ts'
 import { member } from '../expressions/library/declare.ts'
 import { EvaluationError, Opaque } from '../expressions/value/value.ts'
-import type { AccessCheck, AccessPlace, AdmissionUser, AskAccess } from './load.ts'
+import type { AuthorizerCheck, ResourceAttributes, AdmissionUser, AuthorizeFunction } from './load.ts'
 
 export const authorizerType = objectType('kubernetes.authorization.Authorizer')
 const pathCheckType = objectType('kubernetes.authorization.PathCheck')
@@ -22,7 +22,7 @@ export const resourceCheckType = objectType('kubernetes.authorization.ResourceCh
 const decisionType = objectType('kubernetes.authorization.Decision')
 
 /** Thrown out of an evaluation that cannot go on before `answer` has resolved. */
-export class Pending extends Error {
+export class PendingDecision extends Error {
   readonly answer: Promise<void>
 
   constructor(answer: Promise<void>) {
@@ -31,32 +31,32 @@ export class Pending extends Error {
   }
 }
 
-interface Answer {
+interface CachedDecision {
   readonly allowed: boolean
-  readonly why: string
+  readonly reason: string
   readonly error?: string
 }
 
 /** What was asked for one request, and answered. */
-class Answers {
-  readonly #ask: AskAccess
-  readonly #known = new Map<string, Answer>()
+class DecisionCache {
+  readonly #ask: AuthorizeFunction
+  readonly #known = new Map<string, CachedDecision>()
 
-  constructor(ask: AskAccess) {
+  constructor(ask: AuthorizeFunction) {
     this.#ask = ask
   }
 
-  decide(check: AccessCheck): Decision {
+  decide(check: AuthorizerCheck): Decision {
     const key = JSON.stringify(check)
     const known = this.#known.get(key) ?? this.#begin(check, key)
     return new Decision(known)
   }
 
-  #begin(check: AccessCheck, key: string): Answer {
+  #begin(check: AuthorizerCheck, key: string): CachedDecision {
     try {
       const asked = this.#ask(check)
       if (!(asked instanceof Promise)) return this.#remember(key, asked)
-      throw new Pending(
+      throw new PendingDecision(
         asked.then(
           (answer) => {
             this.#remember(key, answer)
@@ -67,23 +67,23 @@ class Answers {
         ),
       )
     } catch (error) {
-      if (error instanceof Pending) throw error
+      if (error instanceof PendingDecision) throw error
       return this.#remember(key, failed(error))
     }
   }
 
-  #remember(key: string, answer: Answer): Answer {
+  #remember(key: string, answer: CachedDecision): CachedDecision {
     this.#known.set(key, answer)
     return answer
   }
 }
 
-function failed(error: unknown): Answer {
-  return { allowed: false, why: '', error: error instanceof Error ? error.message : String(error) }
+function failed(error: unknown): CachedDecision {
+  return { allowed: false, reason: '', error: error instanceof Error ? error.message : String(error) }
 }
 
 /** Something that can only be called, never compared or shown. */
-abstract class Receiver extends Opaque {
+abstract class AuthorizerReceiver extends Opaque {
   equals(other: Opaque): boolean {
     return this === other
   }
@@ -93,19 +93,19 @@ abstract class Receiver extends Opaque {
   }
 }
 
-class AuthorizerValue extends Receiver {
+class AuthorizerValue extends AuthorizerReceiver {
   readonly typeName = authorizerType.name
   readonly user: AdmissionUser
-  readonly answers: Answers
+  readonly answers: DecisionCache
 
-  constructor(user: AdmissionUser, answers: Answers) {
+  constructor(user: AdmissionUser, answers: DecisionCache) {
     super()
     this.user = user
     this.answers = answers
   }
 }
 
-class PathCheck extends Receiver {
+class PathCheck extends AuthorizerReceiver {
   readonly typeName = pathCheckType.name
   readonly #authorizer: AuthorizerValue
   readonly #path: string
@@ -118,11 +118,11 @@ class PathCheck extends Receiver {
 
   decide(verb: string): Decision {
     const { user, answers } = this.#authorizer
-    return answers.decide({ user, verb, path: this.#path, place: undefined })
+    return answers.decide({ user, verb, path: this.#path, resourcePath: undefined })
   }
 }
 
-class GroupCheck extends Receiver {
+class GroupCheck extends AuthorizerReceiver {
   readonly typeName = groupCheckType.name
   readonly authorizer: AuthorizerValue
   readonly group: string
@@ -134,32 +134,32 @@ class GroupCheck extends Receiver {
   }
 }
 
-class ResourceCheck extends Receiver {
+class ResourceCheck extends AuthorizerReceiver {
   readonly typeName = resourceCheckType.name
   readonly #authorizer: AuthorizerValue
-  readonly #place: AccessPlace
+  readonly #resourcePath: ResourceAttributes
 
-  constructor(authorizer: AuthorizerValue, place: AccessPlace) {
+  constructor(authorizer: AuthorizerValue, resourcePath: ResourceAttributes) {
     super()
     this.#authorizer = authorizer
-    this.#place = place
+    this.#resourcePath = resourcePath
   }
 
-  with(changes: Partial<AccessPlace>): ResourceCheck {
-    return new ResourceCheck(this.#authorizer, { ...this.#place, ...changes })
+  with(changes: Partial<ResourceAttributes>): ResourceCheck {
+    return new ResourceCheck(this.#authorizer, { ...this.#resourcePath, ...changes })
   }
 
   decide(verb: string): Decision {
     const { user, answers } = this.#authorizer
-    return answers.decide({ user, verb, path: '', place: this.#place })
+    return answers.decide({ user, verb, path: '', resourcePath: this.#resourcePath })
   }
 }
 
-class Decision extends Receiver {
+class Decision extends AuthorizerReceiver {
   readonly typeName = decisionType.name
-  readonly answer: Answer
+  readonly answer: CachedDecision
 
-  constructor(answer: Answer) {
+  constructor(answer: CachedDecision) {
     super()
     this.answer = answer
   }
@@ -269,7 +269,7 @@ export const authorizerFunctions: ReadonlyMap<string, readonly Overload[]> = new
   ],
   [
     'reason',
-    [member('decision_reason', [decisionType], { to: stringType, run: ({ answer }: Decision) => answer.why })],
+    [member('decision_reason', [decisionType], { to: stringType, run: ({ answer }: Decision) => answer.reason })],
   ],
 ])
 
@@ -292,9 +292,9 @@ function accountOf({ answers }: AuthorizerValue, namespace: string, name: string
 /** The two values that expressions begin with. */
 export function authorizerBindings(
   user: AdmissionUser,
-  place: AccessPlace,
-  ask: AskAccess,
+  resourcePath: ResourceAttributes,
+  ask: AuthorizeFunction,
 ): Readonly<Record<string, Opaque>> {
-  const authorizer = new AuthorizerValue(user, new Answers(ask))
-  return { authorizer: authorizer, 'authorizer.requestResource': new ResourceCheck(authorizer, place) }
+  const authorizer = new AuthorizerValue(user, new DecisionCache(ask))
+  return { authorizer: authorizer, 'authorizer.requestResource': new ResourceCheck(authorizer, resourcePath) }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { loadAdmissionLanguage } from './load.ts'
-import type { AccessCheck, AdmissionInput, AdmissionOutcome, AdmissionScope, AskAccess } from './load.ts'
+import { loadAdmissionEngine } from './load.ts'
+import type { AuthorizerCheck, AdmissionInput, AdmissionResult, AdmissionScope, AuthorizeFunction } from './load.ts'
 
-const { compiler } = await loadAdmissionLanguage()
+const { compiler } = await loadAdmissionEngine()
 
 const request = {
   kind: { group: 'apps', version: 'v1', kind: 'Deployment' },
@@ -22,7 +22,7 @@ async function evaluate(
   text: string,
   input: Partial<AdmissionInput> = {},
   scope: AdmissionScope = {},
-): Promise<AdmissionOutcome> {
+): Promise<AdmissionResult> {
   const compiling = compiler(scope)
   return await compiling.start({ request, ...input }).evaluate(compiling.compile(text))
 }
@@ -51,7 +51,7 @@ test.each([
   ['1', /^must evaluate to bool but got int$/],
   ['object.a', /^must evaluate to bool but got dyn$/],
 ])('what is wrong with %s is said when it is compiled', (text, mistake) => {
-  expect(compiler({}).compile(text, { gives: ['bool'] }).mistake).toMatch(mistake)
+  expect(compiler({}).compile(text, { resultTypes: ['bool'] }).error).toMatch(mistake)
 })
 
 test('an error names its expression, and a mistake is an error to whoever evaluates it', async () => {
@@ -63,14 +63,14 @@ test('an error names its expression, and a mistake is an error to whoever evalua
     error: expect.stringMatching(/^compilation error: compilation failed: /) as string,
   })
   const compiling = compiler()
-  expect(compiling.compile('1', { gives: ['string', 'null_type'] }).mistake).toBe(
+  expect(compiling.compile('1', { resultTypes: ['string', 'null_type'] }).error).toBe(
     'must evaluate to one of [string null_type] but got int',
   )
 })
 
 test('variables see those before them, are computed once and only when used, and are paid for', async () => {
   const compiling = compiler({ hasVariables: true })
-  expect(compiling.compile('variables.later').mistake).toMatch(/undefined field 'later'/)
+  expect(compiling.compile('variables.later').error).toMatch(/undefined field 'later'/)
   compiling.define('names', 'object.items.map(item, item.name)')
   compiling.define('first', 'variables.names[0]')
   compiling.define('broken', 'object.missing')
@@ -107,7 +107,7 @@ test('a budget that is spent ends everything', async () => {
   })
 })
 
-const mayDelete: AskAccess = ({ verb }) => ({ allowed: verb === 'delete', why: `${verb} it is` })
+const mayDelete: AuthorizeFunction = ({ verb }) => ({ allowed: verb === 'delete', reason: `${verb} it is` })
 
 test.each([
   [
@@ -119,21 +119,21 @@ test.each([
   ['authorizer.serviceAccount("a", "b").group("").resource("pods").check("delete").allowed()', true],
   ['authorizer.group("").resource("pods").fieldSelector("a=b").labelSelector("c").check("delete").errored()', false],
 ])('the authorizer answers: %s', async (text, value) => {
-  for (const ask of [mayDelete, (check: AccessCheck) => Promise.resolve(mayDelete(check))])
-    expect(await evaluate(text, { user, ask })).toEqual({ value })
+  for (const ask of [mayDelete, (check: AuthorizerCheck) => Promise.resolve(mayDelete(check))])
+    expect(await evaluate(text, { user, authorize: ask })).toEqual({ value })
 })
 
 test('the authorizer is asked about the right user and place, once, and what it cannot say is an error of the decision', async () => {
-  const asked: AccessCheck[] = []
-  const ask: AskAccess = (check) => {
+  const asked: AuthorizerCheck[] = []
+  const ask: AuthorizeFunction = (check) => {
     asked.push(check)
-    return Promise.resolve({ allowed: true, why: '' })
+    return Promise.resolve({ allowed: true, reason: '' })
   }
   const text =
     'authorizer.requestResource.check("get").allowed() && authorizer.requestResource.check("get").allowed() && authorizer.serviceAccount("n", "s").group("").resource("pods").check("get").allowed()'
-  const outcome = await evaluate(text, { user, ask })
+  const outcome = await evaluate(text, { user, authorize: ask })
   expect(outcome).toMatchObject({ error: expect.stringContaining('actual cost limit exceeded') as string })
-  expect(await evaluate(text.slice(0, text.lastIndexOf(' &&')), { user, ask })).toEqual({ value: true })
+  expect(await evaluate(text.slice(0, text.lastIndexOf(' &&')), { user, authorize: ask })).toEqual({ value: true })
   expect(asked.slice(0, 2)).toEqual([
     {
       user,
@@ -168,11 +168,11 @@ test('the authorizer is asked about the right user and place, once, and what it 
       throw new Error('down')
     },
   ]) {
-    expect(await evaluate('authorizer.path("/x").check("get").error()', { user, ask: broken })).toEqual({
+    expect(await evaluate('authorizer.path("/x").check("get").error()', { user, authorize: broken })).toEqual({
       value: 'down',
     })
   }
-  expect(await evaluate('authorizer.path(" ").check("get").allowed()', { user, ask })).toMatchObject({
+  expect(await evaluate('authorizer.path(" ").check("get").allowed()', { user, authorize: ask })).toMatchObject({
     error: expect.stringContaining('path must not be empty') as string,
   })
 })

@@ -9,16 +9,16 @@ import { dynType, formatType, objectType } from '../expressions/check/type.ts'
 import type { Type } from '../expressions/check/type.ts'
 import { CompiledExpression, compileExpression, objectCostMax } from '../expressions/expression.ts'
 import type { CompileFailure, Evaluation } from '../expressions/expression.ts'
-import { authorizerBindings, Pending } from './authorizer.ts'
+import { authorizerBindings, PendingDecision } from './authorizer.ts'
 import { admissionEnvironment } from './environment.ts'
 import type {
-  AccessPlace,
+  ResourceAttributes,
   AdmissionCompileOptions,
   AdmissionCompiler,
   AdmissionEvaluation,
   AdmissionExpression,
   AdmissionInput,
-  AdmissionOutcome,
+  AdmissionResult,
   AdmissionScope,
 } from './load.ts'
 import { getOwn, isJsonObject } from '../json.ts'
@@ -26,13 +26,13 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import { VariableValues } from './variable-values.ts'
 
 /** An expression as this file knows it. */
-export interface Compiled extends AdmissionExpression {
+export interface CompiledAdmissionExpression extends AdmissionExpression {
   readonly expression: CompiledExpression | undefined
 }
 
-export class Compiler implements AdmissionCompiler {
+export class AdmissionExpressionCompiler implements AdmissionCompiler {
   readonly #base: Environment
-  readonly #variables = new Map<string, Compiled>()
+  readonly #variables = new Map<string, CompiledAdmissionExpression>()
   #environment: Environment
 
   constructor({ hasVariables = false, ...scope }: AdmissionScope = {}) {
@@ -48,18 +48,18 @@ export class Compiler implements AdmissionCompiler {
     return compiled
   }
 
-  compile(text: string, { gives }: AdmissionCompileOptions = {}): Compiled {
+  compile(text: string, { resultTypes: gives }: AdmissionCompileOptions = {}): CompiledAdmissionExpression {
     // When it runs, everything that has a type is plain JSON all the same: nothing may be taken on trust.
     const found = compileExpression(text, this.#environment, { trustsTypes: false })
     if (!(found instanceof CompiledExpression))
-      return { text, type: 'dyn', mistake: describeFailure(found), expression: undefined }
+      return { text, type: 'dyn', error: describeFailure(found), expression: undefined }
     const type = typeName(found.type)
     const mistake = gives === undefined || gives.includes(type) ? undefined : describeMismatch(gives, type)
-    return { text, type, mistake, expression: mistake === undefined ? found : undefined }
+    return { text, type, error: mistake, expression: mistake === undefined ? found : undefined }
   }
 
   start(input: AdmissionInput, { budget = objectCostMax }: { budget?: number } = {}): AdmissionEvaluation {
-    return new Evaluating(bindingsOf(input), { variables: this.#variables, budget })
+    return new AdmissionExpressionEvaluation(bindingsOf(input), { variables: this.#variables, budget })
   }
 
   #declareVariables(): void {
@@ -70,30 +70,30 @@ export class Compiler implements AdmissionCompiler {
   }
 }
 
-class Evaluating implements AdmissionEvaluation {
+class AdmissionExpressionEvaluation implements AdmissionEvaluation {
   budget: number
   readonly #bindings: Readonly<Record<string, unknown>>
   readonly #variables: VariableValues
 
   constructor(
     bindings: Readonly<Record<string, unknown>>,
-    { variables, budget }: { variables: ReadonlyMap<string, Compiled>; budget: number },
+    { variables, budget }: { variables: ReadonlyMap<string, CompiledAdmissionExpression>; budget: number },
   ) {
     this.budget = budget
     this.#variables = new VariableValues(variables, () => this.#bindings)
     this.#bindings = { ...bindings, variables: this.#variables }
   }
 
-  evaluate(expression: AdmissionExpression): AdmissionOutcome | Promise<AdmissionOutcome> {
+  evaluate(expression: AdmissionExpression): AdmissionResult | Promise<AdmissionResult> {
     try {
-      return this.#evaluateNow(expression as Compiled)
+      return this.#evaluateNow(expression as CompiledAdmissionExpression)
     } catch (error) {
-      if (!(error instanceof Pending)) throw error
+      if (!(error instanceof PendingDecision)) throw error
       return error.answer.then(() => this.evaluate(expression))
     }
   }
 
-  #evaluateNow({ text, mistake, expression }: Compiled): AdmissionOutcome {
+  #evaluateNow({ text, error: mistake, expression }: CompiledAdmissionExpression): AdmissionResult {
     if (expression === undefined) return { error: `compilation error: ${mistake ?? ''}`, isExhausted: false }
     const result = expression.evaluate(this.#bindings)
     const cost = result.cost + this.#variables.takeCost()
@@ -102,13 +102,13 @@ class Evaluating implements AdmissionEvaluation {
       return { error: overBudget, isExhausted: true }
     }
     this.budget -= cost
-    return outcomeOf(result, text)
+    return resultOf(result, text)
   }
 }
 
 const overBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
-function outcomeOf(result: Evaluation, text: string): AdmissionOutcome {
+function resultOf(result: Evaluation, text: string): AdmissionResult {
   if (result.error === undefined) return { value: result.value }
   return { error: `expression '${text}' resulted in error: ${result.error}`, isExhausted: false }
 }
@@ -120,7 +120,7 @@ function bindingsOf({
   namespaceObject,
   params,
   user,
-  ask,
+  authorize: ask,
 }: AdmissionInput): Readonly<Record<string, unknown>> {
   return {
     object: object ?? null,
@@ -128,12 +128,12 @@ function bindingsOf({
     request,
     namespaceObject: namespaceObject ?? null,
     params: params ?? null,
-    ...(user && ask && authorizerBindings(user, requestPlace(request), ask)),
+    ...(user && ask && authorizerBindings(user, requestAttributes(request), ask)),
   }
 }
 
 /** What the request itself is about: `authorizer.requestResource`. */
-function requestPlace(request: JsonObject): AccessPlace {
+function requestAttributes(request: JsonObject): ResourceAttributes {
   const resource = getOwn(request, 'requestResource')
   const named = isJsonObject(resource) ? resource : {}
   return {

@@ -30,7 +30,7 @@ export function admissionEnvironment({
   hasPatches = false,
   object = dynamic,
   params = dynamic,
-}: AdmissionScope & SeenAs): Environment {
+}: AdmissionScope & ObjectVariables): Environment {
   return withAuthorizerFunctions.extend(
     {
       object,
@@ -48,7 +48,7 @@ export function admissionEnvironment({
 }
 
 /** What is known of objects, where something is. */
-interface SeenAs {
+interface ObjectVariables {
   readonly object?: Variable
   readonly params?: Variable
 }

@@ -2,13 +2,13 @@
  * Everything about expressions of admission that needs the expression language, in one value: what
  * `loadAdmissionLanguage` loads.
  */
-import { Compiler } from './compiler.ts'
-import type { AdmissionLanguage } from './load.ts'
+import { AdmissionExpressionCompiler } from './compiler.ts'
+import type { AdmissionEngine } from './load.ts'
 import { configurationOf, patchOf } from './made.ts'
 import { typeWarnings } from './type-check.ts'
 
-export const admissionLanguage: AdmissionLanguage = {
-  compiler: (scope) => new Compiler(scope),
+export const admissionEngine: AdmissionEngine = {
+  compiler: (scope) => new AdmissionExpressionCompiler(scope),
   configurationOf,
   patchOf,
   typeWarnings,

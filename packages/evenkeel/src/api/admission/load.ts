@@ -6,19 +6,19 @@ import type { JsonObject } from '../json.ts'
 import type { Schema } from '../schema/schema.ts'
 
 /** What the language can do for admission. */
-export interface AdmissionLanguage {
+export interface AdmissionEngine {
   /** A compiler for the expressions of one webhook or policy. */
   compiler(scope?: AdmissionScope): AdmissionCompiler
   /** What an expression of an apply configuration made. */
-  configurationOf(value: unknown): Made<JsonObject>
+  configurationOf(value: unknown): JsonResult<JsonObject>
   /** What an expression of a JSON patch made. */
-  patchOf(value: unknown): Made<readonly JsonObject[]>
+  patchOf(value: unknown): JsonResult<readonly JsonObject[]>
   /** What is wrong with the expressions of a validating policy, given the schemas of what it is about. */
   typeWarnings(spec: JsonObject, types: PolicyTypes): readonly TypeWarning[]
 }
 
 /** What the value of an expression is as JSON, or why it is nothing of the kind. */
-export type Made<T> = { readonly json: T; readonly error?: undefined } | { readonly error: string }
+export type JsonResult<T> = { readonly json: T; readonly error?: undefined } | { readonly error: string }
 
 /** What a policy is about. */
 export interface PolicyTypes {
@@ -77,7 +77,7 @@ export interface AdmissionCompileOptions {
    *
    * @default anything
    */
-  readonly gives?: readonly string[]
+  readonly resultTypes?: readonly string[]
 }
 
 /** An expression that was compiled, or what is wrong with it. */
@@ -86,7 +86,7 @@ export interface AdmissionExpression {
   /** What it gives, as messages name it. */
   readonly type: string
   /** What is wrong with it, as upstream says it; undefined when it can be evaluated. */
-  readonly mistake: string | undefined
+  readonly error: string | undefined
 }
 
 /** The values of the variables for one request; absent objects are null to expressions. */
@@ -99,7 +99,7 @@ export interface AdmissionInput {
   readonly params?: JsonObject | undefined
   /** Whom `authorizer` asks about. */
   readonly user?: AdmissionUser | undefined
-  readonly ask?: AskAccess | undefined
+  readonly authorize?: AuthorizeFunction | undefined
 }
 
 export interface AdmissionUser {
@@ -110,14 +110,14 @@ export interface AdmissionUser {
 }
 
 /** Whether a user may do something: a verb on a path, or on a resource. */
-export interface AccessCheck {
+export interface AuthorizerCheck {
   readonly user: AdmissionUser
   readonly verb: string
   readonly path: string
-  readonly place: AccessPlace | undefined
+  readonly resourcePath: ResourceAttributes | undefined
 }
 
-export interface AccessPlace {
+export interface ResourceAttributes {
   readonly group: string
   readonly version: string
   readonly resource: string
@@ -126,37 +126,37 @@ export interface AccessPlace {
   readonly name: string
 }
 
-interface AccessAnswer {
+interface AuthorizerDecision {
   readonly allowed: boolean
-  readonly why: string
+  readonly reason: string
 }
 
 /** Asks; may throw or reject when there is no answer. */
-export type AskAccess = (check: AccessCheck) => AccessAnswer | Promise<AccessAnswer>
+export type AuthorizeFunction = (check: AuthorizerCheck) => AuthorizerDecision | Promise<AuthorizerDecision>
 
 export interface AdmissionEvaluation {
   /** What is left to spend. */
   readonly budget: number
   /** The answer comes at once unless somebody has to be asked who takes time. */
-  evaluate(expression: AdmissionExpression): AdmissionOutcome | Promise<AdmissionOutcome>
+  evaluate(expression: AdmissionExpression): AdmissionResult | Promise<AdmissionResult>
 }
 
 /** What an expression gives: a value (texts, truth values and numbers are themselves), an error, or no budget is left. */
-export type AdmissionOutcome =
+export type AdmissionResult =
   | { readonly value: unknown; readonly error?: undefined }
   | { readonly error: string; readonly isExhausted: boolean }
 
 /** What all match conditions of one webhook or policy may cost together for one request. */
-export const conditionsCostMax = 2_500_000
+export const matchConditionsCostMax = 2_500_000
 
 /** Loads the language; every call gives the same. */
-export function loadAdmissionLanguage(): Promise<AdmissionLanguage> {
+export function loadAdmissionEngine(): Promise<AdmissionEngine> {
   return (loading ??= load())
 }
 
 // Asking for a module again is no small thing: it happens with every write that a policy is about.
-let loading: Promise<AdmissionLanguage> | undefined
+let loading: Promise<AdmissionEngine> | undefined
 
-async function load(): Promise<AdmissionLanguage> {
-  return (await import('./language.ts')).admissionLanguage
+async function load(): Promise<AdmissionEngine> {
+  return (await import('./language.ts')).admissionEngine
 }

@@ -7,9 +7,9 @@ import { ListValue } from '../expressions/value/list.ts'
 import { EvaluationError } from '../expressions/value/value.ts'
 import type { Value } from '../expressions/value/value.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { Made } from './load.ts'
+import type { JsonResult } from './load.ts'
 
-export function configurationOf(value: unknown): Made<JsonObject> {
+export function configurationOf(value: unknown): JsonResult<JsonObject> {
   if (!(value instanceof ObjectValue)) return { error: 'unsupported return type from ApplyConfiguration expression' }
   const mistakes = misplacedParts(value)
   if (mistakes.length > 0) return { error: `type mismatch: ${mistakes.join('\n')}` }
@@ -19,7 +19,7 @@ export function configurationOf(value: unknown): Made<JsonObject> {
     : { json: json as JsonObject }
 }
 
-export function patchOf(value: unknown): Made<readonly JsonObject[]> {
+export function patchOf(value: unknown): JsonResult<readonly JsonObject[]> {
   if (!(value instanceof ListValue))
     return { error: 'type mismatch: JSONPatchType.expression should evaluate to array' }
   const operations: JsonObject[] = []
@@ -31,11 +31,11 @@ export function patchOf(value: unknown): Made<readonly JsonObject[]> {
   return { json: operations }
 }
 
-function operationOf(item: Value): Made<JsonObject> {
+function operationOf(item: Value): JsonResult<JsonObject> {
   if (!(item instanceof PatchValue))
     return { error: 'type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch' }
-  const operation: Record<string, JsonValue> = { op: textOf(item, 'op'), path: textOf(item, 'path') }
-  if (textOf(item, 'from') !== '') operation['from'] = textOf(item, 'from')
+  const operation: Record<string, JsonValue> = { op: stringField(item, 'op'), path: stringField(item, 'path') }
+  if (stringField(item, 'from') !== '') operation['from'] = stringField(item, 'from')
   const value = item.fields.get('value')
   if (value === undefined) return { json: operation }
   const mistakes = value instanceof ObjectValue ? misplacedParts(value) : []
@@ -47,7 +47,7 @@ function operationOf(item: Value): Made<JsonObject> {
   return { json: operation }
 }
 
-function textOf({ fields }: PatchValue, name: string): string {
+function stringField({ fields }: PatchValue, name: string): string {
   const value = fields.get(name)
   return typeof value === 'string' ? value : ''
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deepFreeze } from '../json.ts'
 import type { JsonObject } from '../json.ts'
 import type { Schema, SchemaNode } from '../schema/schema.ts'
-import { loadAdmissionLanguage } from './load.ts'
+import { loadAdmissionEngine } from './load.ts'
 import { overlay } from './overlay.ts'
 
 const text: SchemaNode = { type: 'string' }
@@ -81,7 +81,7 @@ describe('overlay', () => {
 
 describe('what expressions of mutating policies make', () => {
   async function evaluate(expression: string): Promise<unknown> {
-    const compiler = (await loadAdmissionLanguage()).compiler({ hasPatches: true })
+    const compiler = (await loadAdmissionEngine()).compiler({ hasPatches: true })
     const { value } = (await compiler.start({ request: {}, object }).evaluate(compiler.compile(expression))) as {
       value: unknown
     }
@@ -89,7 +89,7 @@ describe('what expressions of mutating policies make', () => {
   }
 
   test('is a configuration', async () => {
-    const language = await loadAdmissionLanguage()
+    const language = await loadAdmissionEngine()
     expect(language.configurationOf(await evaluate('Object{labels: object.labels, n: 1}'))).toEqual({
       json: { labels: { a: '1' }, n: 1 },
     })
@@ -105,7 +105,7 @@ describe('what expressions of mutating policies make', () => {
   })
 
   test('is a patch', async () => {
-    const language = await loadAdmissionLanguage()
+    const language = await loadAdmissionEngine()
     expect(
       language.patchOf(
         await evaluate(

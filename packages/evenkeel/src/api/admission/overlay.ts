@@ -12,10 +12,10 @@ import type { FieldType } from '../apply/typed/field-type.ts'
 import { merge } from '../apply/typed/merge.ts'
 import { TypedError } from '../apply/typed/mistakes.ts'
 import { validateTyped } from '../apply/typed/validate.ts'
-import type { Made } from './load.ts'
+import type { JsonResult } from './load.ts'
 
 /** The object with the part laid over it; neither is changed. */
-export function overlay(object: JsonObject, part: JsonObject, schema: Schema | undefined): Made<JsonObject> {
+export function overlay(object: JsonObject, part: JsonObject, schema: Schema | undefined): JsonResult<JsonObject> {
   const type = fieldTypeOf(schema)
   const misfit = attempt('failed to convert patch object to typed object', () => {
     validateTyped(part, type)

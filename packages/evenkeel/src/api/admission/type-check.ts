@@ -5,7 +5,7 @@
  * Warnings only: a policy does what it does, whatever they say.
  */
 import type { Environment, Variable } from '../expressions/check/declarations.ts'
-import { schemaType } from '../expressions/check/schema-type.ts'
+import { schemaDeclType } from '../expressions/check/schema-type.ts'
 import { dynType, objectType } from '../expressions/check/type.ts'
 import type { Type } from '../expressions/check/type.ts'
 import { CompiledExpression, compileExpression } from '../expressions/expression.ts'
@@ -21,7 +21,7 @@ export function typeWarnings(spec: JsonObject, { objects, params }: PolicyTypes)
     name,
     environment: withVariables(
       spec,
-      admissionEnvironment({ hasParams, object: seenAs(schema), params: seenAs(params) }),
+      admissionEnvironment({ hasParams, object: objectVariables(schema), params: objectVariables(params) }),
     ),
   }))
   return listIn(spec, 'validations').flatMap((validation, index) =>
@@ -53,9 +53,9 @@ function withVariables(spec: JsonObject, base: Environment): Environment {
   return environment
 }
 
-function seenAs(schema: Schema | undefined): Variable {
+function objectVariables(schema: Schema | undefined): Variable {
   // What a server publishes of a kind is complete, metadata too.
-  const seen = schema && schemaType(schema)
+  const seen = schema && schemaDeclType(schema)
   return { type: seen?.type ?? dynType }
 }
 

@@ -4,15 +4,18 @@
 import { MapValue } from '../expressions/value/map.ts'
 import { EvaluationError } from '../expressions/value/value.ts'
 import type { Value } from '../expressions/value/value.ts'
-import type { Compiled } from './compiler.ts'
+import type { CompiledAdmissionExpression } from './compiler.ts'
 
 export class VariableValues extends MapValue {
-  readonly #variables: ReadonlyMap<string, Compiled>
+  readonly #variables: ReadonlyMap<string, CompiledAdmissionExpression>
   readonly #bindings: () => Readonly<Record<string, unknown>>
   readonly #known = new Map<string, Value>()
   #cost = 0
 
-  constructor(variables: ReadonlyMap<string, Compiled>, bindings: () => Readonly<Record<string, unknown>>) {
+  constructor(
+    variables: ReadonlyMap<string, CompiledAdmissionExpression>,
+    bindings: () => Readonly<Record<string, unknown>>,
+  ) {
     super()
     this.#variables = variables
     this.#bindings = bindings
@@ -44,7 +47,7 @@ export class VariableValues extends MapValue {
     return cost
   }
 
-  #evaluate(name: string, { expression, mistake }: Compiled): Value {
+  #evaluate(name: string, { expression, error: mistake }: CompiledAdmissionExpression): Value {
     if (expression === undefined)
       return new EvaluationError(`composited variable ${JSON.stringify(name)} fails to compile: ${mistake ?? ''}`)
     const result = expression.evaluate(this.#bindings())

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { loadClaimsLanguage } from './load.ts'
+import { loadClaimsEngine } from './load.ts'
 
-const { compile } = await loadClaimsLanguage()
+const { compile } = await loadClaimsEngine()
 
 describe('loadClaimsLanguage', () => {
   test('evaluates expressions about claims to JSON, of any type', () => {
     const claims = { name: 'ann', roles: ['a', 'b'], deep: { level: 3 }, exp: 5, __proto__x: true }
-    const value = (text: string): unknown => compile(text, { about: 'claims' }).evaluate(claims)
+    const value = (text: string): unknown => compile(text, { variable: 'claims' }).evaluate(claims)
     expect(value('claims.name')).toEqual({ value: 'ann' })
     expect(value('claims.roles')).toEqual({ value: ['a', 'b'] })
     expect(value('claims.deep')).toEqual({ value: { level: 3 } })
@@ -16,12 +16,12 @@ describe('loadClaimsLanguage', () => {
   })
 
   test('knows one variable and says what is wrong with a text', () => {
-    expect(() => compile('user.name', { about: 'claims' })).toThrow(
+    expect(() => compile('user.name', { variable: 'claims' })).toThrow(
       /is no expression about claims: .*undeclared reference to 'user'/s,
     )
-    expect(() => compile('1 +', { about: 'user' })).toThrow(RangeError)
-    expect(() => compile('claims.ok', { about: 'claims', isRule: true })).toThrow('must evaluate to bool, got dyn')
-    expect(compile('user.username != ""', { about: 'user', isRule: true }).evaluate({ username: 'ann' })).toEqual({
+    expect(() => compile('1 +', { variable: 'user' })).toThrow(RangeError)
+    expect(() => compile('claims.ok', { variable: 'claims', isRule: true })).toThrow('must evaluate to bool, got dyn')
+    expect(compile('user.username != ""', { variable: 'user', isRule: true }).evaluate({ username: 'ann' })).toEqual({
       value: true,
     })
   })

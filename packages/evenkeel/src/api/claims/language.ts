@@ -15,21 +15,21 @@ import {
   toJson,
 } from '../expressions/index.ts'
 import type { JsonObject } from '../json.ts'
-import type { ClaimsCompileOptions, ClaimsExpression, ClaimsLanguage, ClaimsOutcome } from './load.ts'
+import type { ClaimsCompileOptions, ClaimsExpression, ClaimsEngine, ClaimsResult } from './load.ts'
 
-export const claimsLanguage: ClaimsLanguage = { compile }
+export const claimsEngine: ClaimsEngine = { compile }
 
-function compile(text: string, { about, isRule = false }: ClaimsCompileOptions): ClaimsExpression {
+function compile(text: string, { variable: about, isRule = false }: ClaimsCompileOptions): ClaimsExpression {
   const environment = baseEnvironment.extend({ [about]: { type: mapOf(stringType, dynType), adapt: adaptDynamic } })
   const compiled = compileExpression(text, environment)
   if (!(compiled instanceof CompiledExpression))
     throw new RangeError(`${JSON.stringify(text)} is no expression about ${about}: ${compiled.errors}`)
   if (isRule && compiled.type !== boolType)
     throw new RangeError(`${JSON.stringify(text)} must evaluate to bool, got ${formatType(compiled.type)}`)
-  return { text, evaluate: (variable) => outcomeOf(compiled, { [about]: variable }) }
+  return { text, evaluate: (variable) => resultOf(compiled, { [about]: variable }) }
 }
 
-function outcomeOf(compiled: CompiledExpression, bindings: Readonly<Record<string, JsonObject>>): ClaimsOutcome {
+function resultOf(compiled: CompiledExpression, bindings: Readonly<Record<string, JsonObject>>): ClaimsResult {
   const { value, error } = compiled.evaluate(bindings)
   if (error !== undefined) return { error: `expression '${compiled.text}' resulted in error: ${error}` }
   const json = toJson(value)

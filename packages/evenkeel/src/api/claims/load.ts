@@ -4,14 +4,14 @@
  */
 import type { JsonObject, JsonValue } from '../json.ts'
 
-export interface ClaimsLanguage {
+export interface ClaimsEngine {
   /** @throws {RangeError} when it is no expression, or does not give what it should. */
   compile(text: string, options: ClaimsCompileOptions): ClaimsExpression
 }
 
 export interface ClaimsCompileOptions {
   /** The variable there is: `claims` or `object`, which may hold anything, or `user` with `username`, `uid`, `groups` and `extra`. */
-  readonly about: 'claims' | 'user' | 'object'
+  readonly variable: 'claims' | 'user' | 'object'
   /**
    * Whether it must be certain to give a truth value.
    *
@@ -22,14 +22,14 @@ export interface ClaimsCompileOptions {
 
 export interface ClaimsExpression {
   readonly text: string
-  evaluate(variable: JsonObject): ClaimsOutcome
+  evaluate(variable: JsonObject): ClaimsResult
 }
 
-export type ClaimsOutcome =
+export type ClaimsResult =
   | { readonly value: JsonValue; readonly error?: undefined }
   | { readonly error: string; readonly value?: undefined }
 
 /** Loads the language; every call gives the same. */
-export async function loadClaimsLanguage(): Promise<ClaimsLanguage> {
-  return (await import('./language.ts')).claimsLanguage
+export async function loadClaimsEngine(): Promise<ClaimsEngine> {
+  return (await import('./language.ts')).claimsEngine
 }

@@ -9,22 +9,26 @@ import type { FieldError } from '../error/field-error.ts'
 import { deepEqual } from '../json.ts'
 import type { JsonArray, JsonValue } from '../json.ts'
 import { notInBody, pathOf } from '../schema/constraints.ts'
-import type { Trail } from '../schema/constraints.ts'
+import type { PathLink } from '../schema/constraints.ts'
 import { quote } from '../text.ts'
-import { canonicalText, inKeyOrder } from './canonical.ts'
-import type { Plan } from './plan.ts'
+import { canonicalJson, sortKeys } from './canonical.ts'
+import type { CompiledSchema } from './plan.ts'
 
 /** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
-export type Matches = (pattern: string, text: string) => boolean
+export type PatternMatcher = (pattern: string, text: string) => boolean
 
-export interface Place {
-  readonly trail: Trail
+export interface ValidationContext {
+  readonly trail: PathLink
   /** Where errors are put. */
   readonly errors: FieldError[]
 }
 
 /** Whether the type is right; notes the error when it is not. */
-export function checkType(value: JsonValue, { types, nullable, format }: Plan, place: Place): boolean {
+export function checkType(
+  value: JsonValue,
+  { types, nullable, format }: CompiledSchema,
+  place: ValidationContext,
+): boolean {
   if (value === null) return types === undefined || nullable || wrongType(place, types.join(), 'null')
   const found = typeName(value)
   if (types?.includes(found) === true || (found === 'integer' && types?.includes('number') === true)) return true
@@ -38,8 +42,8 @@ export function checkType(value: JsonValue, { types, nullable, format }: Plan, p
 /** Of a text's length and pattern only the first failure is told. */
 export function checkText(
   text: string,
-  { node, format }: Plan,
-  { trail, errors, matches }: Place & { matches: Matches },
+  { node, format }: CompiledSchema,
+  { trail, errors, matches }: ValidationContext & { matches: PatternMatcher },
 ): void {
   const { minLength, maxLength, pattern = '' } = node
   const length = maxLength === undefined && minLength === undefined ? 0 : characters(text, { minLength, maxLength })
@@ -50,7 +54,7 @@ export function checkText(
   if (format?.matches?.(text) === false) wrongType({ trail, errors }, format.name, text)
 }
 
-export function checkNumber(value: number, plan: Plan, place: Place): void {
+export function checkNumber(value: number, plan: CompiledSchema, place: ValidationContext): void {
   const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = plan.node
   checkFit('Checked', value, { plan, place })
   if (multipleOf !== undefined) {
@@ -72,25 +76,25 @@ export function checkNumber(value: number, plan: Plan, place: Place): void {
 /** The list without its items. */
 export function checkList(
   list: JsonArray,
-  { node: { minItems, maxItems, uniqueItems } }: Plan,
-  { trail, errors }: Place,
+  { node: { minItems, maxItems, uniqueItems } }: CompiledSchema,
+  { trail, errors }: ValidationContext,
 ): void {
   if (minItems !== undefined && list.length < minItems)
     errors.push(notInBody(trail, list.length, `should have at least ${minItems} items`))
   if (maxItems !== undefined && list.length > maxItems)
     errors.push(fieldError.tooMany(pathOf(trail), list.length, maxItems))
-  if (uniqueItems === true && new Set(list.map(canonicalText)).size < list.length)
+  if (uniqueItems === true && new Set(list.map(canonicalJson)).size < list.length)
     errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
 }
 
-export function checkEnum(value: JsonValue, { node }: Plan, { trail, errors }: Place): void {
+export function checkEnum(value: JsonValue, { node }: CompiledSchema, { trail, errors }: ValidationContext): void {
   if (!node.enum || node.enum.length === 0) return
   if (value !== null && (node.enum.includes(value) || node.enum.some((allowed) => deepEqual(allowed, value)))) return
-  const supported = node.enum.map((allowed) => (typeof allowed === 'string' ? allowed : canonicalText(allowed)))
-  errors.push(fieldError.notSupported(pathOf(trail), inKeyOrder(value), supported))
+  const supported = node.enum.map((allowed) => (typeof allowed === 'string' ? allowed : canonicalJson(allowed)))
+  errors.push(fieldError.notSupported(pathOf(trail), sortKeys(value), supported))
 }
 
-function wrongType({ trail, errors }: Place, wanted: string, found: string): false {
+function wrongType({ trail, errors }: ValidationContext, wanted: string, found: string): false {
   const path = pathOf(trail)
   errors.push(
     fieldError.typeInvalid(path, found, `${path?.toString() ?? ''} in body must be of type ${wanted}: ${quote(found)}`),
@@ -102,7 +106,7 @@ function wrongType({ trail, errors }: Place, wanted: string, found: string): fal
 function checkFit(
   what: string,
   number: number,
-  { plan: { types, format }, place: { trail, errors } }: { plan: Plan; place: Place },
+  { plan: { types, format }, place: { trail, errors } }: { plan: CompiledSchema; place: ValidationContext },
 ): void {
   const type = types?.length === 1 ? types[0] : undefined
   if (fits(number, type, format?.name)) return
@@ -116,7 +120,7 @@ function checkFit(
   )
 }
 
-function refuse(value: number, { trail, errors }: Place, why: string): void {
+function refuse(value: number, { trail, errors }: ValidationContext, why: string): void {
   errors.push(notInBody(trail, value, `should be ${why}`))
 }
 

@@ -6,17 +6,17 @@
  */
 import { deepEqual, getOwn, isJsonObject } from '../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
-import type { Plan } from './plan.ts'
+import type { CompiledSchema } from './plan.ts'
 
 /** Two values that are the same part of their objects. */
-export class Pair {
+export class CorrelatedValue {
   readonly #value: JsonValue
   readonly #old: JsonValue
-  readonly #plan: Plan
+  readonly #plan: CompiledSchema
   #oldItems: ReadonlyMap<string, JsonObject> | undefined
   #isSame: boolean | undefined
 
-  constructor(value: JsonValue, old: JsonValue, plan: Plan) {
+  constructor(value: JsonValue, old: JsonValue, plan: CompiledSchema) {
     this.#value = value
     this.#old = old
     this.#plan = plan
@@ -28,23 +28,23 @@ export class Pair {
   }
 
   /** A field of both; `undefined` when one lacks it or the schema does not know it. */
-  field(key: string): Pair | undefined {
+  field(key: string): CorrelatedValue | undefined {
     const place = this.#plan.properties?.get(key) ?? this.#plan.additional
     if (!place || !isJsonObject(this.#value) || !isJsonObject(this.#old)) return undefined
     const value = getOwn(this.#value, key)
     const old = getOwn(this.#old, key)
-    return value === undefined || old === undefined ? undefined : new Pair(value, old, place)
+    return value === undefined || old === undefined ? undefined : new CorrelatedValue(value, old, place)
   }
 
   /** An item of a list that is a map, with the old item that has the same keys. */
-  item(index: number): Pair | undefined {
+  item(index: number): CorrelatedValue | undefined {
     const { items } = this.#plan
     if (!items || !this.#isMapList() || !Array.isArray(this.#value) || !Array.isArray(this.#old)) return undefined
     const value = (this.#value as JsonArray)[index] ?? null
     const key = this.#keyOf(value)
     this.#oldItems ??= this.#indexOf(this.#old)
     const old = key === undefined ? undefined : this.#oldItems.get(key)
-    return old && new Pair(value, old, items)
+    return old && new CorrelatedValue(value, old, items)
   }
 
   /** Whether nothing has changed here; the order of a list that is a map does not matter. */

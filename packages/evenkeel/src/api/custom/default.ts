@@ -9,47 +9,47 @@
 import { deepCopy, getOwn, setOwn } from '../json.ts'
 import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../json.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import { planOf } from './plan.ts'
-import type { Plan } from './plan.ts'
+import { compileSchema } from './plan.ts'
+import type { CompiledSchema } from './plan.ts'
 
 /** The object with its defaults. */
 export function defaultCustomObject(object: JsonObject, schema: SchemaNode): JsonObject {
-  return fill(object, planOf(schema)) as JsonObject
+  return fill(object, compileSchema(schema)) as JsonObject
 }
 
-function fill(value: JsonValue, plan: Plan): JsonValue {
+function fill(value: JsonValue, plan: CompiledSchema): JsonValue {
   if (!plan.hasDefaults || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return plan.items ? fillList(value, plan.items) : value
   return fillObject(value as JsonObject, plan)
 }
 
-function fillList(list: JsonArray, items: Plan): JsonArray {
+function fillList(list: JsonArray, items: CompiledSchema): JsonArray {
   let draft: JsonValue[] | undefined
   for (let index = 0; index < list.length; index++) {
     const item = list[index] ?? null
-    const settled = settle(item, items) ?? null
+    const settled = applyDefault(item, items) ?? null
     if (settled !== item) (draft ??= [...list])[index] = settled
   }
   return draft ?? list
 }
 
-function fillObject(object: JsonObject, { properties, additional }: Plan): JsonObject {
+function fillObject(object: JsonObject, { properties, additional }: CompiledSchema): JsonObject {
   let draft: JsonObjectDraft | undefined
-  const put = (key: string, value: JsonValue | undefined, plan: Plan): void => {
-    const settled = settle(value, plan)
+  const put = (key: string, value: JsonValue | undefined, plan: CompiledSchema): void => {
+    const settled = applyDefault(value, plan)
     if (settled !== undefined && settled !== value) setOwn((draft ??= { ...object }), key, settled)
   }
   if (properties)
     for (const [key, plan] of properties)
-      if (plan.standard !== undefined || plan.hasDefaults) put(key, getOwn(object, key), plan)
+      if (plan.defaultValue !== undefined || plan.hasDefaults) put(key, getOwn(object, key), plan)
   if (additional)
     for (const key of Object.keys(object)) if (properties?.has(key) !== true) put(key, object[key], additional)
   return draft ?? object
 }
 
 /** What finally stands at a place; `undefined` when there is nothing and no default. */
-function settle(value: JsonValue | undefined, plan: Plan): JsonValue | undefined {
+function applyDefault(value: JsonValue | undefined, plan: CompiledSchema): JsonValue | undefined {
   const lacking = value === undefined || (value === null && !plan.nullable)
   if (!lacking) return fill(value, plan)
-  return plan.standard === undefined ? value : fill(deepCopy(plan.standard), plan)
+  return plan.defaultValue === undefined ? value : fill(deepCopy(plan.defaultValue), plan)
 }

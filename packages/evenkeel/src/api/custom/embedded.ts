@@ -11,18 +11,20 @@ import { validateAnnotations, validateLabels } from '../metadata.ts'
 import { checkDns1035Label, checkDnsLabel, checkPathSegmentName } from '../names.ts'
 import type { ObjectMeta } from '../object.ts'
 import { validateOwnerReferences } from '../owners.ts'
-import { inKeyOrder } from './canonical.ts'
-import { readMetadata } from './metadata.ts'
-import type { Plan } from './plan.ts'
+import { sortKeys } from './canonical.ts'
+import { coerceObjectMeta } from './metadata.ts'
+import type { CompiledSchema } from './plan.ts'
 
-type Path = FieldPath | undefined
+type OptionalPath = FieldPath | undefined
 
 /** What is wrong with the embedded resources in a value. */
-export function validateEmbedded(value: JsonValue, plan: Plan, path: Path): FieldError[] {
+export function validateEmbeddedResources(value: JsonValue, plan: CompiledSchema, path: OptionalPath): FieldError[] {
   if (!plan.hasEmbedded || typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) {
     const { items } = plan
-    return items ? (value as JsonArray).flatMap((item, index) => validateEmbedded(item, items, path?.index(index))) : []
+    return items
+      ? (value as JsonArray).flatMap((item, index) => validateEmbeddedResources(item, items, path?.index(index)))
+      : []
   }
   const object = value as JsonObject
   return [
@@ -31,13 +33,15 @@ export function validateEmbedded(value: JsonValue, plan: Plan, path: Path): Fiel
       const child = object[key]
       if (child === undefined) return []
       const place = plan.properties?.get(key)
-      if (place) return validateEmbedded(child, place, childOf(path, key))
-      return plan.additional ? validateEmbedded(child, plan.additional, path?.key(key) ?? FieldPath.of(`[${key}]`)) : []
+      if (place) return validateEmbeddedResources(child, place, childOf(path, key))
+      return plan.additional
+        ? validateEmbeddedResources(child, plan.additional, path?.key(key) ?? FieldPath.of(`[${key}]`))
+        : []
     }),
   ]
 }
 
-function validateResource(object: JsonObject, path: Path): FieldError[] {
+function validateResource(object: JsonObject, path: OptionalPath): FieldError[] {
   const { apiVersion, kind, metadata } = object
   return [
     ...validateText(apiVersion, childOf(path, 'apiVersion'), apiVersionMistake),
@@ -52,7 +56,7 @@ function validateText(
   mistakeOf: (text: string) => string | undefined,
 ): FieldError[] {
   if (value === undefined) return [fieldError.required(path)]
-  if (typeof value !== 'string') return [fieldError.invalid(path, inKeyOrder(value), 'must be a string')]
+  if (typeof value !== 'string') return [fieldError.invalid(path, sortKeys(value), 'must be a string')]
   const mistake = value === '' ? 'must not be empty' : mistakeOf(value)
   return mistake === undefined ? [] : [fieldError.invalid(path, value, mistake)]
 }
@@ -67,8 +71,8 @@ function kindMistake(kind: string): string | undefined {
 }
 
 function validateMetadata(value: JsonValue, path: FieldPath): FieldError[] {
-  const { object, mistake } = readMetadata(value)
-  if (mistake !== undefined) return [fieldError.invalid(path, inKeyOrder(value), mistake)]
+  const { object, mistake } = coerceObjectMeta(value)
+  if (mistake !== undefined) return [fieldError.invalid(path, sortKeys(value), mistake)]
   const {
     name = '',
     generateName = '',
@@ -97,6 +101,6 @@ function validateMetadata(value: JsonValue, path: FieldPath): FieldError[] {
   ]
 }
 
-function childOf(path: Path, key: string): FieldPath {
+function childOf(path: OptionalPath, key: string): FieldPath {
   return path?.child(key) ?? FieldPath.of(key)
 }

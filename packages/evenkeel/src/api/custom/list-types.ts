@@ -8,24 +8,24 @@ import type { FieldError } from '../error/field-error.ts'
 import { FieldPath } from '../error/field-path.ts'
 import { getOwn, isJsonObject, setOwn } from '../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
-import { canonicalText, inKeyOrder } from './canonical.ts'
-import type { Plan } from './plan.ts'
+import { canonicalJson, sortKeys } from './canonical.ts'
+import type { CompiledSchema } from './plan.ts'
 
-type Path = FieldPath | undefined
+type OptionalPath = FieldPath | undefined
 
 /** All repetitions in all lists of a value that may have none. */
-export function validateListTypes(value: JsonValue, plan: Plan, path: Path): FieldError[] {
+export function validateListTypes(value: JsonValue, plan: CompiledSchema, path: OptionalPath): FieldError[] {
   const errors: FieldError[] = []
   visit(value, plan, { path, errors })
   return errors
 }
 
-interface Visit {
-  readonly path: Path
+interface ListVisit {
+  readonly path: OptionalPath
   readonly errors: FieldError[]
 }
 
-function visit(value: JsonValue, plan: Plan, { path, errors }: Visit): void {
+function visit(value: JsonValue, plan: CompiledSchema, { path, errors }: ListVisit): void {
   if (!plan.hasListTypes || typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     for (const error of validateList(value, plan, path)) errors.push(error)
@@ -44,11 +44,11 @@ function visit(value: JsonValue, plan: Plan, { path, errors }: Visit): void {
   }
 }
 
-function validateList(list: JsonArray, { node }: Plan, path: Path): FieldError[] {
+function validateList(list: JsonArray, { node }: CompiledSchema, path: OptionalPath): FieldError[] {
   const type = node['x-kubernetes-list-type']
   if (type === 'set')
-    return repetitions(list.map(keyText)).map((index) =>
-      fieldError.duplicate(path?.index(index), inKeyOrder(list[index] ?? null)),
+    return duplicates(list.map(keyText)).map((index) =>
+      fieldError.duplicate(path?.index(index), sortKeys(list[index] ?? null)),
     )
   if (type !== 'map') return []
   const wrong = list.findIndex((item) => item !== null && !isJsonObject(item))
@@ -56,21 +56,21 @@ function validateList(list: JsonArray, { node }: Plan, path: Path): FieldError[]
     return [
       fieldError.invalid(
         path?.index(wrong),
-        inKeyOrder(list[wrong] ?? null),
+        sortKeys(list[wrong] ?? null),
         'must be an object for an array of list-type map',
       ),
     ]
   const names = node['x-kubernetes-list-map-keys'] ?? []
   const texts = list.map((item) =>
-    names.length === 1 ? keyText(valueOf(item, names[0] ?? '')) : canonicalText(keysOf(item, names)),
+    names.length === 1 ? keyText(valueOf(item, names[0] ?? '')) : canonicalJson(keysOf(item, names)),
   )
-  return repetitions(texts).map((index) =>
-    fieldError.duplicate(path?.index(index), inKeyOrder(keysOf(list[index] ?? null, names))),
+  return duplicates(texts).map((index) =>
+    fieldError.duplicate(path?.index(index), sortKeys(keysOf(list[index] ?? null, names))),
   )
 }
 
 /** Where a key stands for the second time. */
-function repetitions(keys: readonly unknown[]): number[] {
+function duplicates(keys: readonly unknown[]): number[] {
   if (new Set(keys).size === keys.length) return []
   const counts = new Map<unknown, number>()
   const found: number[] = []
@@ -85,7 +85,7 @@ function repetitions(keys: readonly unknown[]): number[] {
 /** What a value is looked up by: scalars are that themselves, and a text is told from them by what is before it. */
 function keyText(value: JsonValue | undefined): unknown {
   if (typeof value === 'string') return `"${value}`
-  return typeof value === 'object' && value !== null ? canonicalText(value) : value
+  return typeof value === 'object' && value !== null ? canonicalJson(value) : value
 }
 
 function valueOf(item: JsonValue, name: string): JsonValue | undefined {

@@ -6,18 +6,18 @@
  */
 import { isJsonObject } from '../json.ts'
 import type { JsonObject, JsonObjectDraft, JsonValue } from '../json.ts'
-import { conform } from '../schema/conform.ts'
-import type { Conformed } from '../schema/conform.ts'
+import { decodeObject } from '../schema/conform.ts'
+import type { DecodedObject } from '../schema/conform.ts'
 import type { Schema, SchemaNode } from '../schema/schema.ts'
 import { compareText } from '../text.ts'
 
 /** Reads metadata; null is empty metadata. */
-export function readMetadata(value: JsonValue): Conformed {
+export function coerceObjectMeta(value: JsonValue): DecodedObject {
   if (value === null) return { object: {}, unknown: [] }
   // Anything but an object is refused in the words for one.
-  const conformed = conform(value as JsonObject, schema)
+  const conformed = decodeObject(value as JsonObject, schema)
   if (conformed.mistake === undefined) return { ...conformed, object: leaveOutEmpty(conformed.object) }
-  const { mistake = '' } = isJsonObject(value) ? conform(inOrder(value), schema) : conformed
+  const { mistake = '' } = isJsonObject(value) ? decodeObject(inOrder(value), schema) : conformed
   return { ...conformed, mistake: mistake.replace(/(\.uid of type )string$/, '$1types.UID') }
 }
 

@@ -10,21 +10,21 @@ import type { SchemaNode } from '../schema/schema.ts'
 import { formatOf } from './formats/format.ts'
 import type { Format } from './formats/format.ts'
 
-export interface Plan {
+export interface CompiledSchema {
   readonly node: SchemaNode
-  readonly properties: ReadonlyMap<string, Plan> | undefined
+  readonly properties: ReadonlyMap<string, CompiledSchema> | undefined
   /** What other fields are, where they have a schema. */
-  readonly additional: Plan | undefined
+  readonly additional: CompiledSchema | undefined
   /** Whether there is a word about other fields, be it only `true`. */
   readonly open: boolean
-  readonly items: Plan | undefined
+  readonly items: CompiledSchema | undefined
   /** Whether unknown fields are kept. */
   readonly preserves: boolean
   /** Whether an object with metadata of its own stands here. */
   readonly embedded: boolean
   readonly nullable: boolean
   /** `undefined` when there is none; a default of null is none. */
-  readonly standard: JsonValue | undefined
+  readonly defaultValue: JsonValue | undefined
   /** The types a value may have; `undefined` when any will do. */
   readonly types: readonly string[] | undefined
   /** The format, when it is one that is checked for these types. */
@@ -43,30 +43,30 @@ export interface Plan {
 }
 
 interface Alternatives {
-  readonly any: readonly Plan[]
-  readonly one: readonly Plan[]
-  readonly all: readonly Plan[]
-  readonly not: Plan | undefined
+  readonly any: readonly CompiledSchema[]
+  readonly one: readonly CompiledSchema[]
+  readonly all: readonly CompiledSchema[]
+  readonly not: CompiledSchema | undefined
 }
 
 /** The plan of a schema; the same one every time. */
-export function planOf(node: SchemaNode): Plan {
+export function compileSchema(node: SchemaNode): CompiledSchema {
   let plan = plans.get(node)
   if (!plan) plans.set(node, (plan = prepare(node)))
   return plan
 }
 
-const plans = new WeakMap<SchemaNode, Plan>()
+const plans = new WeakMap<SchemaNode, CompiledSchema>()
 
-function prepare(node: SchemaNode): Plan {
+function prepare(node: SchemaNode): CompiledSchema {
   const { additionalProperties, items, nullable = false, default: standard = null } = node
   const properties =
-    node.properties && new Map(Object.entries(node.properties).map(([key, child]) => [key, planOf(child)]))
-  const additional = typeof additionalProperties === 'object' ? planOf(additionalProperties) : undefined
+    node.properties && new Map(Object.entries(node.properties).map(([key, child]) => [key, compileSchema(child)]))
+  const additional = typeof additionalProperties === 'object' ? compileSchema(additionalProperties) : undefined
   const below = [
     ...(properties?.values() ?? []),
     ...(additional ? [additional] : []),
-    ...(items ? [planOf(items)] : []),
+    ...(items ? [compileSchema(items)] : []),
   ]
   const types = typesOf(node)
   const listType = node['x-kubernetes-list-type'] ?? 'atomic'
@@ -83,13 +83,13 @@ function prepare(node: SchemaNode): Plan {
     alternatives,
     limited,
     open: additionalProperties !== undefined,
-    items: items && planOf(items),
+    items: items && compileSchema(items),
     preserves: node['x-kubernetes-preserve-unknown-fields'] === true,
-    standard: standard ?? undefined,
+    defaultValue: standard ?? undefined,
     format: formatOf(node.format, types),
     plain:
       limited || alternatives ? undefined : node.type === 'string' || node.type === 'boolean' ? node.type : undefined,
-    hasDefaults: below.some((plan) => plan.standard !== undefined || plan.hasDefaults),
+    hasDefaults: below.some((plan) => plan.defaultValue !== undefined || plan.hasDefaults),
     hasListTypes: listType !== 'atomic' || below.some((plan) => plan.hasListTypes),
     hasEmbedded: embedded || below.some((plan) => plan.hasEmbedded),
   }
@@ -116,5 +116,10 @@ function typesOf(node: SchemaNode): readonly string[] | undefined {
 
 function alternativesOf({ anyOf = [], oneOf = [], allOf = [], not }: SchemaNode): Alternatives | undefined {
   if (anyOf.length + oneOf.length + allOf.length === 0 && not === undefined) return undefined
-  return { any: anyOf.map(planOf), one: oneOf.map(planOf), all: allOf.map(planOf), not: not && planOf(not) }
+  return {
+    any: anyOf.map(compileSchema),
+    one: oneOf.map(compileSchema),
+    all: allOf.map(compileSchema),
+    not: not && compileSchema(not),
+  }
 }

@@ -4,7 +4,7 @@ import { deepFreeze, getOwn } from '../json.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { defaultCustomObject } from './default.ts'
-import { shapeCustomObject } from './shape.ts'
+import { pruneCustomObject } from './shape.ts'
 import { validateCustomObject } from './validate.ts'
 
 const string: SchemaNode = { type: 'string' }
@@ -48,7 +48,7 @@ const schema: SchemaNode = { type: 'object', properties: { spec } }
 
 const parse = (text: string): JsonObject => deepFreeze(JSON.parse(text) as JsonObject)
 const shape = (text: string): { spec: JsonValue | undefined; unknown: readonly string[]; mistake?: string } => {
-  const { object, ...rest } = shapeCustomObject(
+  const { object, ...rest } = pruneCustomObject(
     parse(`{"apiVersion":"g.io/v1","kind":"Thing","metadata":{"name":"a"},"spec":${text}}`),
     schema,
   )
@@ -60,7 +60,7 @@ describe('shapeCustomObject', () => {
     const object = parse(
       '{"apiVersion":"g.io/v1","kind":"Thing","metadata":{"name":"a","labels":{"b":"c"}},"spec":{"size":1,"note":null,"map":{"x":{"a":"b"}},"list":[{"a":"b"}],"free":{"any":{"thing":1}}}}',
     )
-    const result = shapeCustomObject(object, schema)
+    const result = pruneCustomObject(object, schema)
     expect(result).toEqual({ object, unknown: [] })
     expect(result.object).toBe(object)
   })
@@ -141,7 +141,7 @@ describe('shapeCustomObject', () => {
   })
 
   test('reads metadata as ObjectMeta: what is empty is left out, unknown fields are dropped and named first', () => {
-    const { object, unknown } = shapeCustomObject(
+    const { object, unknown } = pruneCustomObject(
       parse(`{"zzz":1,"metadata":{"name":"a","generateName":"","generation":0,"labels":{"x":null},"annotations":{},"finalizers":[],
       "creationTimestamp":"2026-01-01T01:00:00+01:00","deletionTimestamp":null,"deletionGracePeriodSeconds":0,"ownerReferences":[{"kind":"Pod","foo":1}],"bar":1}}`),
       schema,
@@ -184,11 +184,11 @@ describe('shapeCustomObject', () => {
     ],
   ])('refuses %s', (body, mistake) => {
     const object = parse(body)
-    expect(shapeCustomObject(object, schema)).toEqual({ object, unknown: [], mistake })
+    expect(pruneCustomObject(object, schema)).toEqual({ object, unknown: [], mistake })
   })
 
   test('metadata that is null is empty', () => {
-    expect(shapeCustomObject(parse('{"metadata":null}'), schema)).toEqual({ object: { metadata: {} }, unknown: [] })
+    expect(pruneCustomObject(parse('{"metadata":null}'), schema)).toEqual({ object: { metadata: {} }, unknown: [] })
   })
 
   test('reads the metadata of embedded resources, and names what it drops last', () => {
@@ -212,11 +212,11 @@ describe('shapeCustomObject', () => {
 
   test('keeps everything at the root that preserves unknown fields', () => {
     const object = parse('{"kind":"A","other":{"b":1},"spec":{"size":1}}')
-    expect(shapeCustomObject(object, { ...schema, 'x-kubernetes-preserve-unknown-fields': true }).object).toBe(object)
+    expect(pruneCustomObject(object, { ...schema, 'x-kubernetes-preserve-unknown-fields': true }).object).toBe(object)
   })
 
   test('reports no more than a thousand fields and removes all', () => {
-    const { object, unknown } = shapeCustomObject(
+    const { object, unknown } = pruneCustomObject(
       parse(`{${Array.from({ length: 1500 }, (_, index) => `"x${index}":1`).join()}}`),
       schema,
     )
@@ -257,9 +257,9 @@ describe('shapeCustomObject', () => {
   test('whatever comes: nothing given is changed, a second time changes nothing, and what was shaped can be validated', () => {
     fc.assert(
       fc.property(anyValue, (value) => {
-        const first = shapeCustomObject(deepFreeze({ kind: 'Thing', spec: value }), schema)
+        const first = pruneCustomObject(deepFreeze({ kind: 'Thing', spec: value }), schema)
         if (first.mistake !== undefined) return
-        const again = shapeCustomObject(deepFreeze(first.object), schema)
+        const again = pruneCustomObject(deepFreeze(first.object), schema)
         expect(again).toEqual({ object: first.object, unknown: [] })
         expect(again.object).toBe(first.object)
         const full = deepFreeze(defaultCustomObject(first.object, schema))

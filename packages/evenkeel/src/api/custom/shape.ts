@@ -12,26 +12,26 @@ import { fieldError, formatFieldError } from '../error/field-error.ts'
 import { FieldPath } from '../error/field-path.ts'
 import { isJsonObject, setOwn } from '../json.ts'
 import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../json.ts'
-import type { Conformed } from '../schema/conform.ts'
+import type { DecodedObject } from '../schema/conform.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { compareText } from '../text.ts'
-import { canonicalText, inKeyOrder } from './canonical.ts'
-import { readMetadata } from './metadata.ts'
-import { planOf } from './plan.ts'
-import type { Plan } from './plan.ts'
+import { canonicalJson, sortKeys } from './canonical.ts'
+import { coerceObjectMeta } from './metadata.ts'
+import { compileSchema } from './plan.ts'
+import type { CompiledSchema } from './plan.ts'
 
-type Steps = (string | number)[]
+type PathSteps = (string | number)[]
 
 /** What is wrong with the metadata of an embedded resource; never leaves this file. */
-class Refusal extends Error {}
+class PruneError extends Error {}
 
 /** Prunes a custom object and reads its metadata. */
-export function shapeCustomObject(value: JsonObject, schema: SchemaNode): Conformed {
+export function pruneCustomObject(value: JsonObject, schema: SchemaNode): DecodedObject {
   const mistake = typeMistake(value)
   if (mistake !== undefined) return { object: value, unknown: [], mistake }
-  const metadata = value['metadata'] === undefined ? undefined : readMetadata(value['metadata'])
+  const metadata = value['metadata'] === undefined ? undefined : coerceObjectMeta(value['metadata'])
   if (metadata?.mistake !== undefined) return { object: value, unknown: [], mistake: metadata.mistake }
-  const walk = new Walk(planOf(schema))
+  const walk = new Pruner(compileSchema(schema))
   try {
     const shaped = walk.root(value)
     const object =
@@ -43,7 +43,7 @@ export function shapeCustomObject(value: JsonObject, schema: SchemaNode): Confor
       unknown: [...(metadata?.unknown.map((path) => `metadata.${path}`).sort(compareText) ?? []), ...walk.unknown()],
     }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof PruneError)) throw error
     return { object: value, unknown: [], mistake: error.message }
   }
 }
@@ -58,7 +58,7 @@ function typeMistake(value: JsonObject): string | undefined {
 }
 
 function goValue(value: JsonValue): string {
-  return value === null ? '<nil>' : typeof value === 'object' ? canonicalText(value) : String(value)
+  return value === null ? '<nil>' : typeof value === 'object' ? canonicalJson(value) : String(value)
 }
 
 function goType(value: JsonValue): string {
@@ -71,13 +71,13 @@ function goType(value: JsonValue): string {
 /** Far more than anybody is told; a hostile body could have a field per four bytes. */
 const unknownMax = 1000
 
-class Walk {
-  readonly #plan: Plan
-  readonly #steps: Steps = []
+class Pruner {
+  readonly #plan: CompiledSchema
+  readonly #steps: PathSteps = []
   readonly #pruned: string[] = []
   readonly #dropped: string[] = []
 
-  constructor(plan: Plan) {
+  constructor(plan: CompiledSchema) {
     this.#plan = plan
   }
 
@@ -91,14 +91,14 @@ class Walk {
   }
 
   /** `keeps` says that unknown fields stay: the list items of a place that preserves them are as free as it is. */
-  #value(value: JsonValue, plan: Plan | undefined, keeps: boolean): JsonValue {
+  #value(value: JsonValue, plan: CompiledSchema | undefined, keeps: boolean): JsonValue {
     if (typeof value !== 'object' || value === null) return value
     if (plan === undefined) return keeps ? value : this.#empty(value)
     if (Array.isArray(value)) return this.#list(value, plan, keeps || plan.preserves)
     return this.#object(value as JsonObject, plan, { keeps: keeps || plan.preserves, root: false })
   }
 
-  #list(list: JsonArray, plan: Plan, keeps: boolean): JsonArray {
+  #list(list: JsonArray, plan: CompiledSchema, keeps: boolean): JsonArray {
     const depth = this.#steps.length
     let draft: JsonValue[] | undefined
     for (let index = 0; index < list.length; index++) {
@@ -112,7 +112,7 @@ class Walk {
     return draft ?? list
   }
 
-  #object(object: JsonObject, plan: Plan, { keeps, root }: { keeps: boolean; root: boolean }): JsonObject {
+  #object(object: JsonObject, plan: CompiledSchema, { keeps, root }: { keeps: boolean; root: boolean }): JsonObject {
     const depth = this.#steps.length
     let draft: JsonObjectDraft | undefined
     for (const key of Object.keys(object)) {
@@ -132,7 +132,7 @@ class Walk {
     return draft ?? object
   }
 
-  #field(value: JsonValue, plan: Plan, keeps: boolean): JsonValue | undefined {
+  #field(value: JsonValue, plan: CompiledSchema, keeps: boolean): JsonValue | undefined {
     const place = plan.properties?.get(this.#key()) ?? plan.additional
     if (place === undefined && !plan.open) {
       if (keeps) return value
@@ -143,7 +143,7 @@ class Walk {
   }
 
   /** Metadata of the root is read elsewhere. */
-  #metaField(value: JsonValue, plan: Plan, root: boolean): JsonValue | undefined {
+  #metaField(value: JsonValue, plan: CompiledSchema, root: boolean): JsonValue | undefined {
     const key = this.#key()
     if (root) return value
     const place = plan.properties?.get(key) ?? plan.additional
@@ -152,7 +152,7 @@ class Walk {
       if (typeof value !== 'string') throw this.#refusal(value, 'must be a string')
       return value
     }
-    const { object, unknown, mistake } = readMetadata(value)
+    const { object, unknown, mistake } = coerceObjectMeta(value)
     if (mistake !== undefined) throw this.#refusal(value, mistake)
     for (const path of unknown) this.#dropped.push(`${this.#path().toString()}.${path}`)
     return object
@@ -188,8 +188,8 @@ class Walk {
     return String(this.#steps.at(-1))
   }
 
-  #refusal(value: JsonValue, why: string): Refusal {
-    return new Refusal(formatFieldError(fieldError.invalid(this.#path(), inKeyOrder(value), why)))
+  #refusal(value: JsonValue, why: string): PruneError {
+    return new PruneError(formatFieldError(fieldError.invalid(this.#path(), sortKeys(value), why)))
   }
 
   /** Errors write the keys of maps in brackets; reports of unknown fields do not. */
@@ -208,15 +208,15 @@ class Walk {
 }
 
 /** What becomes of a null: it stays where it may, and where a default will replace it. */
-function nullAt(place: Plan | undefined): null | undefined {
-  return place === undefined || place.nullable || place.standard !== undefined ? null : undefined
+function nullAt(place: CompiledSchema | undefined): null | undefined {
+  return place === undefined || place.nullable || place.defaultValue !== undefined ? null : undefined
 }
 
 function isMetaField(key: string): boolean {
   return key === 'metadata' || key === 'kind' || key === 'apiVersion'
 }
 
-function formatSteps(steps: Readonly<Steps>): string {
+function formatSteps(steps: Readonly<PathSteps>): string {
   let path = ''
   for (const step of steps) path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`
   return path

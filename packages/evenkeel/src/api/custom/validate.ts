@@ -10,17 +10,17 @@ import type { FieldError } from '../error/field-error.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { RuleEvaluator } from '../rules/load.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import type { Matches } from './checks.ts'
-import { Pair } from './correlate.ts'
-import { validateEmbedded } from './embedded.ts'
+import type { PatternMatcher } from './checks.ts'
+import { CorrelatedValue } from './correlate.ts'
+import { validateEmbeddedResources } from './embedded.ts'
 import { validateListTypes } from './list-types.ts'
-import { planOf } from './plan.ts'
-import type { Plan } from './plan.ts'
-import { Validator } from './validator.ts'
+import { compileSchema } from './plan.ts'
+import type { CompiledSchema } from './plan.ts'
+import { SchemaValidator } from './validator.ts'
 
 export interface ValidateCustomOptions {
   /** Whether a text matches a pattern, in the dialect of RE2. Patterns come from users: this must not take forever. */
-  readonly matches: Matches
+  readonly matches: PatternMatcher
   /** The object that is to be replaced. */
   readonly old?: JsonObject | undefined
   /**
@@ -73,28 +73,28 @@ function validateBySchema(
   schema: SchemaNode,
   { matches, old, part }: ValidateCustomOptions,
 ): FieldError[] {
-  const plan = planOf(schema)
+  const plan = compileSchema(schema)
   const errors =
     part === undefined
       ? [
           ...validateValues(object, plan, { matches, old }),
-          ...(plan.hasEmbedded ? validateEmbedded(object, plan, undefined) : []),
+          ...(plan.hasEmbedded ? validateEmbeddedResources(object, plan, undefined) : []),
         ]
       : validateStatus(object, plan, { matches, old })
   if (!plan.hasListTypes || (old && validateListTypes(old, plan, undefined).length > 0)) return errors
   return [...errors, ...validateListTypes(object, plan, undefined)]
 }
 
-interface Situation {
-  readonly matches: Matches
+interface ValueValidationOptions {
+  readonly matches: PatternMatcher
   readonly old: JsonValue | undefined
 }
 
 /** Paths begin below the status; only the field of an error names it. */
 function validateStatus(
   { status }: JsonObject,
-  plan: Plan,
-  { matches, old }: { matches: Matches; old: JsonObject | undefined },
+  plan: CompiledSchema,
+  { matches, old }: { matches: PatternMatcher; old: JsonObject | undefined },
 ): FieldError[] {
   const place = plan.properties?.get('status')
   if (status === undefined || place === undefined) return []
@@ -105,16 +105,20 @@ function validateStatus(
 }
 
 /** The old object is looked at only when something is wrong: it can only make errors fewer. */
-function validateValues(value: JsonValue, plan: Plan, { matches, old }: Situation): FieldError[] {
-  const validator = new Validator(matches)
+function validateValues(
+  value: JsonValue,
+  plan: CompiledSchema,
+  { matches, old }: ValueValidationOptions,
+): FieldError[] {
+  const validator = new SchemaValidator(matches)
   const errors: FieldError[] = []
   validator.check(value, plan, { trail: undefined, errors, pair: undefined })
-  if (errors.length === 0 || old === undefined) return withoutRepetitions(errors)
+  if (errors.length === 0 || old === undefined) return withoutDuplicates(errors)
   const remaining: FieldError[] = []
-  validator.check(value, plan, { trail: undefined, errors: remaining, pair: new Pair(value, old, plan) })
-  return withoutRepetitions(remaining)
+  validator.check(value, plan, { trail: undefined, errors: remaining, pair: new CorrelatedValue(value, old, plan) })
+  return withoutDuplicates(remaining)
 }
 
-function withoutRepetitions(errors: FieldError[]): FieldError[] {
+function withoutDuplicates(errors: FieldError[]): FieldError[] {
   return errors.length < 2 ? errors : [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }

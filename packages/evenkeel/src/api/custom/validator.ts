@@ -11,28 +11,28 @@ import { getOwn } from '../json.ts'
 import { notInBody, pathOf } from '../schema/constraints.ts'
 import { quote } from '../text.ts'
 import { checkEnum, checkList, checkNumber, checkText, checkType } from './checks.ts'
-import type { Matches, Place } from './checks.ts'
-import type { Pair } from './correlate.ts'
-import type { Plan } from './plan.ts'
+import type { PatternMatcher, ValidationContext } from './checks.ts'
+import type { CorrelatedValue } from './correlate.ts'
+import type { CompiledSchema } from './plan.ts'
 
-interface At extends Place {
+interface ValueContext extends ValidationContext {
   /** The value together with the old one it replaces, where there is one to compare with. */
-  readonly pair: Pair | undefined
+  readonly pair: CorrelatedValue | undefined
 }
 
-interface Outcome {
+interface ValidationResult {
   readonly errors: readonly FieldError[]
   readonly count: number
 }
 
-export class Validator {
-  readonly #matches: Matches
+export class SchemaValidator {
+  readonly #matches: PatternMatcher
 
-  constructor(matches: Matches) {
+  constructor(matches: PatternMatcher) {
     this.#matches = matches
   }
 
-  check(value: JsonValue, plan: Plan, at: At): number {
+  check(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
     const { errors, pair } = at
     const before = errors.length
     const count = value === null ? this.#checkNull(plan, at) : this.#checkPresent(value, plan, at)
@@ -40,14 +40,14 @@ export class Validator {
     return count
   }
 
-  #checkNull(plan: Plan, at: At): number {
+  #checkNull(plan: CompiledSchema, at: ValueContext): number {
     const right = checkType(null, plan, at)
     checkEnum(null, plan, at)
     return right ? 1 : 0
   }
 
   // The order of the checks is upstream's, and so are the numbers.
-  #checkPresent(value: JsonValue, plan: Plan, at: At): number {
+  #checkPresent(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
     let count = 4
     if (plan.types !== undefined || plan.format !== undefined) count += checkType(value, plan, at) ? 2 : 1
     if (plan.alternatives !== undefined) count += this.#checkAlternatives(value, plan.alternatives, at)
@@ -67,7 +67,7 @@ export class Validator {
       : count
   }
 
-  #checkItems(list: JsonArray, { items }: Plan, { trail, errors, pair }: At): number {
+  #checkItems(list: JsonArray, { items }: CompiledSchema, { trail, errors, pair }: ValueContext): number {
     if (!items) return 0
     let count = 0
     for (let index = 0; index < list.length; index++) {
@@ -80,7 +80,7 @@ export class Validator {
     return count
   }
 
-  #checkFields(object: JsonObject, plan: Plan, at: At): number {
+  #checkFields(object: JsonObject, plan: CompiledSchema, at: ValueContext): number {
     const { trail, errors } = at
     const {
       properties,
@@ -109,10 +109,10 @@ export class Validator {
   /** Alternatives are about the whole value: what has not changed is not forgiven inside them. */
   #checkAlternatives(
     value: JsonValue,
-    { any, one, all, not }: NonNullable<Plan['alternatives']>,
-    { trail, errors }: At,
+    { any, one, all, not }: NonNullable<CompiledSchema['alternatives']>,
+    { trail, errors }: ValueContext,
   ): number {
-    const attempt = (plan: Plan): Outcome => {
+    const attempt = (plan: CompiledSchema): ValidationResult => {
       const found: FieldError[] = []
       return { errors: found, count: this.check(value, plan, { trail, errors: found, pair: undefined }) }
     }
@@ -127,19 +127,23 @@ export class Validator {
   }
 }
 
-/** What {@link Validator.check} counts for a good text and a good boolean; spared the walk, since most fields are such. */
+/** What {@link SchemaValidator.check} counts for a good text and a good boolean; spared the walk, since most fields are such. */
 const plainTextCount = 7
 const plainBooleanCount = 6
 
-interface Refusing {
+interface AlternativeContext {
   readonly errors: FieldError[]
   readonly refuse: (why: string) => void
 }
 
-type Attempt = (plan: Plan) => Outcome
+type AlternativeCheck = (plan: CompiledSchema) => ValidationResult
 
-function checkAny(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: Refusing): number {
-  let best: Outcome | undefined
+function checkAny(
+  plans: readonly CompiledSchema[],
+  attempt: AlternativeCheck,
+  { errors, refuse }: AlternativeContext,
+): number {
+  let best: ValidationResult | undefined
   for (const plan of plans) {
     const outcome = attempt(plan)
     if (outcome.errors.length === 0) return outcome.count
@@ -150,7 +154,11 @@ function checkAny(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: 
   return best?.count ?? 0
 }
 
-function checkOne(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: Refusing): number {
+function checkOne(
+  plans: readonly CompiledSchema[],
+  attempt: AlternativeCheck,
+  { errors, refuse }: AlternativeContext,
+): number {
   const outcomes = plans.map(attempt)
   const [right, ...more] = outcomes.filter((outcome) => outcome.errors.length === 0)
   if (right !== undefined) {
@@ -163,7 +171,11 @@ function checkOne(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: 
   return best.count
 }
 
-function checkAll(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: Refusing): number {
+function checkAll(
+  plans: readonly CompiledSchema[],
+  attempt: AlternativeCheck,
+  { errors, refuse }: AlternativeContext,
+): number {
   const outcomes = plans.map(attempt)
   const wrong = outcomes.filter((outcome) => outcome.errors.length > 0)
   for (const outcome of wrong) for (const error of outcome.errors) errors.push(error)
@@ -174,8 +186,8 @@ function checkAll(plans: readonly Plan[], attempt: Attempt, { errors, refuse }: 
 
 function checkCount(
   object: JsonObject,
-  { node: { minProperties, maxProperties } }: Plan,
-  { trail, errors }: Place,
+  { node: { minProperties, maxProperties } }: CompiledSchema,
+  { trail, errors }: ValidationContext,
 ): void {
   const count = Object.values(object).filter((value) => value !== undefined).length
   if (minProperties !== undefined && count < minProperties)
@@ -185,7 +197,7 @@ function checkCount(
 }
 
 /** The types of the whole object are never forgiven: old and new were brought to the same version before. */
-function pairOf(key: string, { trail, pair }: At): Pair | undefined {
+function pairOf(key: string, { trail, pair }: ValueContext): CorrelatedValue | undefined {
   return pair === undefined || (trail === undefined && (key === 'kind' || key === 'apiVersion'))
     ? undefined
     : pair.field(key)

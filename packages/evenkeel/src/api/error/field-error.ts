@@ -20,42 +20,42 @@ export interface FieldError {
   readonly body: string
 }
 
-type Path = FieldPath | undefined
+type OptionalPath = FieldPath | undefined
 
 /** Makers of field errors, one per cause type. */
 export const fieldError = {
-  notFound: (path: Path, value: unknown): FieldError => withValue('FieldValueNotFound', path, { value }),
-  required: (path: Path, detail = ''): FieldError => withoutValue('FieldValueRequired', path, detail),
-  duplicate: (path: Path, value: unknown): FieldError => withValue('FieldValueDuplicate', path, { value }),
-  invalid: (path: Path, value: unknown, detail: string): FieldError =>
+  notFound: (path: OptionalPath, value: unknown): FieldError => withValue('FieldValueNotFound', path, { value }),
+  required: (path: OptionalPath, detail = ''): FieldError => withoutValue('FieldValueRequired', path, detail),
+  duplicate: (path: OptionalPath, value: unknown): FieldError => withValue('FieldValueDuplicate', path, { value }),
+  invalid: (path: OptionalPath, value: unknown, detail: string): FieldError =>
     withValue('FieldValueInvalid', path, { value, detail }),
-  typeInvalid: (path: Path, value: unknown, detail: string): FieldError =>
+  typeInvalid: (path: OptionalPath, value: unknown, detail: string): FieldError =>
     withValue('FieldValueTypeInvalid', path, { value, detail }),
-  forbidden: (path: Path, detail: string): FieldError => withoutValue('FieldValueForbidden', path, detail),
-  internal: (path: Path, detail: string): FieldError => withoutValue('InternalError', path, detail),
+  forbidden: (path: OptionalPath, detail: string): FieldError => withoutValue('FieldValueForbidden', path, detail),
+  internal: (path: OptionalPath, detail: string): FieldError => withoutValue('InternalError', path, detail),
 
-  notSupported(path: Path, value: unknown, supported: readonly string[]): FieldError {
+  notSupported(path: OptionalPath, value: unknown, supported: readonly string[]): FieldError {
     const detail = supported.length > 0 ? `supported values: ${supported.map(quote).join(', ')}` : ''
     return withValue('FieldValueNotSupported', path, { value, detail })
   },
 
   /** The text has more bytes than allowed; the text itself is not repeated. */
-  tooLong(path: Path, bytesMax: number): FieldError {
+  tooLong(path: OptionalPath, bytesMax: number): FieldError {
     return withoutValue('FieldValueTooLong', path, `may not be more than ${plural(bytesMax, 'byte')}`)
   },
 
-  tooShort(path: Path, charactersMin: number): FieldError {
+  tooShort(path: OptionalPath, charactersMin: number): FieldError {
     return withoutValue('FieldValueTooShort', path, `must be at least ${plural(charactersMin, 'character')}`)
   },
 
-  tooMany(path: Path, count: number, countMax: number): FieldError {
+  tooMany(path: OptionalPath, count: number, countMax: number): FieldError {
     return withValue('FieldValueTooMany', path, {
       value: count,
       detail: `must have at most ${plural(countMax, 'item')}`,
     })
   },
 
-  tooFew(path: Path, count: number, countMin: number): FieldError {
+  tooFew(path: OptionalPath, count: number, countMin: number): FieldError {
     return withValue('FieldValueTooFew', path, {
       value: count,
       detail: `must have at least ${plural(countMin, 'item')}`,
@@ -84,20 +84,20 @@ export function invalid(subject: NamedSubject, errors: readonly FieldError[]): A
   })
 }
 
-function withoutValue(type: FieldCauseType, path: Path, detail: string): FieldError {
+function withoutValue(type: FieldCauseType, path: OptionalPath, detail: string): FieldError {
   return { type, field: formatPath(path), body: detail ? `${fieldCauses[type]}: ${detail}` : fieldCauses[type] }
 }
 
 function withValue(
   type: FieldCauseType,
-  path: Path,
+  path: OptionalPath,
   { value, detail = '' }: { value: unknown; detail?: string },
 ): FieldError {
   const body = `${fieldCauses[type]}: ${formatValue(value)}`
   return { type, field: formatPath(path), body: detail ? `${body}: ${detail}` : body }
 }
 
-function formatPath(path: Path): string {
+function formatPath(path: OptionalPath): string {
   return path === undefined ? '<nil>' : path.toString()
 }
 

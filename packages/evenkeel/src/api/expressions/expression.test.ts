@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SchemaNode } from '../schema/schema.ts'
 import type { Environment } from './check/declarations.ts'
-import { schemaType, type SchemaType } from './check/schema-type.ts'
+import { schemaDeclType, type DeclType } from './check/schema-type.ts'
 import { dynType, optionalOf, stringType } from './check/type.ts'
 import { CompiledExpression, compileExpression, ruleEstimateMax, type EvaluateOptions } from './expression.ts'
 import { baseEnvironment } from './library/base.ts'
@@ -11,8 +11,8 @@ import { Optional } from './value/value.ts'
 const string: SchemaNode = { type: 'string' }
 const integer: SchemaNode = { type: 'integer' }
 
-function typeOf(properties: Record<string, SchemaNode>): SchemaType {
-  return schemaType({ root: { type: 'object', properties }, definitions: () => undefined })!
+function typeOf(properties: Record<string, SchemaNode>): DeclType {
+  return schemaDeclType({ root: { type: 'object', properties }, definitions: () => undefined })!
 }
 
 function compile(text: string, environment: Environment): CompiledExpression {

@@ -8,13 +8,13 @@
  */
 import { checkExpression, type Checked } from './check/checker.ts'
 import type { Environment } from './check/declarations.ts'
-import type { SchemaType } from './check/schema-type.ts'
+import type { DeclType } from './check/schema-type.ts'
 import type { Type } from './check/type.ts'
 import { validateExpression } from './check/validators.ts'
 import { estimateCost } from './cost/estimate.ts'
-import type { Range } from './cost/range.ts'
+import type { CountRange } from './cost/range.ts'
 import { CostExceeded, Frame, type Step } from './run/frame.ts'
-import { PlanIssue, Planner } from './run/planner.ts'
+import { PlanError, Planner } from './run/planner.ts'
 import { EvaluationError, type Value } from './value/value.ts'
 import { formatIssues, type Issue } from './syntax/issue.ts'
 import { parseExpression } from './syntax/parser.ts'
@@ -27,7 +27,7 @@ export const objectCostMax = 10_000_000
 /** What the estimate for one rule may be. */
 export const ruleEstimateMax = 10_000_000n
 /** What the estimates for all rules of a definition may be together. */
-export const definitionEstimateMax = 100_000_000n
+export const crdEstimateMax = 100_000_000n
 
 export interface CompileFailure {
   /** Either the text is wrong, or it is fine but can never run, such as `int('x')`. */
@@ -102,7 +102,7 @@ export class CompiledExpression {
   }
 
   /** The bounds of what an evaluation can cost, when `self` is of a type with limits. */
-  estimateCost(self?: SchemaType): Range {
+  estimateCost(self?: DeclType): CountRange {
     return estimateCost(this.#node, this.#checked, self)
   }
 }
@@ -124,7 +124,7 @@ export function compileExpression(
     const step = planner.plan(node).run
     return new CompiledExpression(text, node, { checked, step, slotCount: planner.slotCount })
   } catch (error) {
-    if (!(error instanceof PlanIssue)) throw error
+    if (!(error instanceof PlanError)) throw error
     return { stage: 'instantiation', errors: error.message }
   }
 }

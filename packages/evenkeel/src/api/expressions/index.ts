@@ -5,13 +5,13 @@
  * large. Rules of custom resources and policies are built on it.
  */
 export { baseEnvironment } from './library/base.ts'
-export { schemaType } from './check/schema-type.ts'
-export type { SchemaType, SchemaTypeOptions } from './check/schema-type.ts'
+export { schemaDeclType } from './check/schema-type.ts'
+export type { DeclType, DeclTypeOptions } from './check/schema-type.ts'
 export {
   callCostMax,
   compileExpression,
   CompiledExpression,
-  definitionEstimateMax,
+  crdEstimateMax,
   objectCostMax,
   ruleEstimateMax,
 } from './expression.ts'

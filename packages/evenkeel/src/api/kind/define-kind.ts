@@ -123,7 +123,7 @@ export function declareKind<T extends KubeObject, Input extends KubeObject = T>(
     statusSubresource = true,
   } = declaration
   const { singular = kind.toLowerCase(), plural = pluralOf(kind.toLowerCase()), listKind = `${kind}List` } = declaration
-  checkNames({ group, version, kind, listKind, plural, singular, shortNames, categories })
+  checkKindNames({ group, version, kind, listKind, plural, singular, shortNames, categories })
   const subresources = { status: statusSubresource, ...(scale && { scale: { ...scale } }) }
   return deepFreeze({
     group,
@@ -165,7 +165,16 @@ interface CheckedNames extends Required<
   readonly categories: readonly string[]
 }
 
-function checkNames({ group, version, kind, listKind, plural, singular, shortNames, categories }: CheckedNames): void {
+function checkKindNames({
+  group,
+  version,
+  kind,
+  listKind,
+  plural,
+  singular,
+  shortNames,
+  categories,
+}: CheckedNames): void {
   if (group !== '')
     refuse(checkDnsSubdomain(group), 'group', { name: group, kind, advice: 'use a domain in lower case' })
   refuse(checkDns1035Label(version), 'version', { name: version, kind, advice: 'use v1, v1beta1 or v1alpha1' })

@@ -3,7 +3,7 @@
  *
  * Invariants: a kind is frozen; its type is a phantom (`~types` never has a value at run time).
  */
-import type { ActionSheet } from '../actions/sheet.ts'
+import type { ActionDefinition } from '../actions/sheet.ts'
 import type { JsonObject } from '../json.ts'
 import type { KubeObject } from '../object.ts'
 
@@ -57,7 +57,7 @@ export interface Kind<T extends KubeObject = KubeObject, Input extends KubeObjec
   /** JSON paths that field selectors may use beside name and namespace. */
   readonly selectableFields: readonly string[]
   /** What can be done to its objects beside changing them; written into its definition. */
-  readonly actions?: readonly ActionSheet[]
+  readonly actions?: readonly ActionDefinition[]
   readonly '~types'?: { readonly object: T; readonly input: Input }
 }
 

@@ -10,7 +10,7 @@
 import type { Condition } from '../conditions.ts'
 import { getOwn, isJsonObject } from '../json.ts'
 import type { JsonObject } from '../json.ts'
-import { furtherStatusSchemas, verbStatusSchemas } from './verb-status.ts'
+import { additionalStatusSchemas, verbStatusSchemas } from './verb-status.ts'
 import type { VerbReport, VerbStatus } from './verb-status.ts'
 
 /** The fields that are added. */
@@ -79,7 +79,7 @@ export function withStandardStatus(given: JsonObject, reports: readonly VerbRepo
   if (type !== 'object' || isOpen || $ref !== undefined || !isJsonObject(properties)) return given
   const reported = reports.flatMap((report) => [
     [report, verbStatusSchemas[report]] as const,
-    ...Object.entries(furtherStatusSchemas[report] ?? {}),
+    ...Object.entries(additionalStatusSchemas[report] ?? {}),
   ])
   const missing = [...Object.entries(standard), ...reported].filter(([name]) => getOwn(properties, name) === undefined)
   return missing.length === 0 ? schema : { ...schema, properties: { ...properties, ...Object.fromEntries(missing) } }

@@ -178,7 +178,7 @@ export const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
 }
 
 /** Further fields that come with a report. */
-export const furtherStatusSchemas: Readonly<Partial<Record<VerbReport, Readonly<Record<string, JsonObject>>>>> = {
+export const additionalStatusSchemas: Readonly<Partial<Record<VerbReport, Readonly<Record<string, JsonObject>>>>> = {
   children: {
     childCounts: {
       type: 'array',

@@ -13,11 +13,11 @@ import { deepCopy, isJsonObject, setOwn } from '../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
 
 /** A place that a step cannot reach: the sentence says why. */
-export class PlaceError extends Error {}
+export class PointerError extends Error {}
 
 type Container = JsonObject | JsonArray
 
-export class Draft {
+export class JsonDraft {
   #root: JsonValue
   readonly #owned = new Set<unknown>()
   readonly #negativeIndices: boolean
@@ -31,7 +31,7 @@ export class Draft {
     return this.#root
   }
 
-  /** The value at a place. @throws {PlaceError} when there is none. */
+  /** The value at a place. @throws {PointerError} when there is none. */
   get(steps: readonly string[]): JsonValue {
     return steps.reduce<JsonValue>((value, step) => this.#child(value, step), this.#root)
   }
@@ -47,7 +47,7 @@ export class Draft {
     }
   }
 
-  /** Puts a value in the place of another. @throws {PlaceError} when there is none. */
+  /** Puts a value in the place of another. @throws {PointerError} when there is none. */
   replace(steps: readonly string[], value: JsonValue): void {
     this.get(steps)
     const step = steps.at(-1)
@@ -58,11 +58,11 @@ export class Draft {
     }
   }
 
-  /** Takes a value out and gives it back. @throws {PlaceError} when there is none. */
+  /** Takes a value out and gives it back. @throws {PointerError} when there is none. */
   remove(steps: readonly string[]): JsonValue {
     const value = this.get(steps)
     const step = steps.at(-1)
-    if (step === undefined) throw new PlaceError('the whole document cannot be removed')
+    if (step === undefined) throw new PointerError('the whole document cannot be removed')
     const container = this.#ownedContainer(steps)
     if (Array.isArray(container)) container.splice(this.#index(step, container.length), 1)
     else delete (container as Record<string, unknown>)[step]
@@ -87,7 +87,7 @@ export class Draft {
   }
 
   #own(value: JsonValue): Container {
-    if (typeof value !== 'object' || value === null) throw new PlaceError('a scalar has nothing inside')
+    if (typeof value !== 'object' || value === null) throw new PointerError('a scalar has nothing inside')
     if (this.#owned.has(value)) return value
     const copy = Array.isArray(value) ? [...(value as JsonArray)] : { ...(value as JsonObject) }
     this.#owned.add(copy)
@@ -97,9 +97,9 @@ export class Draft {
   #child(container: JsonValue, step: string): JsonValue {
     if (Array.isArray(container)) return (container as JsonArray)[this.#index(step, container.length)] as JsonValue
     if (!isJsonObject(container))
-      throw new PlaceError(`there is nothing inside a scalar, so no ${JSON.stringify(step)}`)
+      throw new PointerError(`there is nothing inside a scalar, so no ${JSON.stringify(step)}`)
     const child = Object.hasOwn(container, step) ? container[step] : undefined
-    if (child === undefined) throw new PlaceError(`there is no ${JSON.stringify(step)}`)
+    if (child === undefined) throw new PointerError(`there is no ${JSON.stringify(step)}`)
     return child
   }
 
@@ -107,9 +107,9 @@ export class Draft {
     if (insert && step === '-') return length
     const size = insert ? length + 1 : length
     const pattern = this.#negativeIndices ? /^(-?[1-9][0-9]*|0)$/ : /^([1-9][0-9]*|0)$/
-    if (!pattern.test(step)) throw new PlaceError(`${JSON.stringify(step)} is no index of an array`)
+    if (!pattern.test(step)) throw new PointerError(`${JSON.stringify(step)} is no index of an array`)
     const index = Number(step) < 0 ? Number(step) + size : Number(step)
-    if (index < 0 || index >= size) throw new PlaceError(`index ${step} lies outside an array of ${length}`)
+    if (index < 0 || index >= size) throw new PointerError(`index ${step} lies outside an array of ${length}`)
     return index
   }
 }

@@ -12,7 +12,7 @@ import { ApiError } from '../error/api-error.ts'
 import { badRequest, requestEntityTooLarge } from '../error/makers.ts'
 import { deepEqual, isJsonObject, jsonSize } from '../json.ts'
 import type { JsonValue } from '../json.ts'
-import { Draft, PlaceError } from './draft.ts'
+import { JsonDraft, PointerError } from './draft.ts'
 import { parsePointer } from './pointer.ts'
 
 export type JsonPatchOperation =
@@ -61,7 +61,7 @@ export function applyJsonPatch(document: JsonValue, patch: unknown, options: Jso
     copyBytesMax = 3 * 1024 * 1024,
   } = options
   const operations = checkPatch(patch, operationsMax)
-  const draft = new Draft(document, { negativeIndices })
+  const draft = new JsonDraft(document, { negativeIndices })
   const budget = { bytes: copyBytesMax }
   for (const [index, operation] of operations.entries()) {
     try {
@@ -69,7 +69,7 @@ export function applyJsonPatch(document: JsonValue, patch: unknown, options: Jso
       const isNew = missingIsNull && operation['op'] === 'replace' && isMissing(draft, operation)
       applyOperation(draft, isNew ? { ...operation, op: 'add' } : operation, budget)
     } catch (error) {
-      if (error instanceof PlaceError) throw refuse(error, index, operation)
+      if (error instanceof PointerError) throw refuse(error, index, operation)
       throw error
     }
   }
@@ -81,7 +81,7 @@ export function isFailedTest(error: unknown): boolean {
   return error instanceof ApiError && error.cause instanceof TestError
 }
 
-class TestError extends PlaceError {}
+class TestError extends PointerError {}
 
 type RawOperation = Readonly<Record<string, unknown>>
 
@@ -97,7 +97,7 @@ function checkPatch(patch: unknown, operationsMax: number): readonly RawOperatio
   return patch as RawOperation[]
 }
 
-function applyOperation(draft: Draft, operation: RawOperation, budget: { bytes: number }): void {
+function applyOperation(draft: JsonDraft, operation: RawOperation, budget: { bytes: number }): void {
   const path = pointerOf(operation, 'path')
   switch (operation['op']) {
     case 'add':
@@ -114,7 +114,7 @@ function applyOperation(draft: Draft, operation: RawOperation, budget: { bytes: 
     case 'copy':
       return copy(draft, { from: pointerOf(operation, 'from'), path }, budget)
     default:
-      throw new PlaceError('"op" must be add, remove, replace, move, copy or test')
+      throw new PointerError('"op" must be add, remove, replace, move, copy or test')
   }
 }
 
@@ -122,9 +122,9 @@ function test(actual: JsonValue, expected: JsonValue): void {
   if (!deepEqual(actual, expected)) throw new TestError('test failed: the value is another one')
 }
 
-function move(draft: Draft, from: readonly string[], path: readonly string[]): void {
+function move(draft: JsonDraft, from: readonly string[], path: readonly string[]): void {
   if (from.length < path.length && from.every((step, index) => step === path[index]))
-    throw new PlaceError('a value cannot be moved into itself')
+    throw new PointerError('a value cannot be moved into itself')
   const value = draft.get(from)
   if (from.length === path.length && from.every((step, index) => step === path[index])) return
   draft.remove(from)
@@ -132,29 +132,29 @@ function move(draft: Draft, from: readonly string[], path: readonly string[]): v
 }
 
 function copy(
-  draft: Draft,
+  draft: JsonDraft,
   { from, path }: { from: readonly string[]; path: readonly string[] },
   budget: { bytes: number },
 ): void {
   budget.bytes -= jsonSize(draft.get(from))
-  if (budget.bytes < 0) throw new PlaceError('copying would make the document grow beyond the limit')
+  if (budget.bytes < 0) throw new PointerError('copying would make the document grow beyond the limit')
   draft.add(path, draft.copyOf(from))
 }
 
 function pointerOf(operation: RawOperation, member: 'path' | 'from'): readonly string[] {
   const text = Object.hasOwn(operation, member) ? operation[member] : undefined
   const steps = typeof text === 'string' ? parsePointer(text) : undefined
-  if (steps === undefined) throw new PlaceError(`"${member}" must be a JSON pointer`)
+  if (steps === undefined) throw new PointerError(`"${member}" must be a JSON pointer`)
   return steps
 }
 
 function valueOf(operation: RawOperation): JsonValue {
   const value = Object.hasOwn(operation, 'value') ? operation['value'] : undefined
-  if (value === undefined) throw new PlaceError('"value" is missing')
+  if (value === undefined) throw new PointerError('"value" is missing')
   return value as JsonValue
 }
 
-function refuse(cause: PlaceError, index: number, operation: RawOperation): ApiError {
+function refuse(cause: PointerError, index: number, operation: RawOperation): ApiError {
   // Only texts are shown: turning a deeply nested array into one would run out of stack.
   const what = [operation['op'], operation['path']]
     .filter((part) => typeof part === 'string')
@@ -168,12 +168,12 @@ function refuse(cause: PlaceError, index: number, operation: RawOperation): ApiE
   )
 }
 
-function isTestForNothing(draft: Draft, operation: RawOperation): boolean {
+function isTestForNothing(draft: JsonDraft, operation: RawOperation): boolean {
   return operation['op'] === 'test' && operation['value'] === null && isMissing(draft, operation)
 }
 
 // Only the last step may be missing: where it would be must be there.
-function isMissing(draft: Draft, operation: RawOperation): boolean {
+function isMissing(draft: JsonDraft, operation: RawOperation): boolean {
   const path = pointerOf(operation, 'path')
   const parent = path.length > 0 ? draft.get(path.slice(0, -1)) : undefined
   return isJsonObject(parent) && !Object.hasOwn(parent, path.at(-1) ?? '')

@@ -3,9 +3,9 @@ import { formatFieldError } from '../error/field-error.ts'
 import { FieldPath } from '../error/field-path.ts'
 import type { JsonObject } from '../json.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import { validateDefinition } from '../structural/definition.ts'
+import { validateCrd } from '../structural/definition.ts'
 import { definitionCases } from './definitions.fixture.ts'
-import { ruleLanguage } from './language.ts'
+import { ruleEngine } from './language.ts'
 
 function definition(spec: SchemaNode, ...more: JsonObject[]): JsonObject {
   const version = {
@@ -29,7 +29,7 @@ function definition(spec: SchemaNode, ...more: JsonObject[]): JsonObject {
 
 /** The complaints, without what is the same in all of them. */
 function complaints(object: JsonObject, old?: JsonObject): string[] {
-  return validateDefinition(object, { expressions: ruleLanguage, ...(old && { old }) }).map((error) =>
+  return validateCrd(object, { expressions: ruleEngine, ...(old && { old }) }).map((error) =>
     formatFieldError(error)
       .replaceAll('spec.validation.openAPIV3Schema.properties[spec]', '…')
       .replaceAll('spec.validation.openAPIV3Schema', 'root')
@@ -47,7 +47,7 @@ describe('rules of definitions', () => {
   })
 
   test('are shown whole where they are wrong', () => {
-    const [error] = ruleLanguage.check(
+    const [error] = ruleEngine.check(
       { type: 'object', 'x-kubernetes-validations': [{ rule: '1', message: '<m>' }] },
       { path: FieldPath.of('s'), isSound: () => true, isUnchanged: false },
     )

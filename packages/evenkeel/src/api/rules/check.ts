@@ -9,11 +9,11 @@ import { fieldError } from '../error/field-error.ts'
 import type { FieldError } from '../error/field-error.ts'
 import type { FieldPath } from '../error/field-path.ts'
 import { escapeName } from '../expressions/check/escape.ts'
-import type { SchemaType } from '../expressions/check/schema-type.ts'
+import type { DeclType } from '../expressions/check/schema-type.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import { compileRules, typeOfPlace } from './compile.ts'
+import { compileRules, declTypeAt } from './compile.ts'
 import type { CompiledRule } from './compile.ts'
-import { TotalEstimate, cardinalityInside, cardinalityOf, checkEstimate, times } from './estimate.ts'
+import { TotalCostEstimate, cardinalityInside, cardinalityOf, checkEstimate, times } from './estimate.ts'
 import type { Cardinality } from './estimate.ts'
 import { showRule } from './rule.ts'
 
@@ -28,7 +28,7 @@ interface CheckRulesOptions {
 
 /** Everything that is wrong with the rules of a schema. */
 export function checkRules(schema: SchemaNode, { path, isSound, isUnchanged }: CheckRulesOptions): FieldError[] {
-  const check = new Check({ isSound, isUnchanged })
+  const check = new RuleChecker({ isSound, isUnchanged })
   check.visit({
     node: schema,
     path,
@@ -41,13 +41,13 @@ export function checkRules(schema: SchemaNode, { path, isSound, isUnchanged }: C
   return [...check.errors, ...check.total.errors(path)]
 }
 
-interface Place {
+interface SchemaLocation {
   readonly node: SchemaNode
   readonly path: FieldPath
   readonly cardinality: Cardinality
-  readonly parent: Place | undefined
+  readonly parent: SchemaLocation | undefined
   /** The type of this place, from that of the parent; `missing` when it has one and it says nothing. */
-  readonly typeFrom: (parent: SchemaType) => SchemaType | Missing | undefined
+  readonly typeFrom: (parent: DeclType) => DeclType | Missing | undefined
   readonly hasRulesAbove: boolean
   /** The list above whose items nobody can tell from each other. */
   readonly uncorrelated: FieldPath | undefined
@@ -55,19 +55,19 @@ interface Place {
 
 type Missing = 'missing'
 
-class Check {
+class RuleChecker {
   readonly errors: FieldError[] = []
-  readonly total = new TotalEstimate()
+  readonly total = new TotalCostEstimate()
   readonly #isSound: (node: SchemaNode) => boolean
   readonly #isUnchanged: boolean
-  readonly #types = new Map<Place, SchemaType | Missing | string>()
+  readonly #types = new Map<SchemaLocation, DeclType | Missing | string>()
 
   constructor({ isSound, isUnchanged }: Pick<CheckRulesOptions, 'isSound' | 'isUnchanged'>) {
     this.#isSound = isSound
     this.#isUnchanged = isUnchanged
   }
 
-  visit(place: Place): void {
+  visit(place: SchemaLocation): void {
     const { node, path } = place
     const inside = {
       cardinality: cardinalityInside(node, place.cardinality),
@@ -98,7 +98,7 @@ class Check {
     if (hasOwnRules(node) && this.#isSound(node)) this.#checkPlace(place)
   }
 
-  #checkPlace(place: Place): void {
+  #checkPlace(place: SchemaLocation): void {
     const { node, path } = place
     const type = this.#typeOf(place)
     const at = path.child('x-kubernetes-validations')
@@ -112,7 +112,7 @@ class Check {
         ),
       )
     else {
-      const cardinality = place.cardinality ?? cardinalityOf(type.minSize)
+      const cardinality = place.cardinality ?? cardinalityOf(type.minSerializedSize)
       const isResource = place.parent === undefined || isEmbedded(node)
       for (const [index, compiled] of compileRules({ node, type, isResource }).entries()) {
         this.#checkRule(compiled, { path: at.index(index), type, cardinality, uncorrelated: place.uncorrelated })
@@ -120,8 +120,8 @@ class Check {
     }
   }
 
-  #checkRule(compiled: CompiledRule, { path, type, cardinality, uncorrelated }: RuleSituation): void {
-    const { rule, expression, mistake, usesOld, messageExpression, messageMistake } = compiled
+  #checkRule(compiled: CompiledRule, { path, type, cardinality, uncorrelated }: RuleContext): void {
+    const { rule, expression, error: mistake, usesOld, messageExpression, messageError: messageMistake } = compiled
     const at = path.child('rule')
     this.#estimate('estimated rule cost', times(expression?.estimateCost(type).max ?? 0n, cardinality), at)
     if (mistake !== undefined) this.errors.push(fieldError.invalid(at, showRule(rule), mistake))
@@ -159,13 +159,13 @@ class Check {
   }
 
   /** Taken from the parent where rules need its type as well, else made from the schema; a sentence says why there is none. */
-  #typeOf(place: Place): SchemaType | Missing | string {
+  #typeOf(place: SchemaLocation): DeclType | Missing | string {
     let type = this.#types.get(place)
     if (type === undefined) this.#types.set(place, (type = this.#findType(place)))
     return type
   }
 
-  #findType({ node, parent, typeFrom }: Place): SchemaType | Missing | string {
+  #findType({ node, parent, typeFrom }: SchemaLocation): DeclType | Missing | string {
     if (parent && hasRulesInScope(parent)) {
       const above = this.#typeOf(parent)
       if (typeof above === 'string') return above
@@ -173,20 +173,20 @@ class Check {
       if (type !== undefined) return type
     }
     return (
-      typeOfPlace(node, parent === undefined || isEmbedded(node)) ??
+      declTypeAt(node, parent === undefined || isEmbedded(node)) ??
       'unable to convert structural schema to CEL declarations'
     )
   }
 }
 
-interface RuleSituation {
+interface RuleContext {
   readonly path: FieldPath
-  readonly type: SchemaType
+  readonly type: DeclType
   readonly cardinality: bigint
   readonly uncorrelated: FieldPath | undefined
 }
 
-function hasRulesInScope({ node, hasRulesAbove }: Place): boolean {
+function hasRulesInScope({ node, hasRulesAbove }: SchemaLocation): boolean {
   return hasRulesAbove || hasOwnRules(node)
 }
 
@@ -198,11 +198,11 @@ function isEmbedded(node: SchemaNode): boolean {
   return node['x-kubernetes-embedded-resource'] === true
 }
 
-function elementOf({ element }: SchemaType): SchemaType | Missing {
+function elementOf({ element }: DeclType): DeclType | Missing {
   return element ?? 'missing'
 }
 
-function fieldOf({ fields }: SchemaType, name: string): SchemaType | undefined {
+function fieldOf({ fields }: DeclType, name: string): DeclType | undefined {
   const escaped = escapeName(name)
   return escaped === undefined ? undefined : fields?.get(escaped)
 }

@@ -6,8 +6,8 @@
  */
 import type { Environment } from '../expressions/check/declarations.ts'
 import { withObjectMeta } from '../expressions/check/object-meta.ts'
-import { schemaType } from '../expressions/check/schema-type.ts'
-import type { SchemaType } from '../expressions/check/schema-type.ts'
+import { schemaDeclType } from '../expressions/check/schema-type.ts'
+import type { DeclType } from '../expressions/check/schema-type.ts'
 import { listOf, mapOf, objectType, optionalOf } from '../expressions/check/type.ts'
 import type { Type } from '../expressions/check/type.ts'
 import { CompiledExpression, compileExpression } from '../expressions/expression.ts'
@@ -17,15 +17,15 @@ import { jsonAdapter } from '../expressions/value/json-adapter.ts'
 import type { Adapt } from '../expressions/value/list.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { followReference } from '../structural/schema/field-reference.ts'
-import type { SchemaProperties } from '../structural/schema/properties.ts'
-import { rulesAt } from './rule.ts'
+import type { JsonSchemaProps } from '../structural/schema/properties.ts'
+import { readRules } from './rule.ts'
 import type { Rule } from './rule.ts'
 
 /** A place of a schema that has rules. */
-interface RulePlace {
+interface RuleLocation {
   readonly node: SchemaNode
   /** What expressions see there. */
-  readonly type: SchemaType
+  readonly type: DeclType
   /** The root of an object, or of an object inside one. */
   readonly isResource: boolean
 }
@@ -35,39 +35,39 @@ export interface CompiledRule {
   /** Absent when the text is wrong, or empty. */
   readonly expression?: CompiledExpression
   /** What is wrong with the text. */
-  readonly mistake?: string
+  readonly error?: string
   /** Whether it compares with what was there before. */
   readonly usesOld: boolean
   readonly messageExpression?: CompiledExpression
-  readonly messageMistake?: string
+  readonly messageError?: string
   /** The field that errors are about, from the place of the rule; empty for the place itself. */
   readonly fieldPath: string
 }
 
 /** Compiles all rules of a place, each with what is wrong with it. */
-export function compileRules(place: RulePlace): readonly CompiledRule[] {
-  const compiler = new Compiler(place)
-  return rulesAt(place.node).map((rule) => compiler.compile(rule))
+export function compileRules(place: RuleLocation): readonly CompiledRule[] {
+  const compiler = new RuleCompiler(place)
+  return readRules(place.node).map((rule) => compiler.compile(rule))
 }
 
 /** What expressions see of a whole object, or of an object inside one. */
-export function typeOfPlace(node: SchemaNode, isResource: boolean): SchemaType | undefined {
-  return schemaType({ root: node, definitions: () => undefined }, { isResource })
+export function declTypeAt(node: SchemaNode, isResource: boolean): DeclType | undefined {
+  return schemaDeclType({ root: node, definitions: () => undefined }, { isResource })
 }
 
 /** Reads what stands at a place. */
-export function adapterOf({ node, isResource }: Pick<RulePlace, 'node' | 'isResource'>): Adapt {
+export function adapterOf({ node, isResource }: Pick<RuleLocation, 'node' | 'isResource'>): Adapt {
   return jsonAdapter(isResource ? withObjectMeta(node) : node, (same) => same)
 }
 
 /** What a message may look like when it is shown: `selfType` and its parts instead of names that nobody wrote. */
 const shownName = 'selfType'
 
-class Compiler {
-  readonly #place: RulePlace
+class RuleCompiler {
+  readonly #place: RuleLocation
   readonly #adapt: Adapt
 
-  constructor(place: RulePlace) {
+  constructor(place: RuleLocation) {
     this.#place = place
     this.#adapt = adapterOf(place)
   }
@@ -77,10 +77,10 @@ class Compiler {
     const found = this.#compile(rule.text, rule)
     if (!(found instanceof CompiledExpression)) {
       const what = found.stage === 'compilation' ? 'compilation failed' : 'program instantiation failed'
-      return { rule, mistake: `${what}: ${found.errors}`, usesOld: false, fieldPath: '' }
+      return { rule, error: `${what}: ${found.errors}`, usesOld: false, fieldPath: '' }
     }
     if (found.type.kind !== 'bool')
-      return { rule, mistake: 'cel expression must evaluate to a bool', usesOld: false, fieldPath: '' }
+      return { rule, error: 'cel expression must evaluate to a bool', usesOld: false, fieldPath: '' }
     const usesOld = found.variables.has('oldSelf')
     const message = this.#compileMessage(rule)
     // Upstream leaves off at a wrong message and never comes to the field.
@@ -90,7 +90,7 @@ class Compiler {
       expression: found,
       usesOld,
       fieldPath,
-      ...(typeof message === 'string' ? { messageMistake: message } : message && { messageExpression: message }),
+      ...(typeof message === 'string' ? { messageError: message } : message && { messageExpression: message }),
     }
   }
 
@@ -124,7 +124,7 @@ class Compiler {
 }
 
 function fieldOf({ fieldPath }: Rule, node: SchemaNode): string {
-  const followed = followReference(fieldPath, node as SchemaProperties)
+  const followed = followReference(fieldPath, node as JsonSchemaProps)
   return typeof followed === 'string' ? '' : followed.text
 }
 

@@ -7,7 +7,7 @@ import { fieldError } from '../error/field-error.ts'
 import type { FieldError } from '../error/field-error.ts'
 import type { FieldPath } from '../error/field-path.ts'
 import { countMax } from '../expressions/cost/range.ts'
-import { definitionEstimateMax, ruleEstimateMax } from '../expressions/expression.ts'
+import { crdEstimateMax, ruleEstimateMax } from '../expressions/expression.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 
 /** How often a place can occur in an object; `undefined` when nothing limits it but the size of a request. */
@@ -41,13 +41,13 @@ export function times(cost: bigint, count: bigint): bigint {
 }
 
 /** The sum over a schema, and those that contribute most to it. */
-export class TotalEstimate {
+export class TotalCostEstimate {
   #total = 0n
   #largest: { readonly path: FieldPath; readonly cost: bigint }[] = []
 
   add(path: FieldPath, cost: bigint): void {
     this.#total = this.#total + cost > countMax ? countMax : this.#total + cost
-    if (cost < definitionEstimateMax / 100n) return
+    if (cost < crdEstimateMax / 100n) return
     this.#largest = [...this.#largest, { path, cost }]
       .sort((a, b) => (a.cost === b.cost ? 0 : a.cost > b.cost ? -1 : 1))
       .slice(0, 4)
@@ -55,7 +55,7 @@ export class TotalEstimate {
 
   /** The errors, when it is too much; `path` is that of the schema. */
   errors(path: FieldPath): FieldError[] {
-    if (this.#total <= definitionEstimateMax) return []
+    if (this.#total <= crdEstimateMax) return []
     const detail = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
     return [
       ...this.#largest.map((one) => fieldError.forbidden(one.path, detail)),
@@ -64,7 +64,7 @@ export class TotalEstimate {
         excess(
           'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema',
           this.#total,
-          definitionEstimateMax,
+          crdEstimateMax,
         ),
       ),
     ]

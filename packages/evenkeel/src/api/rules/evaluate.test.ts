@@ -5,7 +5,7 @@ import { formatFieldError } from '../error/field-error.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { evaluateRules } from './evaluate.ts'
-import { ruleLanguage } from './language.ts'
+import { ruleEngine } from './language.ts'
 import { ruleCases } from './objects.fixture.ts'
 import { ruleTree } from './rule-node.ts'
 
@@ -22,7 +22,7 @@ function judge(spec: SchemaNode, value: JsonValue, old?: JsonValue): { errors: s
   const warnings: string[] = []
   const options = {
     matches: () => true,
-    rules: ruleLanguage.compile(schema),
+    rules: ruleEngine.compile(schema),
     warn: (text: string) => {
       warnings.push(text)
     },
@@ -75,7 +75,7 @@ describe('rules of custom objects', () => {
         kind: { type: 'string', 'x-kubernetes-validations': [{ rule: 'self == "Bar"' }, { rule: 'self == oldSelf' }] },
       },
     }
-    const rules = ruleLanguage.compile(schema)
+    const rules = ruleEngine.compile(schema)
     expect(rules?.evaluate(objectOf(1), { old: objectOf(1) }).map(formatFieldError)).toEqual([
       'kind: Invalid value: "Foo": failed rule: self == "Bar"',
     ])

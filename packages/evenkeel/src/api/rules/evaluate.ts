@@ -8,19 +8,19 @@
 import { FieldPath } from '../error/field-path.ts'
 import { fieldError, formatFieldError } from '../error/field-error.ts'
 import type { FieldError } from '../error/field-error.ts'
-import { Pair } from '../custom/correlate.ts'
-import { planOf } from '../custom/plan.ts'
+import { CorrelatedValue } from '../custom/correlate.ts'
+import { compileSchema } from '../custom/plan.ts'
 import { objectCostMax } from '../expressions/expression.ts'
 import { adaptDynamic } from '../expressions/value/json-adapter.ts'
 import { Optional } from '../expressions/value/value.ts'
 import { getOwn, isJsonObject } from '../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
 import type { CompiledRule } from './compile.ts'
-import { broken, evaluateMessage } from './outcome.ts'
+import { violationError, evaluateMessage } from './outcome.ts'
 import { describeRule } from './rule.ts'
 import type { RuleNode } from './rule-node.ts'
 
-type Path = FieldPath | undefined
+type OptionalPath = FieldPath | undefined
 
 interface EvaluateRulesOptions {
   /** What was there before. */
@@ -49,31 +49,31 @@ export function evaluateRules(
   root: RuleNode,
   { old, path, budget = objectCostMax, warn }: EvaluateRulesOptions = {},
 ): EvaluatedRules {
-  const walk = new Walk(budget, warn)
+  const walk = new RuleEvaluation(budget, warn)
   walk.visit(value, root, {
     path,
-    pair: old === undefined ? undefined : new Pair(value, old, planOf(root.node)),
+    pair: old === undefined ? undefined : new CorrelatedValue(value, old, compileSchema(root.node)),
     nearest: undefined,
-    forgives: true,
+    ratcheting: true,
   })
   return { errors: walk.errors, budget: walk.budget }
 }
 
 /** Where a value stands. */
-interface At {
-  readonly path: Path
+interface ValueContext {
+  readonly path: OptionalPath
   /** The value together with the one it replaces, where it is known to replace one. */
-  readonly pair: Pair | undefined
+  readonly pair: CorrelatedValue | undefined
   /** The same of the nearest place above for which it is known. */
-  readonly nearest: Pair | undefined
+  readonly nearest: CorrelatedValue | undefined
   /** Whether what has not changed passes. */
-  readonly forgives: boolean
+  readonly ratcheting: boolean
 }
 
 /** Below this everything ends. */
-const cutOff = -1
+const budgetExceeded = -1
 
-class Walk {
+class RuleEvaluation {
   readonly errors: FieldError[] = []
   readonly #warn: ((text: string) => void) | undefined
   budget: number
@@ -84,14 +84,14 @@ class Walk {
   }
 
   /** Null is never looked at: whether a value may be null is a matter of the place around it. */
-  visit(value: JsonValue, node: RuleNode, at: At): void {
+  visit(value: JsonValue, node: RuleNode, at: ValueContext): void {
     if (value === null || this.budget < 0) return
     if (node.hasOwnRules) this.#check(value, node, at)
     if (Array.isArray(value)) this.#visitItems(value, node, at)
     else if (isJsonObject(value)) this.#visitFields(value, node, at)
   }
 
-  #visitItems(list: JsonArray, { items }: RuleNode, { path, pair, nearest, forgives }: At): void {
+  #visitItems(list: JsonArray, { items }: RuleNode, { path, pair, nearest, ratcheting: forgives }: ValueContext): void {
     if (!items) return
     for (let index = 0; index < list.length && this.budget >= 0; index++) {
       const place = path?.index(index) ?? FieldPath.of(`[${index}]`)
@@ -99,12 +99,12 @@ class Walk {
         path: place,
         pair: pair?.item(index),
         nearest: pair ?? nearest,
-        forgives,
+        ratcheting: forgives,
       })
     }
   }
 
-  #visitFields(object: JsonObject, { properties, additional }: RuleNode, at: At): void {
+  #visitFields(object: JsonObject, { properties, additional }: RuleNode, at: ValueContext): void {
     if (additional) {
       for (const key of Object.keys(object))
         this.#visitField(key, object[key], {
@@ -120,15 +120,15 @@ class Walk {
   #visitField(
     key: string,
     value: JsonValue | undefined,
-    { node, at: { pair, nearest, forgives }, path }: { node: RuleNode; at: At; path: FieldPath },
+    { node, at: { pair, nearest, ratcheting: forgives }, path }: { node: RuleNode; at: ValueContext; path: FieldPath },
   ): void {
     if (value === undefined) return
     // The types of the whole object are never forgiven: old and new were brought to the same version before.
     const isType = pair !== undefined && nearest === undefined && (key === 'apiVersion' || key === 'kind')
-    this.visit(value, node, { path, pair: pair?.field(key), nearest: pair ?? nearest, forgives: forgives && !isType })
+    this.visit(value, node, { path, pair: pair?.field(key), nearest: pair ?? nearest, ratcheting: forgives && !isType })
   }
 
-  #check(value: JsonValue, node: RuleNode, at: At): void {
+  #check(value: JsonValue, node: RuleNode, at: ValueContext): void {
     const { rules } = node
     if (typeof rules === 'string') {
       this.#refuse(node, at, `rule compiler initialization error: ${rules}`)
@@ -140,13 +140,13 @@ class Walk {
     }
     const old = at.pair?.old ?? undefined
     for (const rule of rules) {
-      if (rule.mistake !== undefined) this.#refuse(node, at, `rule compile error: ${rule.mistake}`)
+      if (rule.error !== undefined) this.#refuse(node, at, `rule compile error: ${rule.error}`)
       else this.#evaluate(rule, value, { node, at, old })
       if (this.budget < 0) return
     }
   }
 
-  #evaluate(compiled: CompiledRule, value: JsonValue, { node, at, old }: Situation): void {
+  #evaluate(compiled: CompiledRule, value: JsonValue, { node, at, old }: EvaluationContext): void {
     const { expression, rule, usesOld } = compiled
     if (!expression || (usesOld && old === undefined && rule.optionalOldSelf !== true)) return
     const result = expression.evaluate(
@@ -175,34 +175,34 @@ class Walk {
   }
 
   /** Says that a rule is broken, in its own words where it has some. */
-  #fail(compiled: CompiledRule, value: JsonValue, { node, at, old }: Situation): void {
+  #fail(compiled: CompiledRule, value: JsonValue, { node, at, old }: EvaluationContext): void {
     const { fieldPath } = compiled
     const path = fieldPath === '' ? at.path : (at.path?.child(fieldPath) ?? FieldPath.of(fieldPath))
     const bindings = { self: value, ...(old !== undefined && node.usesOld && { oldSelf: old }) }
     const { text, budget, isFatal } = evaluateMessage(compiled, bindings, this.budget)
     this.budget = budget
     if (isFatal) this.#note(fieldError.invalid(path, node.typeName, text), compiled, at)
-    else this.#note(broken(compiled.rule, text, { path, value, isStructure: node.isStructure }), compiled, at)
+    else this.#note(violationError(compiled.rule, text, { path, value, isStructure: node.isStructure }), compiled, at)
   }
 
-  #note(error: FieldError, { usesOld }: CompiledRule, { pair, nearest, forgives }: At): void {
+  #note(error: FieldError, { usesOld }: CompiledRule, { pair, nearest, ratcheting: forgives }: ValueContext): void {
     if (this.#warn && forgives && !usesOld && (pair ?? nearest)?.isSame() === true) this.#warn(formatFieldError(error))
     else this.errors.push(error)
   }
 
-  #refuse(node: RuleNode, { path }: At, detail: string): void {
+  #refuse(node: RuleNode, { path }: ValueContext, detail: string): void {
     this.errors.push(fieldError.invalid(path, node.typeName, detail))
   }
 
-  #end(node: RuleNode, at: At, detail: string): void {
+  #end(node: RuleNode, at: ValueContext, detail: string): void {
     this.#refuse(node, at, detail)
-    this.budget = cutOff
+    this.budget = budgetExceeded
   }
 }
 
-interface Situation {
+interface EvaluationContext {
   readonly node: RuleNode
-  readonly at: At
+  readonly at: ValueContext
   readonly old: JsonValue | undefined
 }
 

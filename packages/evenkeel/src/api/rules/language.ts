@@ -5,10 +5,10 @@ import { objectCostMax } from '../expressions/expression.ts'
 import type { FieldError } from '../error/field-error.ts'
 import { checkRules } from './check.ts'
 import { evaluateRules } from './evaluate.ts'
-import type { RuleLanguage } from './load.ts'
+import type { RuleEngine } from './load.ts'
 import { ruleTree } from './rule-node.ts'
 
-export const ruleLanguage: RuleLanguage = {
+export const ruleEngine: RuleEngine = {
   compile(schema) {
     const root = ruleTree(schema, { isResource: true })
     return (

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { formatFieldError } from '../error/field-error.ts'
-import { loadRules } from './load.ts'
+import { loadRuleEngine } from './load.ts'
 
 test('loadRules gives the same language every time, which compiles schemas that have rules', async () => {
-  const language = await loadRules()
-  expect(await loadRules()).toBe(language)
+  const language = await loadRuleEngine()
+  expect(await loadRuleEngine()).toBe(language)
   expect(language.compile({ type: 'object', properties: { a: { type: 'string' } } })).toBeUndefined()
   const rules = language.compile({ type: 'object', 'x-kubernetes-validations': [{ rule: 'self.kind == "A"' }] })
   expect(rules?.evaluate({ kind: 'B' }).map(formatFieldError)).toEqual([

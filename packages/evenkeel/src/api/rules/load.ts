@@ -25,12 +25,12 @@ export interface RuleEvaluatorOptions {
 }
 
 /** What the expression language can do for definitions and their objects. */
-export interface RuleLanguage extends ExpressionChecks {
+export interface RuleEngine extends ExpressionChecks {
   /** The rules of a structural schema; `undefined` when it has none. What is compiled is kept, so call this once per schema. */
   compile(schema: SchemaNode): RuleEvaluator | undefined
 }
 
 /** Loads the expression language; every call gives the same. */
-export async function loadRules(): Promise<RuleLanguage> {
-  return (await import('./language.ts')).ruleLanguage
+export async function loadRuleEngine(): Promise<RuleEngine> {
+  return (await import('./language.ts')).ruleEngine
 }

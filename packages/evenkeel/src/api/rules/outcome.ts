@@ -14,7 +14,7 @@ import type { Rule } from './rule.ts'
 /** A message may be this long. */
 const messageBytesMax = 5 * 1024
 
-interface Message {
+interface RuleMessage {
   readonly text: string
   /** What is left to spend. */
   readonly budget: number
@@ -27,7 +27,7 @@ export function evaluateMessage(
   { rule, messageExpression }: CompiledRule,
   bindings: Readonly<Record<string, unknown>>,
   budget: number,
-): Message {
+): RuleMessage {
   const otherwise = messageOf(rule)
   if (!messageExpression) return { text: otherwise, budget, isFatal: false }
   const result = messageExpression.evaluate(bindings)
@@ -45,11 +45,11 @@ export function evaluateMessage(
   return { text: isGood ? text : otherwise, budget: budget - result.cost, isFatal: false }
 }
 
-function fatal(text: string): Message {
+function fatal(text: string): RuleMessage {
   return { text, budget: -1, isFatal: true }
 }
 
-interface Broken {
+interface RuleViolation {
   readonly path: FieldPath | undefined
   readonly value: JsonValue
   /** Objects and lists are not repeated. */
@@ -57,7 +57,11 @@ interface Broken {
 }
 
 /** The error of a broken rule. */
-export function broken({ reason }: Rule, text: string, { path, value, isStructure }: Broken): FieldError {
+export function violationError(
+  { reason }: Rule,
+  text: string,
+  { path, value, isStructure }: RuleViolation,
+): FieldError {
   switch (reason) {
     case 'FieldValueForbidden':
       return fieldError.forbidden(path, text)

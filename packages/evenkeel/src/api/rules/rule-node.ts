@@ -5,10 +5,10 @@
  * rules costs nothing until somebody writes what they are about.
  */
 import { escapeName } from '../expressions/check/escape.ts'
-import type { SchemaType } from '../expressions/check/schema-type.ts'
+import type { DeclType } from '../expressions/check/schema-type.ts'
 import type { Adapt } from '../expressions/value/list.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import { adapterOf, compileRules, typeOfPlace } from './compile.ts'
+import { adapterOf, compileRules, declTypeAt } from './compile.ts'
 import type { CompiledRule } from './compile.ts'
 import { hasRules } from './rule.ts'
 
@@ -18,13 +18,13 @@ export class RuleNode {
   readonly properties: ReadonlyMap<string, RuleNode>
   readonly additional: RuleNode | undefined
   readonly hasOwnRules: boolean
-  readonly #type: SchemaType | undefined
+  readonly #type: DeclType | undefined
   readonly #isResource: boolean
   #rules: readonly CompiledRule[] | string | undefined
   #adapt: Adapt | undefined
   #usesOld: boolean | undefined
 
-  constructor(node: SchemaNode, type: SchemaType | undefined, { isResource }: { isResource: boolean }) {
+  constructor(node: SchemaNode, type: DeclType | undefined, { isResource }: { isResource: boolean }) {
     this.node = node
     this.#type = type
     this.#isResource = isResource
@@ -65,10 +65,10 @@ export class RuleNode {
 
 /** The rules of a schema; `undefined` when it has none that anything could be held to. */
 export function ruleTree(node: SchemaNode, { isResource }: { isResource: boolean }): RuleNode | undefined {
-  return hasRules(node) ? unlessEmpty(new RuleNode(node, typeOfPlace(node, isResource), { isResource })) : undefined
+  return hasRules(node) ? unlessEmpty(new RuleNode(node, declTypeAt(node, isResource), { isResource })) : undefined
 }
 
-function below(node: SchemaNode, type: SchemaType | undefined): RuleNode | undefined {
+function below(node: SchemaNode, type: DeclType | undefined): RuleNode | undefined {
   return hasRules(node) ? unlessEmpty(new RuleNode(node, type, { isResource: isEmbedded(node) })) : undefined
 }
 
@@ -77,12 +77,12 @@ function unlessEmpty(node: RuleNode): RuleNode | undefined {
 }
 
 /** Fields whose type nobody can tell are left out, rules and all; a name that expressions cannot write is no obstacle. */
-function fieldsOf({ properties = {} }: SchemaNode, type: SchemaType | undefined): ReadonlyMap<string, RuleNode> {
+function fieldsOf({ properties = {} }: SchemaNode, type: DeclType | undefined): ReadonlyMap<string, RuleNode> {
   const fields = new Map<string, RuleNode>()
   for (const [name, node] of Object.entries(properties)) {
     if (!hasRules(node)) continue
     const escaped = escapeName(name)
-    const fieldType = escaped === undefined ? typeOfPlace(node, isEmbedded(node)) : type?.fields?.get(escaped)
+    const fieldType = escaped === undefined ? declTypeAt(node, isEmbedded(node)) : type?.fields?.get(escaped)
     const field = fieldType && below(node, fieldType)
     if (field) fields.set(name, field)
   }

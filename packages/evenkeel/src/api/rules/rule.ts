@@ -17,7 +17,7 @@ export interface Rule {
 }
 
 /** The rules that stand at a place, in order. */
-export function rulesAt(node: SchemaNode): readonly Rule[] {
+export function readRules(node: SchemaNode): readonly Rule[] {
   return node['x-kubernetes-validations']?.map(readRule) ?? []
 }
 

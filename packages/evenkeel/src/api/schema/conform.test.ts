@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { deepFreeze, getOwn } from '../json.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import { cannotBeHandled, conform } from './conform.ts'
+import { cannotBeHandledError, decodeObject } from './conform.ts'
 import type { Schema, SchemaNode } from './schema.ts'
-import { strictDecodingError, strictSentences } from './strict.ts'
+import { strictDecodingError, strictDecodingMessages } from './strict.ts'
 
 const string: SchemaNode = { type: 'string' }
 const wrapped = (name: string): SchemaNode => ({ allOf: [{ $ref: name }], default: {} })
@@ -52,7 +52,7 @@ const nodes: Record<string, SchemaNode> = {
 const schema: Schema = { root: { $ref: 'x.v1.Thing' }, definitions: (name) => nodes[name] }
 const parse = (text: string): JsonObject => deepFreeze(JSON.parse(text) as JsonObject)
 const spec = (text: string): { spec?: JsonValue | undefined; unknown: readonly string[]; mistake?: string } => {
-  const { object, ...rest } = conform(parse(`{"spec":${text}}`), schema)
+  const { object, ...rest } = decodeObject(parse(`{"spec":${text}}`), schema)
   return { spec: object['spec'], ...rest }
 }
 
@@ -61,13 +61,13 @@ describe('conform', () => {
     const object = parse(
       '{"kind":"Thing","metadata":{"name":"a","labels":{"b":"c"},"created":"2026-01-01T00:00:00Z"},"spec":{"replicas":1,"port":"http","words":["x"],"items":[{"name":"n","self":{"name":"m"}}]}}',
     )
-    const result = conform(object, schema)
+    const result = decodeObject(object, schema)
     expect(result).toEqual({ object, unknown: [] })
     expect(result.object).toBe(object)
   })
 
   test('removes unknown fields, at any depth and whatever they are called, and names them in the order of the text', () => {
-    const { object, unknown } = conform(
+    const { object, unknown } = decodeObject(
       parse(
         '{"foo":1,"metadata":{"Name":"x","labels":{"any":"y"}},"spec":{"items":[{},{"bar":{"deep":1},"self":{"baz":1}}],"__proto__":{"polluted":true},"constructor":1}}',
       ),
@@ -85,7 +85,7 @@ describe('conform', () => {
   })
 
   test('reports at most 100 unknown fields and removes all', () => {
-    const { object, unknown } = conform(
+    const { object, unknown } = decodeObject(
       parse(`{"spec":{${Array.from({ length: 150 }, (_, index) => `"x${index}":1`).join()}}}`),
       schema,
     )
@@ -94,7 +94,7 @@ describe('conform', () => {
   })
 
   test('keeps keys of maps whatever they are called', () => {
-    const { object } = conform(parse('{"metadata":{"labels":{"__proto__":null,"constructor":"c"}}}'), schema)
+    const { object } = decodeObject(parse('{"metadata":{"labels":{"__proto__":null,"constructor":"c"}}}'), schema)
     const labels = (object['metadata'] as JsonObject)['labels'] as JsonObject
     expect(Object.keys(labels)).toEqual(['__proto__', 'constructor'])
     expect(getOwn(labels, '__proto__')).toBe('')
@@ -137,7 +137,7 @@ describe('conform', () => {
   })
 
   test('brings times into UTC with the digits of their type', () => {
-    const { object } = conform(
+    const { object } = decodeObject(
       parse('{"metadata":{"created":"2026-01-01T00:00:00.9+02:00","renewed":"2026-01-01T01:00:00.123456+01:00"}}'),
       schema,
     )
@@ -194,17 +194,19 @@ describe('conform', () => {
   })
 
   test('refuses texts that are no times', () => {
-    expect(conform(parse('{"metadata":{"created":"yesterday"}}'), schema).mistake).toContain(
+    expect(decodeObject(parse('{"metadata":{"created":"yesterday"}}'), schema).mistake).toContain(
       'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00"',
     )
-    expect(conform(parse('{"metadata":{"created":"2026-02-30T00:00:00Z"}}'), schema).mistake).toContain('parsing time')
-    expect(conform(parse('{"metadata":{"renewed":5}}'), schema).mistake).toBe(
+    expect(decodeObject(parse('{"metadata":{"created":"2026-02-30T00:00:00Z"}}'), schema).mistake).toContain(
+      'parsing time',
+    )
+    expect(decodeObject(parse('{"metadata":{"renewed":5}}'), schema).mistake).toBe(
       'json: cannot unmarshal number into Go struct field Meta.metadata.renewed of type string',
     )
   })
 
   test('says what kind could not be handled', () => {
-    const error = cannotBeHandled('Thing', 'v1', spec('{"replicas":"3"}').mistake ?? '')
+    const error = cannotBeHandledError('Thing', 'v1', spec('{"replicas":"3"}').mistake ?? '')
     expect(error.reason).toBe('BadRequest')
     expect(error.message).toBe(
       'Thing in version "v1" cannot be handled as a Thing: json: cannot unmarshal string into Go struct field ThingSpec.spec.replicas of type int32',
@@ -215,19 +217,22 @@ describe('conform', () => {
 describe('strictSentences', () => {
   test('names duplicates, then unknown fields, each once', () => {
     expect(
-      strictSentences({ duplicates: ['metadata.name', 'metadata.name'], unknown: ['spec.foo', 'spec.a"b'] }),
+      strictDecodingMessages({ duplicates: ['metadata.name', 'metadata.name'], unknown: ['spec.foo', 'spec.a"b'] }),
     ).toEqual(['duplicate field "metadata.name"', 'unknown field "spec.foo"', 'unknown field "spec.a\\"b"'])
   })
 
   test('does not look for duplicates in unknown fields', () => {
     expect(
-      strictSentences({ duplicates: ['spec.foo', 'spec.foo.a', 'spec.foo[0].b', 'spec.fool'], unknown: ['spec.foo'] }),
+      strictDecodingMessages({
+        duplicates: ['spec.foo', 'spec.foo.a', 'spec.foo[0].b', 'spec.fool'],
+        unknown: ['spec.foo'],
+      }),
     ).toEqual(['duplicate field "spec.fool"', 'unknown field "spec.foo"'])
   })
 
   test('stops at 100', () => {
     expect(
-      strictSentences({
+      strictDecodingMessages({
         duplicates: Array.from({ length: 80 }, (_, index) => `d${index}`),
         unknown: Array.from({ length: 80 }, (_, index) => `u${index}`),
       }),

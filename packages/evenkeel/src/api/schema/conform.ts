@@ -13,12 +13,12 @@ import { badRequest } from '../error/makers.ts'
 import type { ApiError } from '../error/api-error.ts'
 import { isJsonObject, setOwn } from '../json.ts'
 import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../json.ts'
-import { Mistake, wrongType } from './mistake.ts'
+import { DecodeError, wrongType } from './mistake.ts'
 import type { Schema } from './schema.ts'
-import { shapeOf, typeName } from './shape.ts'
-import type { Shape } from './shape.ts'
+import { goTypeOf, goTypeName } from './shape.ts'
+import type { GoType } from './shape.ts'
 
-export interface Conformed {
+export interface DecodedObject {
   readonly object: JsonObject
   /** Paths of removed fields, in the order of the text: `spec.containers[0].foo`. At most 100. */
   readonly unknown: readonly string[]
@@ -26,35 +26,35 @@ export interface Conformed {
   readonly mistake?: string
 }
 
-type Steps = (string | number)[]
+type PathSteps = (string | number)[]
 
-interface Walk {
+interface DecodeState {
   /** Where we are. After a mistake: where it is. */
-  readonly steps: Steps
+  readonly steps: PathSteps
   readonly unknown: string[]
 }
 
 /** Prunes, checks and normalises an object. */
-export function conform(object: JsonObject, schema: Schema): Conformed {
-  const shape = shapeOf(schema)
-  const walk: Walk = { steps: [], unknown: [] }
+export function decodeObject(object: JsonObject, schema: Schema): DecodedObject {
+  const shape = goTypeOf(schema)
+  const walk: DecodeState = { steps: [], unknown: [] }
   try {
     return { object: visit(object, shape, walk) as JsonObject, unknown: walk.unknown }
   } catch (error) {
-    if (!(error instanceof Mistake)) throw error
+    if (!(error instanceof DecodeError)) throw error
     return { object, unknown: walk.unknown, mistake: describe(error, shape, walk.steps) }
   }
 }
 
 /** The error for a body that is no object of the kind it should be; `version` is without the group. */
-export function cannotBeHandled(kind: string, version: string, mistake: string): ApiError {
+export function cannotBeHandledError(kind: string, version: string, mistake: string): ApiError {
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${mistake}`)
 }
 
 /** As many as upstream reports. */
 const unknownMax = 100
 
-function visit(value: JsonValue, shape: Shape, walk: Walk): JsonValue {
+function visit(value: JsonValue, shape: GoType, walk: DecodeState): JsonValue {
   switch (shape.kind) {
     case 'scalar':
       return shape.scalar.read(value)
@@ -69,7 +69,7 @@ function visit(value: JsonValue, shape: Shape, walk: Walk): JsonValue {
   }
 }
 
-function visitStruct(value: JsonValue, shape: Shape & { kind: 'struct' }, walk: Walk): JsonValue {
+function visitStruct(value: JsonValue, shape: GoType & { kind: 'struct' }, walk: DecodeState): JsonValue {
   if (!isJsonObject(value)) throw wrongType(value, shape.type)
   const depth = walk.steps.length
   let draft: JsonObjectDraft | undefined
@@ -81,7 +81,7 @@ function visitStruct(value: JsonValue, shape: Shape & { kind: 'struct' }, walk: 
     const read =
       slot === undefined || child === null || child === undefined
         ? undefined
-        : presentOf(visit(child, slot.shape, walk), slot)
+        : presentOf(visit(child, slot.type, walk), slot)
     if (read !== child) draft = put(draft ?? { ...value }, key, read)
   }
   walk.steps.length = depth
@@ -91,7 +91,7 @@ function visitStruct(value: JsonValue, shape: Shape & { kind: 'struct' }, walk: 
 // Go leaves empty lists and maps out, except where a field must be there.
 function presentOf(
   value: JsonValue,
-  { required, shape: { kind } }: { required: boolean; shape: Shape },
+  { required, type: { kind } }: { required: boolean; type: GoType },
 ): JsonValue | undefined {
   if (required || (kind !== 'list' && kind !== 'map')) return value
   return isEmpty(value) ? undefined : value
@@ -102,9 +102,9 @@ function isEmpty(value: JsonValue): boolean {
   return Object.keys(value as JsonObject).length === 0
 }
 
-function visitMap(value: JsonValue, shape: Shape & { kind: 'map' }, walk: Walk): JsonValue {
-  if (!isJsonObject(value)) throw wrongType(value, typeName(shape))
-  const values = shape.values.shape
+function visitMap(value: JsonValue, shape: GoType & { kind: 'map' }, walk: DecodeState): JsonValue {
+  if (!isJsonObject(value)) throw wrongType(value, goTypeName(shape))
+  const values = shape.values.type
   const depth = walk.steps.length
   let draft: JsonObjectDraft | undefined
   for (const key of Object.keys(value)) {
@@ -117,9 +117,9 @@ function visitMap(value: JsonValue, shape: Shape & { kind: 'map' }, walk: Walk):
   return draft ?? value
 }
 
-function visitList(value: JsonValue, shape: Shape & { kind: 'list' }, walk: Walk): JsonValue {
-  if (!Array.isArray(value)) throw wrongType(value, typeName(shape))
-  const items = shape.items.shape
+function visitList(value: JsonValue, shape: GoType & { kind: 'list' }, walk: DecodeState): JsonValue {
+  if (!Array.isArray(value)) throw wrongType(value, goTypeName(shape))
+  const items = shape.items.type
   const depth = walk.steps.length
   let draft: JsonValue[] | undefined
   for (let index = 0; index < value.length; index++) {
@@ -138,7 +138,7 @@ function put(draft: JsonObjectDraft, key: string, value: JsonValue | undefined):
   return draft
 }
 
-function zeroOf(shape: Shape): JsonValue {
+function zeroOf(shape: GoType): JsonValue {
   switch (shape.kind) {
     case 'scalar':
       return shape.scalar.zero
@@ -151,29 +151,29 @@ function zeroOf(shape: Shape): JsonValue {
   }
 }
 
-function note({ steps, unknown }: Walk): void {
+function note({ steps, unknown }: DecodeState): void {
   if (unknown.length < unknownMax) unknown.push(formatSteps(steps))
 }
 
-function formatSteps(steps: Readonly<Steps>): string {
+function formatSteps(steps: Readonly<PathSteps>): string {
   let path = ''
   for (const step of steps) path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`
   return path
 }
 
 /** Go names the innermost struct and then the way to the field, without indices and without the keys of maps. */
-function describe({ message, types }: Mistake, root: Shape, steps: Readonly<Steps>): string {
+function describe({ message, types }: DecodeError, root: GoType, steps: Readonly<PathSteps>): string {
   if (types === undefined) return message
   let struct = ''
   const fields: (string | number)[] = []
-  let shape: Shape | undefined = root
+  let shape: GoType | undefined = root
   for (const step of steps) {
     if (shape?.kind === 'struct') {
       struct = shape.name
       fields.push(step)
-      shape = shape.fields.get(String(step))?.shape
-    } else if (shape?.kind === 'list') shape = shape.items.shape
-    else if (shape?.kind === 'map') shape = shape.values.shape
+      shape = shape.fields.get(String(step))?.type
+    } else if (shape?.kind === 'list') shape = shape.items.type
+    else if (shape?.kind === 'map') shape = shape.values.type
   }
   const into = fields.length > 0 ? `Go struct field ${struct}.${fields.join('.')}` : 'Go value'
   return `json: cannot unmarshal ${types.found} into ${into} of type ${types.wanted}`

@@ -12,9 +12,9 @@ import type { JsonArray, JsonValue } from '../json.ts'
 import type { SchemaNode } from './schema.ts'
 
 /** Where a value stands, as steps towards the root; `undefined` is the object itself. Only an error pays for text. */
-export type Trail = { readonly parent: Trail; readonly step: string | number } | undefined
+export type PathLink = { readonly parent: PathLink; readonly step: string | number } | undefined
 
-export interface ValidateOptions {
+export interface ConstraintOptions {
   /** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
   readonly matches: (pattern: string, text: string) => boolean
   /**
@@ -25,15 +25,15 @@ export interface ValidateOptions {
   readonly hasFormat?: (format: string, text: string) => boolean
 }
 
-interface Situation {
-  readonly trail: Trail
-  readonly options: ValidateOptions
+interface ConstraintContext {
+  readonly trail: PathLink
+  readonly options: ConstraintOptions
   /** Where errors are put. */
   readonly errors: FieldError[]
 }
 
 /** Notes what is wrong with a value in itself. */
-export function checkValue(value: JsonValue, node: SchemaNode, situation: Situation): void {
+export function checkValue(value: JsonValue, node: SchemaNode, situation: ConstraintContext): void {
   checkType(value, node, situation)
   checkEnum(value, node, situation)
   if (typeof value === 'string') checkText(value, node, situation)
@@ -41,7 +41,7 @@ export function checkValue(value: JsonValue, node: SchemaNode, situation: Situat
   else if (Array.isArray(value)) checkList(value, node, situation)
 }
 
-export function pathOf(trail: Trail): FieldPath | undefined {
+export function pathOf(trail: PathLink): FieldPath | undefined {
   if (trail === undefined) return undefined
   const parent = pathOf(trail.parent)
   if (typeof trail.step === 'number') return parent?.index(trail.step) ?? FieldPath.of(`[${trail.step}]`)
@@ -49,12 +49,12 @@ export function pathOf(trail: Trail): FieldPath | undefined {
 }
 
 /** The error of a value that is not as it should be: `spec.replicas in body should be ...`. */
-export function notInBody(trail: Trail, value: unknown, why: string): FieldError {
+export function notInBody(trail: PathLink, value: unknown, why: string): FieldError {
   const path = pathOf(trail)
   return fieldError.invalid(path, value, `${path?.toString() ?? ''} in body ${why}`)
 }
 
-function checkType(value: JsonValue, node: SchemaNode, { trail, errors }: Situation): void {
+function checkType(value: JsonValue, node: SchemaNode, { trail, errors }: ConstraintContext): void {
   const eitherWay = node['x-kubernetes-int-or-string'] === true
   if (node.type === undefined && !eitherWay) return
   const found = typeName(value)
@@ -86,13 +86,13 @@ function typeName(value: JsonValue): string {
   return typeof value
 }
 
-function checkEnum(value: JsonValue, node: SchemaNode, { trail, errors }: Situation): void {
+function checkEnum(value: JsonValue, node: SchemaNode, { trail, errors }: ConstraintContext): void {
   if (!node.enum || node.enum.length === 0 || node.enum.some((allowed) => deepEqual(allowed, value))) return
   const supported = node.enum.map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
   errors.push(fieldError.notSupported(pathOf(trail), value, supported))
 }
 
-function checkText(text: string, node: SchemaNode, { trail, options, errors }: Situation): void {
+function checkText(text: string, node: SchemaNode, { trail, options, errors }: ConstraintContext): void {
   const { minLength, maxLength, pattern = '', format } = node
   const length = maxLength === undefined && minLength === undefined ? 0 : characters(text)
   if (maxLength !== undefined && length > maxLength) errors.push(fieldError.tooLong(pathOf(trail), maxLength))
@@ -119,7 +119,7 @@ function characters(text: string): number {
   return count
 }
 
-function checkNumber(value: number, node: SchemaNode, { trail, errors }: Situation): void {
+function checkNumber(value: number, node: SchemaNode, { trail, errors }: ConstraintContext): void {
   const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = node
   const refuse = (why: string): void => {
     errors.push(notInBody(trail, value, `should be ${why}`))
@@ -156,17 +156,17 @@ function isMultiple(value: number, factor: number): boolean {
 function checkList(
   list: JsonArray,
   { minItems, maxItems, uniqueItems }: SchemaNode,
-  { trail, errors }: Situation,
+  { trail, errors }: ConstraintContext,
 ): void {
   if (minItems !== undefined && list.length < minItems)
     errors.push(notInBody(trail, list.length, `should have at least ${minItems} items`))
   if (maxItems !== undefined && list.length > maxItems)
     errors.push(fieldError.tooMany(pathOf(trail), list.length, maxItems))
-  if (uniqueItems === true && hasTwins(list)) errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
+  if (uniqueItems === true && hasDuplicates(list)) errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
 }
 
 /** Scalars by a set; objects are rare here and compared in pairs (structural schemas do not even allow them). */
-function hasTwins(list: JsonArray): boolean {
+function hasDuplicates(list: JsonArray): boolean {
   const scalars = list.filter((item) => typeof item !== 'object' || item === null)
   if (new Set(scalars).size < scalars.length) return true
   const others = list.filter((item) => isJsonObject(item) || Array.isArray(item))

@@ -5,7 +5,7 @@
  */
 import type { JsonValue } from '../json.ts'
 
-export class Mistake extends Error {
+export class DecodeError extends Error {
   /** What was found and what was wanted, when the mistake is one of types: the sentence then names the field. */
   readonly types: { readonly found: string; readonly wanted: string } | undefined
 
@@ -16,9 +16,13 @@ export class Mistake extends Error {
 }
 
 /** The mistake of meeting one type where another belongs. A number that does not fit is named with its digits. */
-export function wrongType(value: JsonValue, wanted: string, { digits = false }: { digits?: boolean } = {}): Mistake {
+export function wrongType(
+  value: JsonValue,
+  wanted: string,
+  { digits = false }: { digits?: boolean } = {},
+): DecodeError {
   const found = digits ? `number ${String(value)}` : goKind(value)
-  return new Mistake('', { found, wanted })
+  return new DecodeError('', { found, wanted })
 }
 
 function goKind(value: JsonValue): string {

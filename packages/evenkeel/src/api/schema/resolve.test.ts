@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { resolve } from './resolve.ts'
+import { resolveSchema } from './resolve.ts'
 import type { SchemaNode } from './schema.ts'
 
 const nodes = new Map<string, SchemaNode>([
@@ -16,17 +16,20 @@ const definitions = (name: string): SchemaNode | undefined => {
 describe('resolve', () => {
   test('gives a node that stands for itself', () => {
     const node: SchemaNode = { type: 'string' }
-    expect(resolve(node, definitions)).toEqual({ node })
+    expect(resolveSchema(node, definitions)).toEqual({ node })
   })
 
   test('follows references, with and without the path of an OpenAPI document', () => {
     const node = nodes.get('a.v1.Thing')
-    expect(resolve({ $ref: 'a.v1.Thing' }, definitions)).toEqual({ node, name: 'a.v1.Thing' })
-    expect(resolve({ $ref: '#/components/schemas/a.v1.Thing' }, definitions)).toEqual({ node, name: 'a.v1.Thing' })
+    expect(resolveSchema({ $ref: 'a.v1.Thing' }, definitions)).toEqual({ node, name: 'a.v1.Thing' })
+    expect(resolveSchema({ $ref: '#/components/schemas/a.v1.Thing' }, definitions)).toEqual({
+      node,
+      name: 'a.v1.Thing',
+    })
   })
 
   test('follows the wrapper of a reference and names the last definition', () => {
-    expect(resolve({ allOf: [{ $ref: 'a.v1.Alias' }], default: {} }, definitions)).toEqual({
+    expect(resolveSchema({ allOf: [{ $ref: 'a.v1.Alias' }], default: {} }, definitions)).toEqual({
       node: { type: 'object' },
       name: 'a.v1.Thing',
     })
@@ -35,20 +38,20 @@ describe('resolve', () => {
   test('leaves allOf alone where it adds conditions', () => {
     const conditions: SchemaNode = { type: 'object', allOf: [{ required: ['a'] }] }
     const several: SchemaNode = { allOf: [{ required: ['a'] }, { required: ['b'] }] }
-    expect(resolve(conditions, definitions).node).toBe(conditions)
-    expect(resolve(several, definitions).node).toBe(several)
+    expect(resolveSchema(conditions, definitions).node).toBe(conditions)
+    expect(resolveSchema(several, definitions).node).toBe(several)
   })
 
   test('looks a place up once', () => {
     const place: SchemaNode = { $ref: 'a.v1.Alias' }
-    resolve(place, definitions)
+    resolveSchema(place, definitions)
     const before = asked
-    expect(resolve(place, definitions).node).toBe(nodes.get('a.v1.Thing'))
+    expect(resolveSchema(place, definitions).node).toBe(nodes.get('a.v1.Thing'))
     expect(asked).toBe(before)
   })
 
   test('refuses references that lead nowhere or in a circle', () => {
-    expect(() => resolve({ $ref: 'a.v1.Nothing' }, definitions)).toThrow('there is no schema a.v1.Nothing')
-    expect(() => resolve({ $ref: 'a.v1.Circle' }, definitions)).toThrow('leads in a circle')
+    expect(() => resolveSchema({ $ref: 'a.v1.Nothing' }, definitions)).toThrow('there is no schema a.v1.Nothing')
+    expect(() => resolveSchema({ $ref: 'a.v1.Circle' }, definitions)).toThrow('leads in a circle')
   })
 })

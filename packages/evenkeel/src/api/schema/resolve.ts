@@ -8,7 +8,7 @@
  */
 import type { Definitions, SchemaNode } from './schema.ts'
 
-export interface Resolved {
+export interface ResolvedSchema {
   readonly node: SchemaNode
   /** The last definition on the way, `io.k8s.api.core.v1.Pod`; absent when the node stands for itself. */
   readonly name?: string
@@ -19,7 +19,7 @@ export interface Resolved {
  *
  * @throws {RangeError} when a reference leads nowhere or in a circle: schemas are ours, so that is a mistake of ours.
  */
-export function resolve(place: SchemaNode, definitions: Definitions): Resolved {
+export function resolveSchema(place: SchemaNode, definitions: Definitions): ResolvedSchema {
   if (place.$ref === undefined && place.allOf === undefined) return { node: place }
   let known = cache.get(definitions)
   if (!known) cache.set(definitions, (known = new WeakMap()))
@@ -28,13 +28,13 @@ export function resolve(place: SchemaNode, definitions: Definitions): Resolved {
   return resolved
 }
 
-const cache = new WeakMap<Definitions, WeakMap<SchemaNode, Resolved>>()
+const cache = new WeakMap<Definitions, WeakMap<SchemaNode, ResolvedSchema>>()
 
 /** More steps than any schema needs; a circle has no end. */
 const stepsMax = 32
 
-function follow(place: SchemaNode, definitions: Definitions): Resolved {
-  let resolved: Resolved = { node: place }
+function follow(place: SchemaNode, definitions: Definitions): ResolvedSchema {
+  let resolved: ResolvedSchema = { node: place }
   for (let step = 0; step < stepsMax; step++) {
     const next = nextStep(resolved.node, definitions)
     if (next === undefined) return resolved
@@ -43,7 +43,7 @@ function follow(place: SchemaNode, definitions: Definitions): Resolved {
   throw new RangeError(`the reference ${place.$ref ?? '(in allOf)'} leads in a circle`)
 }
 
-function nextStep(node: SchemaNode, definitions: Definitions): Resolved | undefined {
+function nextStep(node: SchemaNode, definitions: Definitions): ResolvedSchema | undefined {
   if (node.$ref !== undefined) {
     const name = node.$ref.slice(node.$ref.lastIndexOf('/') + 1)
     const target = definitions(name)

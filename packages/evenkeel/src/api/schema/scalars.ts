@@ -2,7 +2,7 @@
  * Readers of the scalar types of built-in kinds: each takes a JSON value and gives it back as Go would print it.
  *
  * Go decodes into its own types and encodes again, so what is stored is canonical: a quantity `0.5` is `500m`, a time is
- * in UTC with whole seconds, base64 has no line breaks. Readers throw a {@link Mistake} in Go's words.
+ * in UTC with whole seconds, base64 has no line breaks. Readers throw a {@link DecodeError} in Go's words.
  *
  * One difference is known: `1.0` for an integer is refused by Go and taken here, since JSON.parse does not tell it from `1`.
  */
@@ -10,7 +10,7 @@ import type { JsonValue } from '../json.ts'
 import { formatQuantity, parseQuantity } from '../quantity.ts'
 import { quote } from '../text.ts'
 import { formatTime, parseTimestamp } from '../time.ts'
-import { Mistake, wrongType } from './mistake.ts'
+import { DecodeError, wrongType } from './mistake.ts'
 
 export interface Scalar {
   /** The type as Go writes it. */
@@ -56,7 +56,7 @@ function readQuantity(value: JsonValue): JsonValue {
   try {
     return formatQuantity(parseQuantity(text))
   } catch (error) {
-    throw new Mistake(error instanceof RangeError ? error.message : String(error))
+    throw new DecodeError(error instanceof RangeError ? error.message : String(error))
   }
 }
 
@@ -83,15 +83,15 @@ function readMicroTime(value: JsonValue): JsonValue {
 const sixDigits = /\.\d{6}(?:[Zz]|[+-]\d\d:\d\d)$/
 const plainTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-function noTime(text: string, layout: string): Mistake {
-  return new Mistake(`parsing time ${quote(text)} as "${layout}": cannot parse ${quote(text)} as "2006"`)
+function noTime(text: string, layout: string): DecodeError {
+  return new DecodeError(`parsing time ${quote(text)} as "${layout}": cannot parse ${quote(text)} as "2006"`)
 }
 
 function readBytes(value: JsonValue): JsonValue {
   if (typeof value !== 'string') throw wrongType(value, '[]uint8')
   const text = value.includes('\n') || value.includes('\r') ? value.replace(/[\r\n]/g, '') : value
   const wrong = firstWrongByte(text)
-  if (wrong >= 0) throw new Mistake(`illegal base64 data at input byte ${wrong}`)
+  if (wrong >= 0) throw new DecodeError(`illegal base64 data at input byte ${wrong}`)
   return withoutSpareBits(text)
 }
 

@@ -8,30 +8,30 @@
  * Shapes are kept per set of definitions, so PodSpec is prepared once for Pods, Deployments and the rest.
  */
 import type { Definitions, Schema, SchemaNode } from './schema.ts'
-import { resolve } from './resolve.ts'
-import type { Resolved } from './resolve.ts'
+import { resolveSchema } from './resolve.ts'
+import type { ResolvedSchema } from './resolve.ts'
 import { scalars } from './scalars.ts'
 import type { Scalar } from './scalars.ts'
 
-export type Shape =
+export type GoType =
   | {
       readonly kind: 'struct'
       readonly name: string
       readonly type: string
-      readonly fields: ReadonlyMap<string, Slot>
+      readonly fields: ReadonlyMap<string, GoTypeSlot>
     }
-  | { readonly kind: 'map'; readonly values: Slot }
-  | { readonly kind: 'list'; readonly items: Slot }
+  | { readonly kind: 'map'; readonly values: GoTypeSlot }
+  | { readonly kind: 'list'; readonly items: GoTypeSlot }
   | { readonly kind: 'scalar'; readonly scalar: Scalar }
   | { readonly kind: 'raw' }
 
 /** A place where values of one shape stand. */
-class Slot {
+class GoTypeSlot {
   /** Shown also when it is empty; an empty list or map of any other field is as good as none. */
   readonly required: boolean
   readonly #place: SchemaNode
   readonly #definitions: Definitions
-  #shape: Shape | undefined
+  #shape: GoType | undefined
 
   constructor(place: SchemaNode, definitions: Definitions, { required = false }: { required?: boolean } = {}) {
     this.required = required
@@ -39,33 +39,33 @@ class Slot {
     this.#definitions = definitions
   }
 
-  get shape(): Shape {
-    return (this.#shape ??= shapeAt(this.#place, this.#definitions))
+  get type(): GoType {
+    return (this.#shape ??= goTypeAt(this.#place, this.#definitions))
   }
 }
 
 /** The shape of the objects a schema describes. */
-export function shapeOf(schema: Schema): Shape {
+export function goTypeOf(schema: Schema): GoType {
   let shape = roots.get(schema)
   if (!shape)
     roots.set(
       schema,
-      (shape = shapeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, schema.definitions)),
+      (shape = goTypeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, schema.definitions)),
     )
   return shape
 }
 
-const roots = new WeakMap<Schema, Shape>()
+const roots = new WeakMap<Schema, GoType>()
 
 /** The type of a shape as Go writes it: `[]v1.Container`, `map[string]string`. */
-export function typeName(shape: Shape): string {
+export function goTypeName(shape: GoType): string {
   switch (shape.kind) {
     case 'struct':
       return shape.type
     case 'map':
-      return `map[string]${typeName(shape.values.shape)}`
+      return `map[string]${goTypeName(shape.values.type)}`
     case 'list':
-      return `[]${typeName(shape.items.shape)}`
+      return `[]${goTypeName(shape.items.type)}`
     case 'scalar':
       return shape.scalar.type
     case 'raw':
@@ -73,10 +73,10 @@ export function typeName(shape: Shape): string {
   }
 }
 
-const cache = new WeakMap<Definitions, WeakMap<SchemaNode, Shape>>()
+const cache = new WeakMap<Definitions, WeakMap<SchemaNode, GoType>>()
 
-function shapeAt(place: SchemaNode, definitions: Definitions): Shape {
-  const resolved = resolve(place, definitions)
+function goTypeAt(place: SchemaNode, definitions: Definitions): GoType {
+  const resolved = resolveSchema(place, definitions)
   let known = cache.get(definitions)
   if (!known) cache.set(definitions, (known = new WeakMap()))
   let shape = known.get(resolved.node)
@@ -84,33 +84,33 @@ function shapeAt(place: SchemaNode, definitions: Definitions): Shape {
   return shape
 }
 
-function prepare({ node, name = '' }: Resolved, definitions: Definitions): Shape {
+function prepare({ node, name = '' }: ResolvedSchema, definitions: Definitions): GoType {
   if (node['x-kubernetes-int-or-string'] === true || node.format === 'int-or-string')
     return { kind: 'scalar', scalar: scalars.intOrString }
   if (node.oneOf?.some(({ type }) => type === 'number') === true) return { kind: 'scalar', scalar: scalars.quantity }
   switch (node.type) {
     case 'array':
-      return { kind: 'list', items: new Slot(node.items ?? {}, definitions) }
+      return { kind: 'list', items: new GoTypeSlot(node.items ?? {}, definitions) }
     case 'object':
-      return objectShape(node, name, definitions)
+      return objectGoType(node, name, definitions)
     case undefined:
-      return node.properties === undefined ? { kind: 'raw' } : objectShape(node, name, definitions)
+      return node.properties === undefined ? { kind: 'raw' } : objectGoType(node, name, definitions)
     default:
       return { kind: 'scalar', scalar: scalarOf(node, name) }
   }
 }
 
-function objectShape(node: SchemaNode, name: string, definitions: Definitions): Shape {
+function objectGoType(node: SchemaNode, name: string, definitions: Definitions): GoType {
   if (node.properties === undefined && node.additionalProperties === undefined && isRaw(name)) return { kind: 'raw' }
   if (node.properties === undefined && typeof node.additionalProperties === 'object') {
-    return { kind: 'map', values: new Slot(node.additionalProperties, definitions) }
+    return { kind: 'map', values: new GoTypeSlot(node.additionalProperties, definitions) }
   }
   if (node.additionalProperties === true || node['x-kubernetes-preserve-unknown-fields'] === true)
     return { kind: 'raw' }
   const fields = new Map(
     Object.entries(node.properties ?? {}).map(([key, place]) => [
       key,
-      new Slot(place, definitions, { required: node.required?.includes(key) ?? false }),
+      new GoTypeSlot(place, definitions, { required: node.required?.includes(key) ?? false }),
     ]),
   )
   const [type = ''] = /[^.]*\.?[^.]*$/.exec(name) ?? []

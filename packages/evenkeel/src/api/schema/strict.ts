@@ -15,10 +15,10 @@ interface StrictFindings {
 }
 
 /** As many as upstream reports. */
-const sentencesMax = 100
+const messagesMax = 100
 
 /** The sentences: `duplicate field "metadata.labels.a"`, `unknown field "spec.foo"`. */
-export function strictSentences({ duplicates = [], unknown = [] }: StrictFindings): string[] {
+export function strictDecodingMessages({ duplicates = [], unknown = [] }: StrictFindings): string[] {
   // What lies in an unknown field is not looked at, so a key twice in there, or such a field twice, is no second finding.
   const counted =
     unknown.length === 0 ? duplicates : duplicates.filter((path) => !unknown.some((field) => isWithin(path, field)))
@@ -26,7 +26,7 @@ export function strictSentences({ duplicates = [], unknown = [] }: StrictFinding
     ...counted.map((path) => `duplicate field ${quote(path)}`),
     ...unknown.map((path) => `unknown field ${quote(path)}`),
   ]
-  return [...new Set(sentences)].slice(0, sentencesMax)
+  return [...new Set(sentences)].slice(0, messagesMax)
 }
 
 /** The refusal of a body, when the client asked for `Strict`. `kind` and `version` as in other decoding errors. */

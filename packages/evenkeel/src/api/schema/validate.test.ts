@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { formatFieldError } from '../error/field-error.ts'
 import type { JsonValue } from '../json.ts'
 import type { SchemaNode } from './schema.ts'
-import { validate } from './validate.ts'
+import { validateDefault } from './validate.ts'
 
 const check = (node: SchemaNode, value: JsonValue): string[] =>
-  validate(
+  validateDefault(
     { spec: value },
     { root: { type: 'object', properties: { spec: node } }, definitions: () => undefined },
     {
@@ -199,7 +199,7 @@ describe('validate', () => {
     const list: SchemaNode = { type: 'object', properties: { next: { $ref: 'x.List' }, value: { type: 'integer' } } }
     const schema = { root: { $ref: 'x.List' }, definitions: () => list }
     expect(
-      validate({ next: { next: { value: 'x' } } }, schema, { matches: () => true }).map(({ field }) => field),
+      validateDefault({ next: { next: { value: 'x' } } }, schema, { matches: () => true }).map(({ field }) => field),
     ).toEqual(['next.next.value'])
   })
 })

@@ -9,33 +9,33 @@ import type { FieldError } from '../error/field-error.ts'
 import { getOwn, isJsonObject } from '../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
 import { checkValue, notInBody, pathOf } from './constraints.ts'
-import type { Trail, ValidateOptions } from './constraints.ts'
-import { resolve } from './resolve.ts'
+import type { PathLink, ConstraintOptions } from './constraints.ts'
+import { resolveSchema } from './resolve.ts'
 import type { Schema, SchemaNode } from './schema.ts'
 
 /** Everything that is wrong with a value, each thing said once. */
-export function validate(value: JsonValue, schema: Schema, options: ValidateOptions): FieldError[] {
+export function validateDefault(value: JsonValue, schema: Schema, options: ConstraintOptions): FieldError[] {
   const errors: FieldError[] = []
-  new Validator(schema, options).check(value, schema.root, { trail: undefined, errors })
+  new DefaultValidator(schema, options).check(value, schema.root, { trail: undefined, errors })
   return errors.length < 2 ? errors : [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }
 
-interface At {
-  readonly trail: Trail
+interface ValueContext {
+  readonly trail: PathLink
   readonly errors: FieldError[]
 }
 
-class Validator {
+class DefaultValidator {
   readonly #schema: Schema
-  readonly #options: ValidateOptions
+  readonly #options: ConstraintOptions
 
-  constructor(schema: Schema, options: ValidateOptions) {
+  constructor(schema: Schema, options: ConstraintOptions) {
     this.#schema = schema
     this.#options = options
   }
 
-  check(value: JsonValue, place: SchemaNode, at: At): void {
-    const { node } = resolve(place, this.#schema.definitions)
+  check(value: JsonValue, place: SchemaNode, at: ValueContext): void {
+    const { node } = resolveSchema(place, this.#schema.definitions)
     if (value === null && place.nullable === true) return
     checkValue(value, node, { trail: at.trail, errors: at.errors, options: this.#options })
     if (value === null) return
@@ -44,7 +44,7 @@ class Validator {
     if ((node.allOf ?? node.anyOf ?? node.oneOf ?? node.not) !== undefined) this.#checkAlternatives(value, node, at)
   }
 
-  #checkObject(object: JsonObject, node: SchemaNode, { trail, errors }: At): void {
+  #checkObject(object: JsonObject, node: SchemaNode, { trail, errors }: ValueContext): void {
     checkCount(object, node, { trail, errors })
     for (const key of Object.keys(object)) {
       const place = (node.properties && getOwn(node.properties, key)) ?? node.additionalProperties
@@ -59,12 +59,12 @@ class Validator {
     }
   }
 
-  #checkItems(list: JsonArray, items: SchemaNode, { trail, errors }: At): void {
+  #checkItems(list: JsonArray, items: SchemaNode, { trail, errors }: ValueContext): void {
     for (const [index, item] of list.entries())
       this.check(item, items, { trail: { parent: trail, step: index }, errors })
   }
 
-  #checkAlternatives(value: JsonValue, node: SchemaNode, { trail, errors }: At): void {
+  #checkAlternatives(value: JsonValue, node: SchemaNode, { trail, errors }: ValueContext): void {
     const failures = (nodes: readonly SchemaNode[] = []): FieldError[][] =>
       nodes.map((each) => {
         const found: FieldError[] = []
@@ -105,7 +105,11 @@ function nearest(alternatives: readonly FieldError[][]): FieldError[] {
   return alternatives.reduce((best, list) => (list.length < best.length ? list : best))
 }
 
-function checkCount(object: JsonObject, { minProperties, maxProperties }: SchemaNode, { trail, errors }: At): void {
+function checkCount(
+  object: JsonObject,
+  { minProperties, maxProperties }: SchemaNode,
+  { trail, errors }: ValueContext,
+): void {
   if (minProperties === undefined && maxProperties === undefined) return
   const count = Object.values(object).filter((value) => value !== undefined).length
   if (minProperties !== undefined && count < minProperties)

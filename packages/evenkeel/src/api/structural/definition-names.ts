@@ -9,7 +9,7 @@ import { checkDns1035Label } from '../names.ts'
 import { textIn, textsIn } from './reading.ts'
 
 /** Names that are absent are no concern here. */
-export function checkNames(names: JsonObject, path: FieldPath): FieldError[] {
+export function checkCrdNames(names: JsonObject, path: FieldPath): FieldError[] {
   const [kind, listKind] = [textIn(names, 'kind'), textIn(names, 'listKind')]
   const ambiguous = kind !== '' && kind === listKind
   return [

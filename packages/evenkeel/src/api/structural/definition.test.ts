@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { fieldError, formatFieldError } from '../error/field-error.ts'
 import type { JsonObject } from '../json.ts'
-import { validateDefinition } from './definition.ts'
-import type { ValidateDefinitionOptions } from './definition.ts'
+import { validateCrd } from './definition.ts'
+import type { ValidateCrdOptions } from './definition.ts'
 
 const names = { plural: 'shapes', singular: 'shape', kind: 'Shape', listKind: 'ShapeList' }
 const version = (name: string, more: JsonObject = {}): JsonObject => {
@@ -28,8 +28,8 @@ const definition = (more: JsonObject = {}, rest: JsonObject = {}): JsonObject =>
 })
 
 /** The complaints, without values that are whole schemas and without what names may look like. */
-function complaints(object: JsonObject, options?: ValidateDefinitionOptions): string[] {
-  return validateDefinition(object, options)
+function complaints(object: JsonObject, options?: ValidateCrdOptions): string[] {
+  return validateCrd(object, options)
     .map((error) =>
       formatFieldError(error)
         .replace(/(: Invalid value: )\[.*\](: must)/, '$1…$2')

@@ -12,12 +12,12 @@ import { checkDnsSubdomain } from '../names.ts'
 import { checkApproval } from './approval.ts'
 import { checkConversion } from './conversion.ts'
 import type { ClientConfigCheck } from './conversion.ts'
-import { checkNames } from './definition-names.ts'
+import { checkCrdNames } from './definition-names.ts'
 import { isSet, objectIn, objectsIn, textIn, textsIn } from './reading.ts'
 import type { SchemaChecks } from './schema/schema-of-version.ts'
 import { checkVersions } from './versions.ts'
 
-interface DefinitionChecks extends SchemaChecks {
+interface CrdChecks extends SchemaChecks {
   /**
    * Checks where a conversion webhook is.
    *
@@ -26,22 +26,19 @@ interface DefinitionChecks extends SchemaChecks {
   readonly checkClientConfig?: ClientConfigCheck
 }
 
-export interface ValidateDefinitionOptions extends DefinitionChecks {
+export interface ValidateCrdOptions extends CrdChecks {
   /** The stored definition, for an update. */
   readonly old?: JsonObject
 }
 
 /** Everything that is wrong with a definition, and with what an update makes of the old one. */
-export function validateDefinition(
-  definition: JsonObject,
-  { old, ...checks }: ValidateDefinitionOptions = {},
-): FieldError[] {
+export function validateCrd(definition: JsonObject, { old, ...checks }: ValidateCrdOptions = {}): FieldError[] {
   const [spec, status] = [objectIn(definition, 'spec'), objectIn(definition, 'status')]
   return [
     ...(old === undefined ? checkObjectName(definition, spec) : []),
     ...checkSpec(spec, { ...checks, oldSpec: old && objectIn(old, 'spec') }),
-    ...(old === undefined ? [] : validateDefinitionChange(definition, old)),
-    ...validateDefinitionStatus(definition),
+    ...(old === undefined ? [] : validateCrdUpdate(definition, old)),
+    ...validateCrdStatus(definition),
     ...checkStoredVersions(spec, status),
     ...checkApproval(definition, old),
     ...checkPreserving(spec, old),
@@ -49,7 +46,7 @@ export function validateDefinition(
 }
 
 /** What an update may not change: names always, scope and kind as soon as objects may exist. */
-export function validateDefinitionChange(definition: JsonObject, old: JsonObject): FieldError[] {
+export function validateCrdUpdate(definition: JsonObject, old: JsonObject): FieldError[] {
   const [spec, oldSpec] = [objectIn(definition, 'spec'), objectIn(old, 'spec')]
   const [names, oldNames] = [objectIn(spec, 'names'), objectIn(oldSpec, 'names')]
   const path = FieldPath.of('spec')
@@ -66,8 +63,11 @@ export function validateDefinitionChange(definition: JsonObject, old: JsonObject
 }
 
 /** What is wrong with the status of a definition: all that a write to the status is judged by. */
-export function validateDefinitionStatus(definition: JsonObject): FieldError[] {
-  return checkNames(objectIn(objectIn(definition, 'status'), 'acceptedNames'), FieldPath.of('status', 'acceptedNames'))
+export function validateCrdStatus(definition: JsonObject): FieldError[] {
+  return checkCrdNames(
+    objectIn(objectIn(definition, 'status'), 'acceptedNames'),
+    FieldPath.of('status', 'acceptedNames'),
+  )
 }
 
 function checkObjectName(definition: JsonObject, spec: JsonObject): FieldError[] {
@@ -76,10 +76,7 @@ function checkObjectName(definition: JsonObject, spec: JsonObject): FieldError[]
   return [fieldError.invalid(FieldPath.of('metadata', 'name'), name, 'must be spec.names.plural+"."+spec.group')]
 }
 
-function checkSpec(
-  spec: JsonObject,
-  checks: DefinitionChecks & { readonly oldSpec: JsonObject | undefined },
-): FieldError[] {
+function checkSpec(spec: JsonObject, checks: CrdChecks & { readonly oldSpec: JsonObject | undefined }): FieldError[] {
   const path = FieldPath.of('spec')
   const [names, scope] = [objectIn(spec, 'names'), textIn(spec, 'scope')]
   const errors = checkGroup(textIn(spec, 'group'), path.child('group'))
@@ -92,7 +89,7 @@ function checkSpec(
   }
   return [
     ...errors,
-    ...checkNames(names, path.child('names')),
+    ...checkCrdNames(names, path.child('names')),
     ...checkConversion(spec, path.child('conversion'), checks.checkClientConfig ?? (() => [])),
   ]
 }

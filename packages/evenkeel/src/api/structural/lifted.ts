@@ -10,7 +10,7 @@ import type { JsonObject } from '../json.ts'
 import { objectsIn, optionalObjectIn } from './reading.ts'
 
 /** Something that versions say, and where: at the version, or above all of them. */
-interface Part {
+interface LiftedVersion {
   readonly version: JsonObject
   readonly path: FieldPath
   readonly lifted: boolean
@@ -19,7 +19,7 @@ interface Part {
 const specPath = FieldPath.of('spec')
 
 /** The parts to be judged: one when all versions say the same, else one per version; none for versions that say nothing. */
-export function partsOf(spec: JsonObject, keyword: keyof typeof liftedNames): Part[] {
+export function liftVersions(spec: JsonObject, keyword: keyof typeof liftedNames): LiftedVersion[] {
   const versions = objectsIn(spec, 'versions')
   const [first] = versions
   if (first === undefined) return []

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { toStructural } from './to-structural.ts'
+import { toStructuralSchema } from './to-structural.ts'
 
 test('toStructural keeps what is said and drops what says nothing', () => {
   expect(
-    toStructural({
+    toStructuralSchema({
       type: 'object',
       description: '',
       nullable: false,
@@ -24,15 +24,15 @@ test('toStructural keeps what is said and drops what says nothing', () => {
 })
 
 test('toStructural gives a frozen node', () => {
-  const node = toStructural({ type: 'object', properties: { a: { type: 'string' } } })
+  const node = toStructuralSchema({ type: 'object', properties: { a: { type: 'string' } } })
   expect([node, node.properties, node.properties?.['a']].every(Object.isFrozen)).toBe(true)
 })
 
 test('toStructural refuses what nobody validated', () => {
-  expect(() => toStructural({ type: 5 as unknown as string })).toThrow(
+  expect(() => toStructuralSchema({ type: 5 as unknown as string })).toThrow(
     'the schema of a definition cannot be read: openAPIV3Schema.type: Invalid value: 5: is of the wrong type',
   )
-  expect(() => toStructural({ type: 'object', properties: { a: { $ref: '#/x' } } })).toThrow(
+  expect(() => toStructuralSchema({ type: 'object', properties: { a: { $ref: '#/x' } } })).toThrow(
     "the schema of a definition is not structural: OpenAPIV3Schema '$ref' is not supported",
   )
 })

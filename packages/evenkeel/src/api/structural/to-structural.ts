@@ -5,7 +5,7 @@ import { FieldPath } from '../error/field-path.ts'
 import { deepFreeze } from '../json.ts'
 import type { JsonObject } from '../json.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import { readSchema } from './schema/properties.ts'
+import { readJsonSchemaProps } from './schema/properties.ts'
 import { findForeignKeyword } from './schema/structural.ts'
 
 /**
@@ -14,11 +14,11 @@ import { findForeignKeyword } from './schema/structural.ts'
  * @param schema what `versions[].schema.openAPIV3Schema` holds. {@link validateDefinition} has found it right.
  * @throws {RangeError} when it cannot be a structural schema: nobody validated it.
  */
-export function toStructural(schema: JsonObject): SchemaNode {
+export function toStructuralSchema(schema: JsonObject): SchemaNode {
   const {
     schema: read,
     errors: [error],
-  } = readSchema(schema, FieldPath.of('openAPIV3Schema'))
+  } = readJsonSchemaProps(schema, FieldPath.of('openAPIV3Schema'))
   if (error !== undefined)
     throw new RangeError(`the schema of a definition cannot be read: ${error.field}: ${error.body}`)
   const foreign = findForeignKeyword(read)

@@ -8,7 +8,7 @@ import type { JsonObject } from '../json.ts'
 import { utf8Length } from '../text.ts'
 import { objectIn, optionalObjectIn, textIn } from './reading.ts'
 import { followReference } from './schema/field-reference.ts'
-import type { SchemaProperties } from './schema/properties.ts'
+import type { JsonSchemaProps } from './schema/properties.ts'
 
 /** Paths of the scale subresource lead into spec and status. */
 export function checkSubresources(subresources: JsonObject, path: FieldPath): FieldError[] {
@@ -39,7 +39,7 @@ export function checkColumn(column: JsonObject, path: FieldPath): FieldError[] {
 /** Fields that selectors may name: scalars that the schema declares outside metadata. */
 export function checkSelectableFields(
   fields: readonly JsonObject[],
-  schema: SchemaProperties,
+  schema: JsonSchemaProps,
   path: FieldPath,
 ): FieldError[] {
   const seen = new Set<string>()

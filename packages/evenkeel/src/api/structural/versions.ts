@@ -7,9 +7,9 @@ import { FieldPath } from '../error/field-path.ts'
 import { deepEqual } from '../json.ts'
 import type { JsonObject } from '../json.ts'
 import { refuseLabel } from './definition-names.ts'
-import { isLifted, partsOf } from './lifted.ts'
+import { isLifted, liftVersions } from './lifted.ts'
 import { isSet, objectIn, objectsIn, optionalObjectIn, textIn } from './reading.ts'
-import { readSchema } from './schema/properties.ts'
+import { readJsonSchemaProps } from './schema/properties.ts'
 import { checkVersionSchema } from './schema/schema-of-version.ts'
 import type { SchemaChecks } from './schema/schema-of-version.ts'
 import { findForeignKeyword } from './schema/structural.ts'
@@ -48,7 +48,7 @@ function checkSchemas(spec: JsonObject, { oldSpec, ...checks }: VersionChecks): 
       errors.push(fieldError.required(path.index(index).child('schema', 'openAPIV3Schema')))
   }
   let hasDefaults = false
-  for (const { version, path: at, lifted } of partsOf(spec, 'schema')) {
+  for (const { version, path: at, lifted } of liftVersions(spec, 'schema')) {
     const schema = schemaOf(version)
     if (schema === undefined) continue
     const first = versions.find((other) => other['name'] === version['name']) ?? version
@@ -83,15 +83,15 @@ function isUnchangedIn(oldSpec: JsonObject, { name, schema }: JsonObject): boole
 
 function checkOffers(spec: JsonObject): FieldError[] {
   return [
-    ...partsOf(spec, 'subresources').flatMap(({ version, path }) =>
+    ...liftVersions(spec, 'subresources').flatMap(({ version, path }) =>
       checkSubresources(objectIn(version, 'subresources'), path),
     ),
-    ...partsOf(spec, 'additionalPrinterColumns').flatMap(({ version, path }) => {
+    ...liftVersions(spec, 'additionalPrinterColumns').flatMap(({ version, path }) => {
       return objectsIn(version, 'additionalPrinterColumns').flatMap((column, index) =>
         checkColumn(column, path.index(index)),
       )
     }),
-    ...partsOf(spec, 'selectableFields').flatMap(({ version, path, lifted }) =>
+    ...liftVersions(spec, 'selectableFields').flatMap(({ version, path, lifted }) =>
       checkSelectable(spec, version, { path, lifted }),
     ),
   ]
@@ -110,7 +110,7 @@ function checkSelectable(
       : 'may only be set when `version.schema.openAPIV3Schema` is not included'
     return [fieldError.invalid(path, '', detail)]
   }
-  const { schema: read, errors } = readSchema(schema, path)
+  const { schema: read, errors } = readJsonSchemaProps(schema, path)
   if (errors.length > 0 || findForeignKeyword(read) !== undefined) return [] // the schema has been complained of
   return checkSelectableFields(objectsIn(version, 'selectableFields'), read, path)
 }

@@ -5,7 +5,7 @@
  */
 
 /** What takes the place of the machine's own; each may say that it does not want to (undefined) and leave it to the machine. */
-export interface MachineStandIns {
+export interface GlobalOverrides {
   /** @returns how to stop it, or undefined to leave it to the machine */
   timer(
     kind: 'setTimeout' | 'setInterval' | 'setImmediate',
@@ -25,21 +25,21 @@ type AnyFunction = (...parameters: unknown[]) => unknown
 type TimerName = 'setTimeout' | 'setInterval' | 'setImmediate'
 
 /** Who stands in, the last one first of all: simulations may overlap, and end in any order. */
-const standing: MachineStandIns[] = []
+const activeOverrides: GlobalOverrides[] = []
 /** Timers that a stand-in has set, and how to stop them. */
 const stops = new WeakMap<object, () => void>()
-let putBack: (() => void) | undefined
+let restoreGlobals: (() => void) | undefined
 
 /** @returns what puts everything back */
-export function replaceMachine(standIns: MachineStandIns): () => void {
-  putBack ??= install()
-  standing.push(standIns)
+export function overrideGlobals(standIns: GlobalOverrides): () => void {
+  restoreGlobals ??= install()
+  activeOverrides.push(standIns)
   return () => {
-    const index = standing.indexOf(standIns)
-    if (index >= 0) standing.splice(index, 1)
-    if (standing.length > 0) return
-    putBack?.()
-    putBack = undefined
+    const index = activeOverrides.indexOf(standIns)
+    if (index >= 0) activeOverrides.splice(index, 1)
+    if (activeOverrides.length > 0) return
+    restoreGlobals?.()
+    restoreGlobals = undefined
   }
 }
 
@@ -88,26 +88,26 @@ function install(): () => void {
   }
 }
 
-function current(): MachineStandIns | undefined {
-  return standing.at(-1)
+function current(): GlobalOverrides | undefined {
+  return activeOverrides.at(-1)
 }
 
-type Machine = Pick<
+type ReplacedGlobals = Pick<
   typeof globalThis,
   TimerName | 'clearTimeout' | 'clearInterval' | 'clearImmediate' | 'Date' | 'fetch'
 > & { random(): number; exit: typeof process.exit }
 
 /** Made once for a machine, not once for a simulation: a class is dear, and keeps alive what it knows for long. */
-function replacementsOf(machine: Machine): Machine {
+function replacementsOf(machine: ReplacedGlobals): ReplacedGlobals {
   const isSame =
-    last && (Object.keys(machine) as (keyof Machine)[]).every((name) => last?.machine[name] === machine[name])
+    last && (Object.keys(machine) as (keyof ReplacedGlobals)[]).every((name) => last?.machine[name] === machine[name])
   if (!last || !isSame) last = { machine, made: makeReplacements(machine) }
   return last.made
 }
 
-let last: { readonly machine: Machine; readonly made: Machine } | undefined
+let last: { readonly machine: ReplacedGlobals; readonly made: ReplacedGlobals } | undefined
 
-function makeReplacements(machine: Machine): Machine {
+function makeReplacements(machine: ReplacedGlobals): ReplacedGlobals {
   const RealDate = machine.Date
   class SimulatedDate extends RealDate {
     constructor(...parameters: [] | [number]) {
@@ -128,7 +128,7 @@ function makeReplacements(machine: Machine): Machine {
     clearImmediate: clear(machine.clearImmediate as AnyFunction),
   }
   return {
-    ...(timers as unknown as Pick<Machine, keyof typeof timers>),
+    ...(timers as unknown as Pick<ReplacedGlobals, keyof typeof timers>),
     Date: SimulatedDate as unknown as DateConstructor,
     fetch: (...parameters) => {
       current()?.fetch(String(parameters[0]))

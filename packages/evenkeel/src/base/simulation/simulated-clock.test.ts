@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sleep } from '../abort.ts'
-import { settlePromises, SimulatedClock } from './simulated-clock.ts'
+import { flushPromises, SimulatedClock } from './simulated-clock.ts'
 
 test('SimulatedClock stands still until it is told to move', async () => {
   const clock = new SimulatedClock({ startMs: 1_000 })
@@ -150,7 +150,7 @@ test('settlePromises waits for chains of promises of any length, and for what th
         }),
     )
     .then(() => chain('asked', 100))
-  await settlePromises()
+  await flushPromises()
   expect(done).toEqual(['short', 'asks', 'long', 'asked'])
 })
 

@@ -39,7 +39,7 @@ export class SimulatedClock implements Clock {
 
   constructor({ startMs = 1_767_225_600_000, isPure = false }: SimulatedClockOptions = {}) {
     this.#wallOffsetMs = startMs
-    this.#settle = isPure ? settlePromises : settle
+    this.#settle = isPure ? flushPromises : flushTasks
   }
 
   now(): number {
@@ -78,7 +78,7 @@ export class SimulatedClock implements Clock {
   async advance(byMs: number): Promise<void> {
     checkDelay(byMs)
     const untilMs = this.#elapsedMs + byMs
-    await settle()
+    await flushTasks()
     for (let next = this.#timers.peek(); next && next.dueMs <= untilMs; next = this.#timers.peek()) {
       this.#timers.pop()
       this.#elapsedMs = Math.max(this.#elapsedMs, next.dueMs)
@@ -95,7 +95,7 @@ export class SimulatedClock implements Clock {
 }
 
 /** Lets everything run that waits on promises alone; also what the machine has ready gets its turn. */
-export function settle(): Promise<void> {
+export function flushTasks(): Promise<void> {
   return new Promise((resolve) => {
     nextTurn(resolve)
   })
@@ -106,7 +106,7 @@ export function settle(): Promise<void> {
  * do. All ticks that are asked for run in a row, so the second one is asked for after the promises that follow from them
  * have begun: what asked for a tick meanwhile has had it, and its promises.
  */
-export function settlePromises(): Promise<void> {
+export function flushPromises(): Promise<void> {
   return new Promise((resolve) => {
     nextTick(() => {
       queueMicrotask(() => {

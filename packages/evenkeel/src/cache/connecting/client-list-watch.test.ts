@@ -3,8 +3,8 @@ import { SimulatedClock } from '#base'
 import type { KubeObject } from '#api'
 import { Client } from '#client'
 import { FakeApi } from '../fake-api.fixture.ts'
-import type { Arrival } from '../list-watch.ts'
-import { formOf } from '../storing/form.ts'
+import type { StreamEvent } from '../list-watch.ts'
+import { kindDecoder } from '../storing/form.ts'
 import { clientListWatch } from './client-list-watch.ts'
 
 const type = {
@@ -15,9 +15,9 @@ const type = {
   plural: 'widgets',
   scope: 'Namespaced',
 } as never
-const form = formOf<KubeObject>(type)
+const form = kindDecoder<KubeObject>(type)
 
-function tell(arrival: Arrival<KubeObject>): string {
+function tell(arrival: StreamEvent<KubeObject>): string {
   return arrival.type === 'BOOKMARK'
     ? `BOOKMARK ${arrival.version}`
     : `${arrival.type} ${arrival.item.name} ${JSON.stringify((arrival.item.object as { spec?: unknown }).spec)}`
@@ -54,7 +54,7 @@ test('74 clientListWatch gives the same events wherever the bytes are cut', asyn
       transport: () =>
         Promise.resolve({ status: 200, headers: {}, body: pieces([bytes.subarray(0, cut), bytes.subarray(cut)]) }),
     })
-    const source = clientListWatch<KubeObject>({ client, kind: type, scope: {}, form })
+    const source = clientListWatch<KubeObject>({ client, kind: type, scope: {}, decoder: form })
     const told: string[] = []
     for await (const batch of source.watch({
       resourceVersion: '0',
@@ -75,7 +75,7 @@ test('clientListWatch sends what a list and a watch need, and nothing that is no
     client,
     kind: type,
     scope: { namespace: 'a', labelSelector: 'app!=x', fieldSelector: { 'metadata.name': 'one' } },
-    form,
+    decoder: form,
   })
   const { signal } = new AbortController()
   const page = await source.list({ resourceVersion: '0', limit: 1, signal })
@@ -96,7 +96,12 @@ test('clientListWatch sends what a list and a watch need, and nothing that is no
 test('clientListWatch finds one object, or none', async () => {
   const api = new FakeApi()
   api.server.put('one')
-  const source = clientListWatch<KubeObject>({ client: api.client(new SimulatedClock()), kind: type, scope: {}, form })
+  const source = clientListWatch<KubeObject>({
+    client: api.client(new SimulatedClock()),
+    kind: type,
+    scope: {},
+    decoder: form,
+  })
   expect((await source.find?.({ namespace: 'a', name: 'one' }, {}))?.version).toBe('11')
   expect(await source.find?.({ namespace: 'a', name: 'none' }, {})).toBeUndefined()
 })

@@ -3,25 +3,25 @@
  */
 import type { KubeObject } from '#api'
 import type { Client, KindLike } from '#client'
-import type { Arrival, ListPage, ListRequest, ListWatch, WatchRequest } from '../list-watch.ts'
-import type { KindForm } from '../storing/form.ts'
+import type { StreamEvent, ListPage, ListRequest, ListWatch, WatchRequest } from '../list-watch.ts'
+import type { KindDecoder } from '../storing/form.ts'
 import type { Item } from '../storing/item.ts'
 import type { Items } from '../storing/items.ts'
 import type { CacheScope } from '../storing/query.ts'
-import { LineReader } from './read-lines.ts'
+import { WatchDecoder } from './read-lines.ts'
 
 export interface ClientListWatchOptions<T extends KubeObject> {
   readonly client: Client
   readonly kind: KindLike
   readonly scope: CacheScope
-  readonly form: KindForm<T>
+  readonly decoder: KindDecoder<T>
 }
 
 export function clientListWatch<T extends KubeObject>({
   client,
   kind,
   scope,
-  form,
+  decoder: form,
 }: ClientListWatchOptions<T>): ListWatch<T> {
   const selection = selectionOf(scope)
   return {
@@ -52,7 +52,7 @@ export function clientListWatch<T extends KubeObject>({
           signal,
           mayOmitManagedFields: !form.keepManagedFields,
         }),
-        { form, gather },
+        { decoder: form, gather },
       )
     },
     find: async ({ namespace, name }, { signal }): Promise<Item<T> | undefined> => {
@@ -77,9 +77,9 @@ function selectionOf({
 
 async function* batches<T extends KubeObject>(
   stream: ReturnType<Client['watch']>,
-  options: { form: KindForm<T>; gather: Items<T> | undefined },
-): AsyncGenerator<readonly Arrival<T>[]> {
-  const reader = new LineReader(options)
+  options: { decoder: KindDecoder<T>; gather: Items<T> | undefined },
+): AsyncGenerator<readonly StreamEvent<T>[]> {
+  const reader = new WatchDecoder(options)
   try {
     await stream.open()
     yield []

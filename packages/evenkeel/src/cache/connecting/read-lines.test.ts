@@ -3,17 +3,17 @@ import { expect, test, vi } from 'vitest'
 import { isExpired } from '#api'
 import type { KubeObject } from '#api'
 import { isConnectionError } from '#client'
-import type { ChangeArrival } from '../list-watch.ts'
-import { formOf } from '../storing/form.ts'
+import type { ChangeEvent } from '../list-watch.ts'
+import { kindDecoder } from '../storing/form.ts'
 import type { Item } from '../storing/item.ts'
 import { Items } from '../storing/items.ts'
-import { LineReader } from './read-lines.ts'
+import { WatchDecoder } from './read-lines.ts'
 
-const form = formOf<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' })
-const keeping = formOf<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' }, { keepManagedFields: true })
+const form = kindDecoder<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' })
+const keeping = kindDecoder<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' }, { keepManagedFields: true })
 
-function changes(text: string, { keep = false }: { keep?: boolean } = {}): ChangeArrival<KubeObject>[] {
-  return new LineReader({ form: keep ? keeping : form }).read(Buffer.from(text)) as ChangeArrival<KubeObject>[]
+function changes(text: string, { keep = false }: { keep?: boolean } = {}): ChangeEvent<KubeObject>[] {
+  return new WatchDecoder({ decoder: keep ? keeping : form }).read(Buffer.from(text)) as ChangeEvent<KubeObject>[]
 }
 
 const value = fc.jsonValue({ maxDepth: 3 })
@@ -77,7 +77,7 @@ test.each([true, false])(
           const all = events.map(([type, one]) => ({ type, object: one }) as object)
           all.splice(end, 0, bookmark)
           const gather = new Items<KubeObject>()
-          const arrivals = new LineReader({ form: keep ? keeping : form, gather }).read(
+          const arrivals = new WatchDecoder({ decoder: keep ? keeping : form, gather }).read(
             Buffer.from(all.map((event) => JSON.stringify(event)).join('\n')),
           )
           const expected = new Map<string, unknown>()
@@ -126,7 +126,7 @@ test('LineReader cuts managed fields out wherever they are', () => {
 
 test('LineReader reads bookmarks, and throws what a server says went wrong', () => {
   expect(
-    new LineReader({ form }).read(
+    new WatchDecoder({ decoder: form }).read(
       Buffer.from(
         '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}\n\n',
       ),
@@ -156,7 +156,7 @@ test.each([
 
 test('76 an item whose bytes turn out to be no JSON says so when it is read, and has the server asked again', () => {
   const broken: Error[] = []
-  const watched = formOf<KubeObject>(
+  const watched = kindDecoder<KubeObject>(
     { apiVersion: 'test.dev/v1', kind: 'Widget' },
     {
       onBroken: (error) => {
@@ -164,9 +164,9 @@ test('76 an item whose bytes turn out to be no JSON says so when it is read, and
       },
     },
   )
-  const [arrival] = new LineReader({ form: watched }).read(
+  const [arrival] = new WatchDecoder({ decoder: watched }).read(
     Buffer.from('{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"spec":oops}}'),
-  ) as ChangeArrival<KubeObject>[]
+  ) as ChangeEvent<KubeObject>[]
   expect(() => arrival?.item.object).toThrow('cannot be read')
   expect(broken).toHaveLength(1)
 })
@@ -175,7 +175,7 @@ test('LineReader gathers what is larger than a block, and many in one', () => {
   const line = (name: string, spec: string): string =>
     JSON.stringify({ type: 'ADDED', object: { metadata: { name, resourceVersion: '1' }, spec } })
   const gather = new Items<KubeObject>()
-  new LineReader({ form, gather }).read(
+  new WatchDecoder({ decoder: form, gather }).read(
     Buffer.from([line('a', 'é'), line('b', 'x'.repeat(3_000_000)), line('c', 'é')].join('\n')),
   )
   const specs = ['a', 'b', 'c'].map((name) => (gather.get('', name)?.object as { spec?: string }).spec)
@@ -186,7 +186,7 @@ test('LineReader reads what kube-apiserver writes: fields by name, metadata afte
   const metadata =
     '"creationTimestamp":null,"generation":1,"labels":{"a":"}"},"managedFields":[{"fieldsV1":{"f:x":{"k:{\\"type\\":\\"]}\\"}":{}}}}],"name":"x","namespace":"n","resourceVersion":"7","uid":"u"'
   const gather = new Items<KubeObject>()
-  new LineReader({ form, gather }).read(
+  new WatchDecoder({ decoder: form, gather }).read(
     Buffer.from(
       `{"type":"ADDED","object":{"apiVersion":"test.dev/v1","data":null,"kind":"Widget","metadata":{${metadata}},"spec":{"a":1}}}`,
     ),
@@ -212,7 +212,7 @@ test('LineReader copies lines as they came only where objects stay as they came'
   const read = (reading: typeof form, runs: readonly string[]): [copies: number, specs: unknown[]] => {
     const gather = new Items<KubeObject>()
     const copying = vi.spyOn(gather, 'copyLines')
-    const reader = new LineReader({ form: reading, gather })
+    const reader = new WatchDecoder({ decoder: reading, gather })
     for (const run of runs) reader.read(Buffer.from(run))
     return [copying.mock.calls.length, [...gather.values()].map(({ object }) => (object as { spec?: unknown }).spec)]
   }
@@ -221,11 +221,11 @@ test('LineReader copies lines as they came only where objects stay as they came'
   const managed = line('b', { managedFields: [{}] })
   expect(read(form, [line('a'), managed, line('c'), managed, line('d')])).toEqual([2, [whole, whole, whole, whole]])
   expect(read(keeping, [line('a'), managed, line('c')])).toEqual([3, [whole, whole, whole]])
-  const picked = formOf<KubeObject>({
+  const picked = kindDecoder<KubeObject>({
     apiVersion: 'test.dev/v1',
     kind: 'Widget',
     paths: ['spec.a'],
-  } as unknown as Parameters<typeof formOf>[0])
+  } as unknown as Parameters<typeof kindDecoder>[0])
   expect(read(picked, [line('a'), line('b')])).toEqual([0, [{ a: 1 }, { a: 1 }]])
 })
 

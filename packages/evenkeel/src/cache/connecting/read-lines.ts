@@ -7,9 +7,9 @@
 import { isAscii } from 'node:buffer'
 import { fromStatus, isJsonObject } from '#api'
 import type { KubeObject } from '#api'
-import { garbledLine, parseWatchLine } from '#client'
-import type { Arrival } from '../list-watch.ts'
-import type { KindForm } from '../storing/form.ts'
+import { invalidWatchLine, parseWatchLine } from '#client'
+import type { StreamEvent } from '../list-watch.ts'
+import type { KindDecoder } from '../storing/form.ts'
 import { Item } from '../storing/item.ts'
 import type { Items } from '../storing/items.ts'
 import { LineScanner } from './scan.ts'
@@ -17,31 +17,31 @@ import type { ScannedLine } from './scan.ts'
 
 const newline = 0x0a
 
-interface LineReaderOptions<T extends KubeObject> {
-  readonly form: KindForm<T>
+interface WatchDecoderOptions<T extends KubeObject> {
+  readonly decoder: KindDecoder<T>
   /** Where the objects of a list go, until the list is complete. @default nowhere: all are told */
   readonly gather?: Items<T> | undefined
 }
 
-export class LineReader<T extends KubeObject> {
-  readonly #form: KindForm<T>
+export class WatchDecoder<T extends KubeObject> {
+  readonly #decoder: KindDecoder<T>
   readonly #scanner = new LineScanner()
   #gather: Items<T> | undefined
   #namespace = ''
   /** Whether an object came with managed fields that are not kept: most servers send them with every one. */
   #isCutting = false
 
-  constructor({ form, gather }: LineReaderOptions<T>) {
-    this.#form = form
+  constructor({ decoder: form, gather }: WatchDecoderOptions<T>) {
+    this.#decoder = form
     this.#gather = gather
   }
 
   /** Reads lines with a newline between them; what is kept of the bytes is a copy. */
-  read(bytes: Buffer): Arrival<T>[] {
-    const arrivals: Arrival<T>[] = []
+  read(bytes: Buffer): StreamEvent<T>[] {
+    const arrivals: StreamEvent<T>[] = []
     for (let start = 0; start < bytes.length;) {
       // Where a part of every object is left out, each is kept by itself.
-      if (!this.#gather || !this.#form.isWhole || this.#isCutting) {
+      if (!this.#gather || !this.#decoder.isWhole || this.#isCutting) {
         this.#readLines(bytes, { start, end: bytes.length }, arrivals)
         break
       }
@@ -52,21 +52,21 @@ export class LineReader<T extends KubeObject> {
     return arrivals
   }
 
-  #readLines(bytes: Buffer, lines: { readonly start: number; readonly end: number }, arrivals: Arrival<T>[]): void {
+  #readLines(bytes: Buffer, lines: { readonly start: number; readonly end: number }, arrivals: StreamEvent<T>[]): void {
     // Texts of one byte for each character take half the memory; where no text is made nobody has to know.
     const encoding = !this.#gather && isAscii(bytes.subarray(lines.start, lines.end)) ? 'latin1' : 'utf8'
     for (let start = lines.start; start < lines.end;) {
       const found = bytes.indexOf(newline, start)
       const end = found < 0 ? lines.end : found
-      const scanned = this.#form.isWhole ? this.#scanner.scan(bytes, start, end) : undefined
+      const scanned = this.#decoder.isWhole ? this.#scanner.scan(bytes, start, end) : undefined
       if (scanned) {
-        if (this.#form.keepManagedFields) scanned.cutStart = scanned.cutEnd = scanned.start
+        if (this.#decoder.keepManagedFields) scanned.cutStart = scanned.cutEnd = scanned.start
         this.#isCutting ||= scanned.cutEnd > scanned.cutStart
         this.#namespace = sameText(bytes, scanned, this.#namespace)
         if (!this.#gather || !this.#putListed(bytes, scanned, this.#gather))
-          this.#hear(this.#arrivalOf(bytes, scanned, encoding), arrivals)
+          this.#decodeLine(this.#eventOf(bytes, scanned, encoding), arrivals)
       } else if (end > start) {
-        this.#hear(parse(bytes.toString('utf8', start, end), this.#form), arrivals)
+        this.#decodeLine(parseLine(bytes.toString('utf8', start, end), this.#decoder), arrivals)
       }
       start = end + 1
     }
@@ -74,11 +74,12 @@ export class LineReader<T extends KubeObject> {
 
   #putListed(bytes: Buffer, scanned: ScannedLine, gather: Items<T>): boolean {
     return (
-      scanned.type !== 'DELETED' && gather.putListed(bytes, scanned, { namespace: this.#namespace, form: this.#form })
+      scanned.type !== 'DELETED' &&
+      gather.putListed(bytes, scanned, { namespace: this.#namespace, form: this.#decoder })
     )
   }
 
-  #hear(arrival: Arrival<T> | undefined, arrivals: Arrival<T>[]): void {
+  #decodeLine(arrival: StreamEvent<T> | undefined, arrivals: StreamEvent<T>[]): void {
     if (!arrival) return
     if (!this.#gather) {
       arrivals.push(arrival)
@@ -93,7 +94,7 @@ export class LineReader<T extends KubeObject> {
     }
   }
 
-  #arrivalOf(bytes: Buffer, scanned: ScannedLine, encoding: 'latin1' | 'utf8'): Arrival<T> {
+  #eventOf(bytes: Buffer, scanned: ScannedLine, encoding: 'latin1' | 'utf8'): StreamEvent<T> {
     const { type, start, end, cutStart, cutEnd } = scanned
     const name = bytes.toString(encoding, scanned.nameStart, scanned.nameEnd)
     const version = bytes.toString('latin1', scanned.versionStart, scanned.versionEnd)
@@ -101,7 +102,7 @@ export class LineReader<T extends KubeObject> {
       cutEnd > cutStart
         ? bytes.toString(encoding, start, cutStart) + bytes.toString(encoding, cutEnd, end)
         : bytes.toString(encoding, start, end)
-    return { type, item: Item.ofText<T>({ namespace: this.#namespace, name, version, text }, this.#form) }
+    return { type, item: Item.ofText<T>({ namespace: this.#namespace, name, version, text }, this.#decoder) }
   }
 }
 
@@ -117,21 +118,21 @@ function sameText(bytes: Buffer, { namespaceStart, namespaceEnd }: ScannedLine, 
 }
 
 /** A line that has to be looked into. @throws what the server says went wrong, and when it says nothing that can be read. */
-function parse<T extends KubeObject>(line: string, form: KindForm<T>): Arrival<T> | undefined {
+function parseLine<T extends KubeObject>(line: string, form: KindDecoder<T>): StreamEvent<T> | undefined {
   if (line.trim() === '') return undefined
   const { type, object } = parseWatchLine(line)
   const { metadata } = object
   if (type === 'ERROR') throw fromStatus(object)
-  if (!isJsonObject(metadata)) throw garbledLine(line)
+  if (!isJsonObject(metadata)) throw invalidWatchLine(line)
   if (type === 'BOOKMARK') {
     const { annotations, resourceVersion } = metadata
-    if (typeof resourceVersion !== 'string') throw garbledLine(line)
+    if (typeof resourceVersion !== 'string') throw invalidWatchLine(line)
     return {
       type,
       version: resourceVersion,
       initialEventsEnd: isJsonObject(annotations) && annotations['k8s.io/initial-events-end'] === 'true',
     }
   }
-  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw garbledLine(line)
+  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw invalidWatchLine(line)
   return { type, item: form.itemOf(object as unknown as KubeObject) }
 }

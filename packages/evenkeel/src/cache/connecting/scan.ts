@@ -10,7 +10,7 @@
  * read no further than the end of its metadata, so the cost does not depend on how long the object is.
  */
 import { skipString, skipValue } from '#api'
-import { Literal, plainStringEnd } from '#base'
+import { ByteLiteral, plainStringEnd } from '#base'
 
 const quote = 0x22
 const comma = 0x2c
@@ -36,24 +36,24 @@ export interface ScannedLine {
 }
 
 /** Longer beginnings are not remembered. */
-const beginningBytesMax = 1024
+const prefixBytesMax = 1024
 const metadataKey = Buffer.from('metadata')
 const [nameLength, namespaceLength, managedLength, versionLength] = [6, 11, 15, 17]
 /** What is looked for in metadata, by the length of the key with its quotes. */
 const keys = Array.from({ length: versionLength + 1 }, (_, length) => {
   const key = ['name', 'namespace', 'managedFields', 'resourceVersion'].find((one) => one.length + 2 === length)
-  return key === undefined ? undefined : new Literal(Buffer.from(key))
+  return key === undefined ? undefined : new ByteLiteral(Buffer.from(key))
 })
 
 interface Prefix {
   readonly type: ScannedLine['type']
-  readonly text: Literal
+  readonly text: ByteLiteral
 }
 
 const [added, modified, deleted] = [prefixOf('ADDED'), prefixOf('MODIFIED'), prefixOf('DELETED')]
 
 function prefixOf(type: ScannedLine['type']): Prefix {
-  return { type, text: new Literal(Buffer.from(`{"type":"${type}","object":`)) }
+  return { type, text: new ByteLiteral(Buffer.from(`{"type":"${type}","object":`)) }
 }
 
 export class LineScanner {
@@ -73,7 +73,7 @@ export class LineScanner {
   #bytes: Uint8Array = metadataKey
   #view: DataView = new DataView(new ArrayBuffer(0))
   /** How the last object began, up to the value of its metadata. */
-  #beginning: Literal = added.text
+  #beginning: ByteLiteral = added.text
 
   /** Reads the line from `start` to `end`; the answer is used again for the next line. */
   scan(bytes: Uint8Array, start: number, end: number): ScannedLine | undefined {
@@ -109,8 +109,8 @@ export class LineScanner {
     const beginning = this.#beginning
     if (end - start >= beginning.length && beginning.isAt(this.#view, start)) return start + beginning.length
     const found = findMetadata(this.#bytes, start, end)
-    if (found >= 0 && found - start <= beginningBytesMax)
-      this.#beginning = new Literal(this.#bytes.subarray(start, found))
+    if (found >= 0 && found - start <= prefixBytesMax)
+      this.#beginning = new ByteLiteral(this.#bytes.subarray(start, found))
     return found
   }
 

@@ -18,7 +18,7 @@ interface ListAllOptions<T extends KubeObject> {
   readonly signal: AbortSignal
 }
 
-interface Listed<T extends KubeObject> {
+interface ListResult<T extends KubeObject> {
   readonly items: Items<T>
   readonly version: string
   /** Whether the server gave pages. */
@@ -28,7 +28,7 @@ interface Listed<T extends KubeObject> {
 export async function listAll<T extends KubeObject>(
   source: ListWatch<T>,
   options: ListAllOptions<T>,
-): Promise<Listed<T>> {
+): Promise<ListResult<T>> {
   const { resourceVersion, pageSize, signal } = options
   const first = await source.list({ resourceVersion, signal, ...(pageSize > 0 && { limit: pageSize }) })
   const items = new Items<T>()

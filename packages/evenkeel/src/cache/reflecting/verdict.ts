@@ -21,9 +21,9 @@ import {
 import { isConnectionError, isUnknownKind } from '#client'
 
 /** What a reflector was doing: taking everything as a stream, taking everything by list, or following changes. */
-export type Step = 'stream' | 'list' | 'watch'
+export type ReflectorStep = 'stream' | 'list' | 'watch'
 
-export interface Verdict {
+export interface Recovery {
   /** `sync`: take everything anew, as a stream where the server can. */
   readonly next: 'sync' | 'list' | 'watch'
   /** Wait first: longer from time to time. */
@@ -61,8 +61,8 @@ export class RelistError extends Error {
   override readonly name = 'RelistError'
 }
 
-interface Situation {
-  readonly step: Step
+interface FailureContext {
+  readonly step: ReflectorStep
   /** Whether the newest state was asked for, not that of a version. */
   readonly askedNewest: boolean
   /** Whether the watch worked before it failed. */
@@ -71,31 +71,31 @@ interface Situation {
   readonly cuts: number
 }
 
-export function judge(error: unknown, situation: Situation): Verdict {
+export function recoveryFor(error: unknown, situation: FailureContext): Recovery {
   if (isNotFound(error) || isUnknownKind(error)) return { next: 'sync', pause: true, park: true }
   if (error instanceof RelistError) return { next: 'sync', pause: true }
   switch (situation.step) {
     case 'watch':
-      return judgeWatch(error, situation)
+      return watchRecovery(error, situation)
     case 'list':
-      return isVersionTrouble(error)
+      return isVersionError(error)
         ? { next: 'list', pause: situation.askedNewest, forgetVersion: true }
         : { next: 'sync', pause: true }
     case 'stream':
-      return judgeStream(error, situation)
+      return streamRecovery(error, situation)
   }
 }
 
-function judgeWatch(error: unknown, { worked }: Situation): Verdict {
+function watchRecovery(error: unknown, { worked }: FailureContext): Recovery {
   if (error instanceof SilenceError) return { next: 'watch', pause: false }
   if (isTooLarge(error)) return { next: 'sync', pause: true, forgetVersion: true }
   if (isApiError(error) && !isTooManyRequests(error)) return { next: 'sync', pause: true }
   return { next: 'watch', pause: !worked || isTooManyRequests(error) || isConnectionError(error, 'refused') }
 }
 
-function judgeStream(error: unknown, { askedNewest, cuts }: Situation): Verdict {
+function streamRecovery(error: unknown, { askedNewest, cuts }: FailureContext): Recovery {
   if (error instanceof EndlessListError || isUnsupported(error)) return { next: 'list', pause: false, noStreams: true }
-  if (isVersionTrouble(error)) return { next: askedNewest ? 'list' : 'sync', pause: false, forgetVersion: true }
+  if (isVersionError(error)) return { next: askedNewest ? 'list' : 'sync', pause: false, forgetVersion: true }
   if (isTooManyRequests(error) || isConnectionError(error, 'refused') || isForbidden(error) || isUnauthorized(error))
     return { next: 'sync', pause: true }
   if (isApiError(error)) return { next: 'list', pause: false }
@@ -112,7 +112,7 @@ function isUnsupported(error: unknown): boolean {
   )
 }
 
-function isVersionTrouble(error: unknown): boolean {
+function isVersionError(error: unknown): boolean {
   return isExpired(error) || isGone(error) || isTooLarge(error)
 }
 

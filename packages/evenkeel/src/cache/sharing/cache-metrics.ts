@@ -5,11 +5,11 @@
  */
 import type { Cancel, Metrics } from '#base'
 import { parseApiVersion } from '#api'
-import type { SharedSource } from './members.ts'
+import type { SharedInformer } from './members.ts'
 
-type Read = (sources: readonly SharedSource[]) => number
+type ReadGauge = (sources: readonly SharedInformer[]) => number
 
-const gauges: readonly { readonly name: string; readonly help: string; readonly read: Read }[] = [
+const gauges: readonly { readonly name: string; readonly help: string; readonly read: ReadGauge }[] = [
   {
     name: 'evenkeel_cache_objects',
     help: 'Objects in the cache.',
@@ -39,17 +39,17 @@ const gauges: readonly { readonly name: string; readonly help: string; readonly 
 
 const labels = ['group', 'kind']
 
-export class CacheMeter {
+export class CacheMetrics {
   readonly #metrics: Metrics
-  readonly #kinds = new Map<string, { sources: readonly SharedSource[]; readonly forget: Cancel }>()
+  readonly #kinds = new Map<string, { sources: readonly SharedInformer[]; readonly forget: Cancel }>()
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics
   }
 
   /** These are all informers that there are now. */
-  follow(sources: readonly SharedSource[]): void {
-    const byKind = new Map<string, SharedSource[]>()
+  follow(sources: readonly SharedInformer[]): void {
+    const byKind = new Map<string, SharedInformer[]>()
     for (const source of sources) {
       const { kind, apiVersion } = source.union.kind
       const key = JSON.stringify([parseApiVersion(apiVersion).group, kind])
@@ -67,7 +67,7 @@ export class CacheMeter {
     }
   }
 
-  #begin(key: string, sources: readonly SharedSource[]): void {
+  #begin(key: string, sources: readonly SharedInformer[]): void {
     const [group = '', kind = ''] = JSON.parse(key) as string[]
     const families = gauges.map(({ name, help, read }) => ({
       family: this.#metrics.gauge(name, { help, labels }),
@@ -84,6 +84,6 @@ export class CacheMeter {
   }
 }
 
-function sum(sources: readonly SharedSource[], of: (source: SharedSource) => number): number {
+function sum(sources: readonly SharedInformer[], of: (source: SharedInformer) => number): number {
   return sources.reduce((total, source) => total + of(source), 0)
 }

@@ -9,14 +9,14 @@
 import { isPickedKind } from '../storing/pick.ts'
 import type { CacheKind } from '../storing/pick.ts'
 
-export class Union {
+export class ProjectionUnion {
   #kind: CacheKind
-  #form: string
-  #isSettled = false
+  #id: string
+  #isFrozen = false
 
   constructor(kind: CacheKind) {
     this.#kind = kind
-    this.#form = formId(kind)
+    this.#id = projectionId(kind)
   }
 
   /** The kind in the form that is enough for everybody so far. */
@@ -25,40 +25,40 @@ export class Union {
   }
 
   /** The form as a text. */
-  get form(): string {
-    return this.#form
+  get id(): string {
+    return this.#id
   }
 
   /** Whether there is room for one who wants the kind in this form. */
-  admits(kind: CacheKind): boolean {
-    return !this.#isSettled || covers(this.#kind, kind)
+  accepts(kind: CacheKind): boolean {
+    return !this.#isFrozen || coversProjection(this.#kind, kind)
   }
 
   /** For one who was admitted. */
   add(kind: CacheKind): void {
-    if (covers(this.#kind, kind)) return
-    this.#kind = join(this.#kind, kind)
-    this.#form = formId(this.#kind)
+    if (coversProjection(this.#kind, kind)) return
+    this.#kind = joinProjections(this.#kind, kind)
+    this.#id = projectionId(this.#kind)
   }
 
   /** The watch begins. */
-  settle(): void {
-    this.#isSettled = true
+  freeze(): void {
+    this.#isFrozen = true
   }
 }
 
 /** A form as a text: the same kind picked by other paths is another. */
-export function formId(kind: CacheKind): string {
+export function projectionId(kind: CacheKind): string {
   return isPickedKind(kind) ? `pick ${kind.paths.join(',')}` : isMetadata(kind) ? 'metadata' : 'whole'
 }
 
 /** The fields that are kept beside type and metadata; undefined: all. */
-export function pathsOf(kind: CacheKind): readonly string[] | undefined {
+export function projectedPaths(kind: CacheKind): readonly string[] | undefined {
   return isPickedKind(kind) ? kind.paths : isMetadata(kind) ? [] : undefined
 }
 
-function covers(wide: CacheKind, narrow: CacheKind): boolean {
-  const [has, wants] = [pathsOf(wide), pathsOf(narrow)]
+function coversProjection(wide: CacheKind, narrow: CacheKind): boolean {
+  const [has, wants] = [projectedPaths(wide), projectedPaths(narrow)]
   if (has === undefined || wants === undefined) return has === undefined
   return (
     (!isMetadata(wide) || isMetadata(narrow)) &&
@@ -66,12 +66,12 @@ function covers(wide: CacheKind, narrow: CacheKind): boolean {
   )
 }
 
-function join(a: CacheKind, b: CacheKind): CacheKind {
-  const whole = [a, b].find((kind) => pathsOf(kind) === undefined)
+function joinProjections(a: CacheKind, b: CacheKind): CacheKind {
+  const whole = [a, b].find((kind) => projectedPaths(kind) === undefined)
   if (whole) return whole
   const picked = [a, b].find(isPickedKind)
   if (!picked) return a
-  return { ...picked, paths: [...new Set([...(pathsOf(a) ?? []), ...(pathsOf(b) ?? [])])].sort() }
+  return { ...picked, paths: [...new Set([...(projectedPaths(a) ?? []), ...(projectedPaths(b) ?? [])])].sort() }
 }
 
 function isMetadata(kind: CacheKind): boolean {

@@ -12,7 +12,7 @@ import type { Widget as WidgetObject } from '../fake-server.fixture.ts'
 import { ObjectCache } from '../object-cache.ts'
 import { pick, projectPaths } from '../storing/pick.ts'
 import type { CacheKind } from '../storing/pick.ts'
-import { formId, pathsOf } from './union.ts'
+import { projectionId, projectedPaths } from './union.ts'
 
 const Widget = declareKind<WidgetObject>({ group: 'test.dev', version: 'v1', kind: 'Widget' })
 const forms: readonly CacheKind[] = [
@@ -48,7 +48,7 @@ interface Held {
 
 function hold(cache: ObjectCache, kind: CacheKind): Held {
   const heard = new Map<string, KubeObject>()
-  const holding = cache.hold(kind)
+  const holding = cache.getInformer(kind)
   holding.addHandler(({ type, object, key }) => {
     if (type === 'delete') heard.delete(key.name)
     else heard.set(key.name, object)
@@ -57,7 +57,7 @@ function hold(cache: ObjectCache, kind: CacheKind): Held {
 }
 
 function shownTo(kind: CacheKind, api: FakeApi): unknown[] {
-  const paths = pathsOf(kind)
+  const paths = projectedPaths(kind)
   return [...api.server.objects.values()]
     .map((object) => (paths ? projectPaths(object as unknown as JsonObject, paths) : object))
     .sort(byName)
@@ -93,7 +93,7 @@ test('View: holders of any forms, in any order, see what they would see alone, a
       const watched = cache.states.map((state) => state.form)
       expect(new Set(watched).size).toBe(watched.length)
       expect(cache.states.reduce((sum, state) => sum + state.holders, 0)).toBe(holders.length)
-      expect(watched.length).toBeLessThanOrEqual(new Set(holders.map(({ kind }) => formId(kind))).size)
+      expect(watched.length).toBeLessThanOrEqual(new Set(holders.map(({ kind }) => projectionId(kind))).size)
       stop.abort()
       await running
       expect(clock.pending).toBe(0)

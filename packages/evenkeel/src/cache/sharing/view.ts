@@ -15,32 +15,32 @@ import type { CacheKind } from '../storing/pick.ts'
 import type { CacheQuery } from '../storing/query.ts'
 import type { Handler } from '../telling/listener.ts'
 import type { HandlerOptions, Subscription } from '../telling/subscription.ts'
-import { formId, pathsOf } from './union.ts'
-import type { Union } from './union.ts'
+import { projectionId, projectedPaths } from './union.ts'
+import type { ProjectionUnion } from './union.ts'
 
-interface ViewOptions {
+interface ProjectedInformerOptions {
   readonly informer: Informer<KubeObject>
-  readonly union: Union
+  readonly union: ProjectionUnion
   /** What this user asked for. */
   readonly kind: CacheKind
 }
 
-export class View {
+export class ProjectedInformer {
   readonly #informer: Informer<KubeObject>
-  readonly #union: Union
-  readonly #form: string
+  readonly #union: ProjectionUnion
+  readonly #projectionId: string
   readonly #paths: readonly string[] | undefined
-  readonly #shown = new WeakMap<KubeObject, KubeObject>()
+  readonly #projected = new WeakMap<KubeObject, KubeObject>()
   readonly #indexes = new Map<
     string,
     { readonly values: IndexValues<KubeObject>; readonly seen: IndexValues<KubeObject> }
   >()
 
-  constructor({ informer, union, kind }: ViewOptions) {
+  constructor({ informer, union, kind }: ProjectedInformerOptions) {
     this.#informer = informer
     this.#union = union
-    this.#form = formId(kind)
-    this.#paths = pathsOf(kind)
+    this.#projectionId = projectionId(kind)
+    this.#paths = projectedPaths(kind)
   }
 
   get hasSynced(): boolean {
@@ -61,7 +61,7 @@ export class View {
 
   find(key: { readonly namespace?: string; readonly name: string }): KubeObject | undefined {
     const object = this.#informer.find(key)
-    return object && this.#show(object)
+    return object && this.#project(object)
   }
 
   list(query: CacheQuery = {}): KubeObject[] {
@@ -69,21 +69,21 @@ export class View {
     const objects = this.#informer.list(
       index ? { ...query, index: { ...index, name: this.#indexName(index.name) } } : query,
     )
-    return this.#isWhole ? objects : objects.map((object) => this.#show(object))
+    return this.#isWhole ? objects : objects.map((object) => this.#project(object))
   }
 
   /** @throws {RangeError} when the name is taken by another function. */
   addIndex(name: string, values: IndexValues<KubeObject>): void {
     const known = this.#indexes.get(name)
     const index =
-      known?.values === values ? known : { values, seen: (object: KubeObject) => values(this.#show(object)) }
+      known?.values === values ? known : { values, seen: (object: KubeObject) => values(this.#project(object)) }
     this.#informer.addIndex(this.#indexName(name), index.seen)
     this.#indexes.set(name, index)
   }
 
   addHandler(handler: Handler<KubeObject>, options: HandlerOptions = {}): Subscription {
     return this.#informer.addHandler(
-      (event) => handler(this.#isWhole ? event : event.through((object) => this.#show(object))),
+      (event) => handler(this.#isWhole ? event : event.through((object) => this.#project(object))),
       options,
     )
   }
@@ -96,19 +96,19 @@ export class View {
 
   /** Whether the informer keeps what was asked for and nothing else. */
   get #isWhole(): boolean {
-    return this.#paths === undefined || this.#union.form === this.#form
+    return this.#paths === undefined || this.#union.id === this.#projectionId
   }
 
-  #show(object: KubeObject): KubeObject {
+  #project(object: KubeObject): KubeObject {
     if (this.#isWhole) return object
-    const known = this.#shown.get(object)
+    const known = this.#projected.get(object)
     if (known) return known
     const shown = deepFreeze(projectPaths(object as unknown as JsonObject, this.#paths ?? [])) as unknown as KubeObject
-    this.#shown.set(object, shown)
+    this.#projected.set(object, shown)
     return shown
   }
 
   #indexName(name: string): string {
-    return this.#form === 'whole' ? name : `${name} (${this.#form})`
+    return this.#projectionId === 'whole' ? name : `${name} (${this.#projectionId})`
   }
 }

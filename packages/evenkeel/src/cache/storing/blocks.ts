@@ -24,7 +24,7 @@ export interface BlockPart {
   readonly cutEnd: number
 }
 
-export class Blocks {
+export class PackedBlocks {
   readonly #blocks: Buffer[] = []
   /** How many objects of each block are not let go of. */
   readonly #held: number[] = []
@@ -52,14 +52,14 @@ export class Blocks {
    * Keeps a part of some bytes: where it lies when that is in lines that were copied last, and as a copy otherwise. Says
    * where it is now; the answer is used again for the next.
    */
-  keep(bytes: Buffer, { start, end, cutStart, cutEnd }: BlockPart): Kept {
+  keep(bytes: Buffer, { start, end, cutStart, cutEnd }: BlockPart): StoredSpan {
     const isInPlace = bytes === this.#block && cutStart === cutEnd
     if (!isInPlace) this.#write(bytes, { start, end, cutStart, cutEnd })
-    kept.block = this.#blocks.length - 1
-    kept.start = isInPlace ? start : this.#used - (end - start - (cutEnd - cutStart))
-    kept.end = isInPlace ? end : this.#used
-    this.#held[kept.block] = (this.#held[kept.block] ?? 0) + 1
-    return kept
+    storedSpan.block = this.#blocks.length - 1
+    storedSpan.start = isInPlace ? start : this.#used - (end - start - (cutEnd - cutStart))
+    storedSpan.end = isInPlace ? end : this.#used
+    this.#held[storedSpan.block] = (this.#held[storedSpan.block] ?? 0) + 1
+    return storedSpan
   }
 
   at(block: number): Buffer {
@@ -112,11 +112,11 @@ export interface CopiedLines {
   readonly next: number
 }
 
-interface Kept {
+interface StoredSpan {
   /** Which block. */
   block: number
   start: number
   end: number
 }
 
-const kept: Kept = { block: 0, start: 0, end: 0 }
+const storedSpan: StoredSpan = { block: 0, start: 0, end: 0 }

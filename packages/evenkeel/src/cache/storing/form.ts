@@ -5,18 +5,18 @@
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonObjectDraft, KubeObject, TypeMeta } from '#api'
 import { Item } from './item.ts'
-import type { Form } from './item.ts'
+import type { ItemDecoder } from './item.ts'
 import { isPickedKind, projectPaths } from './pick.ts'
 import type { CacheKind } from './pick.ts'
 
-export interface FormOptions {
+export interface KindDecoderOptions {
   /** Keep `metadata.managedFields`, which take up to half of the memory. @default false */
   readonly keepManagedFields?: boolean
   /** Hears of a text that is no object. */
   readonly onBroken?: (error: Error) => void
 }
 
-export interface KindForm<T extends KubeObject> extends Form<T> {
+export interface KindDecoder<T extends KubeObject> extends ItemDecoder<T> {
   /** Whether what the server sends is what the form keeps, but for managed fields. */
   readonly isWhole: boolean
   readonly keepManagedFields: boolean
@@ -24,19 +24,19 @@ export interface KindForm<T extends KubeObject> extends Form<T> {
   itemOf(object: KubeObject): Item<T>
 }
 
-export function formOf<T extends KubeObject>(
+export function kindDecoder<T extends KubeObject>(
   kind: CacheKind,
-  { keepManagedFields = false, onBroken }: FormOptions = {},
-): KindForm<T> {
+  { keepManagedFields = false, onBroken }: KindDecoderOptions = {},
+): KindDecoder<T> {
   const type = { apiVersion: kind.apiVersion, kind: kind.kind }
   const paths = isPickedKind(kind) ? kind.paths : 'metadataOnly' in kind ? [] : undefined
   const finish = (object: JsonObject): T => {
-    const named = nameType(object as JsonObjectDraft, type)
+    const named = setType(object as JsonObjectDraft, type)
     if (!keepManagedFields) dropManagedFields(named)
     return (paths ? projectPaths(named, paths) : named) as unknown as T
   }
   return {
-    finish,
+    decode: finish,
     keepManagedFields,
     isWhole: !isPickedKind(kind),
     ...(onBroken && { onBroken }),
@@ -45,14 +45,14 @@ export function formOf<T extends KubeObject>(
       if (name === '') throw new RangeError(`a ${kind.kind} without a name cannot be kept in a cache`)
       return Item.ofText<T>(
         { namespace, name, version: resourceVersion, text: JSON.stringify(finish(object as unknown as JsonObject)) },
-        { finish, ...(onBroken && { onBroken }) },
+        { decode: finish, ...(onBroken && { onBroken }) },
       )
     },
   }
 }
 
 /** Items of a list come without type, metadata alone comes with the type of metadata. */
-function nameType(object: JsonObjectDraft, { apiVersion, kind }: TypeMeta): JsonObjectDraft {
+function setType(object: JsonObjectDraft, { apiVersion, kind }: TypeMeta): JsonObjectDraft {
   if (object['kind'] !== undefined && object['kind'] !== 'PartialObjectMetadata') return object
   return Object.assign(object, { apiVersion, kind })
 }

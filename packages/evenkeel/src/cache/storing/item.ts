@@ -12,9 +12,9 @@ import { ApiError, deepFreeze, isJsonObject } from '#api'
 import type { JsonObject, KubeObject } from '#api'
 
 /** What the items of one cache have in common. */
-export interface Form<T extends KubeObject> {
+export interface ItemDecoder<T extends KubeObject> {
   /** Turns an object that was parsed a moment ago into what readers see; may change it in place. */
-  finish(object: JsonObject): T
+  decode(object: JsonObject): T
   /** Hears of an item whose text turned out to be no object: the server must be asked again. */
   onBroken?(error: Error): void
 }
@@ -46,7 +46,7 @@ export class Item<T extends KubeObject = KubeObject> {
   readonly name: string
   /** `metadata.resourceVersion` */
   readonly version: string
-  readonly #form: Form<T> | undefined
+  readonly #form: ItemDecoder<T> | undefined
   readonly #held: string | Buffer | T
   readonly #start: number
   readonly #end: number
@@ -55,7 +55,7 @@ export class Item<T extends KubeObject = KubeObject> {
   private constructor(
     { namespace, name, version }: ItemNames,
     held: string | Buffer | T,
-    { form, start = 0, end = 0 }: { form?: Form<T>; start?: number; end?: number } = {},
+    { form, start = 0, end = 0 }: { form?: ItemDecoder<T>; start?: number; end?: number } = {},
   ) {
     this.namespace = namespace
     this.name = name
@@ -67,12 +67,12 @@ export class Item<T extends KubeObject = KubeObject> {
   }
 
   /** Keeps a place in a block, which must not change any more. */
-  static ofBytes<T extends KubeObject>(bytes: ItemBytes, form: Form<T>): Item<T> {
+  static ofBytes<T extends KubeObject>(bytes: ItemBytes, form: ItemDecoder<T>): Item<T> {
     return new Item<T>(bytes, bytes.block, { form, start: bytes.start, end: bytes.end })
   }
 
   /** Keeps the text; the form turns it into an object when one is wanted. */
-  static ofText<T extends KubeObject>(text: ItemText, form: Form<T>): Item<T> {
+  static ofText<T extends KubeObject>(text: ItemText, form: ItemDecoder<T>): Item<T> {
     return new Item<T>(text, text.text, { form })
   }
 
@@ -115,7 +115,7 @@ export class Item<T extends KubeObject = KubeObject> {
   #parse(text: string): T {
     try {
       const value: unknown = JSON.parse(text)
-      if (isJsonObject(value)) return (this.#form as Form<T>).finish(value)
+      if (isJsonObject(value)) return (this.#form as ItemDecoder<T>).decode(value)
       throw new TypeError('not an object')
     } catch (cause) {
       const error = new ApiError(

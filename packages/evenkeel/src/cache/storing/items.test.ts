@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { KubeObject } from '#api'
-import { LineReader } from '../connecting/read-lines.ts'
-import { formOf } from './form.ts'
+import { WatchDecoder } from '../connecting/read-lines.ts'
+import { kindDecoder } from './form.ts'
 import { Item } from './item.ts'
 import { Items } from './items.ts'
 
-const form = formOf<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' })
+const form = kindDecoder<KubeObject>({ apiVersion: 'test.dev/v1', kind: 'Widget' })
 const object = (namespace: string, name: string, version: string): KubeObject => ({
   apiVersion: 'test.dev/v1',
   kind: 'Widget',
@@ -23,7 +23,7 @@ test('Items agree with a map, whether objects were listed or put', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const items = new Items<KubeObject>()
-      const reader = new LineReader({ form, gather: items })
+      const reader = new WatchDecoder({ decoder: form, gather: items })
       const model = new Map<string, string>()
       for (const one of steps) {
         const slot = `${one.namespace}/${one.name}`
@@ -56,7 +56,7 @@ test('Items agree with a map, whether objects were listed or put', () => {
 test('Items are listed in the order in which they came', () => {
   const items = new Items<KubeObject>()
   const names = Array.from({ length: 50 }, (_, index) => `n-${(index * 7) % 50}`)
-  new LineReader({ form, gather: items }).read(
+  new WatchDecoder({ decoder: form, gather: items }).read(
     Buffer.from(names.map((name) => JSON.stringify({ type: 'ADDED', object: object('x', name, '1') })).join('\n')),
   )
   expect([...items.values('x')].map(({ name }) => name)).toEqual(names)

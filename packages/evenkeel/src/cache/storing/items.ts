@@ -9,25 +9,25 @@
  * asked for one by one.
  */
 import type { KubeObject } from '#api'
-import { Blocks } from './blocks.ts'
+import { PackedBlocks } from './blocks.ts'
 import type { CopiedLines } from './blocks.ts'
 import { Item } from './item.ts'
-import type { Form } from './item.ts'
-import { Rows } from './rows.ts'
-import type { RowPlace, TakenRow } from './rows.ts'
+import type { ItemDecoder } from './item.ts'
+import { PackedRows } from './rows.ts'
+import type { RowSpan, TakenRow } from './rows.ts'
 
 /** The objects of one namespace. */
 interface Names<T extends KubeObject> {
   readonly namespace: string
   readonly items: Map<string, Item<T>>
-  rows: Rows | undefined
+  rows: PackedRows | undefined
   /** How objects of rows are read. */
-  form: Form<T> | undefined
+  form: ItemDecoder<T> | undefined
 }
 
 export class Items<T extends KubeObject> {
   readonly #namespaces = new Map<string, Names<T>>()
-  readonly #blocks = new Blocks()
+  readonly #blocks = new PackedBlocks()
   #last: Names<T> | undefined
   #size = 0
   #bytes = 0
@@ -66,9 +66,9 @@ export class Items<T extends KubeObject> {
    * Puts in an object of a list as it lies in some bytes, in the place of the one with its name. False when it cannot be
    * kept that way: then it has to be put in as an item.
    */
-  putListed(bytes: Buffer, place: RowPlace, { namespace, form }: { namespace: string; form: Form<T> }): boolean {
+  putListed(bytes: Buffer, place: RowSpan, { namespace, form }: { namespace: string; form: ItemDecoder<T> }): boolean {
     const names = this.#names(namespace)
-    const rows = (names.rows ??= new Rows(this.#blocks))
+    const rows = (names.rows ??= new PackedRows(this.#blocks))
     names.form = form
     const { size, bytes: before } = rows
     if (!rows.put(bytes, place)) return false
@@ -136,14 +136,14 @@ export class Items<T extends KubeObject> {
     return this.#keep(names, row)
   }
 
-  #keepAll(names: Names<T>, rows: Rows): void {
+  #keepAll(names: Names<T>, rows: PackedRows): void {
     this.#bytes -= rows.bytes
     names.rows = undefined
     for (const row of rows.takeAll()) this.#keep(names, row)
   }
 
   #keep(names: Names<T>, row: TakenRow): Item<T> {
-    const item = Item.ofBytes<T>({ ...row, namespace: names.namespace }, names.form as Form<T>)
+    const item = Item.ofBytes<T>({ ...row, namespace: names.namespace }, names.form as ItemDecoder<T>)
     names.items.set(row.name, item)
     this.#bytes += item.bytes
     return item

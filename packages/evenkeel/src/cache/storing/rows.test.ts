@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Blocks } from './blocks.ts'
-import { Rows } from './rows.ts'
-import type { RowPlace } from './rows.ts'
+import { PackedBlocks } from './blocks.ts'
+import { PackedRows } from './rows.ts'
+import type { RowSpan } from './rows.ts'
 
 /** `<name version|cut|rest>` in the middle of other bytes, and where things are in it. */
 function place(
   name: string,
   version: string,
   { cut = '', rest = '' }: { cut?: string; rest?: string } = {},
-): { bytes: Buffer; place: RowPlace } {
+): { bytes: Buffer; place: RowSpan } {
   const bytes = Buffer.from(`before<${cut}${name} ${version}${rest}>after`)
   const start = 6
   const nameStart = start + 1 + cut.length
@@ -46,7 +46,7 @@ const step = fc.oneof(
 test('Rows agree with a map, whatever is put and taken', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const rows = new Rows(new Blocks())
+      const rows = new PackedRows(new PackedBlocks())
       const model = new Map<string, string>()
       for (const one of steps) {
         if (one.do === 'put') {
@@ -73,14 +73,14 @@ test('Rows agree with a map, whatever is put and taken', () => {
 })
 
 test('Rows refuse a name that is not ASCII, and never find one', () => {
-  const rows = new Rows(new Blocks())
+  const rows = new PackedRows(new PackedBlocks())
   const { bytes, place: at } = place('ä', '1')
   expect(rows.put(bytes, at)).toBe(false)
   expect(rows.take('ä')).toBeUndefined()
 })
 
 test('Blocks give back a block when the last of its objects is let go', () => {
-  const blocks = new Blocks()
+  const blocks = new PackedBlocks()
   const bytes = Buffer.alloc(600_000, 'x')
   const part = { start: 0, end: bytes.length, cutStart: 0, cutEnd: 0 }
   const [first, second] = [blocks.keep(bytes, part).block, blocks.keep(bytes, part).block]
@@ -98,7 +98,7 @@ test('Blocks copy whole lines, and objects stay where they lie in them', () => {
     fc.property(fc.array(fc.nat(40_000), { minLength: 1, maxLength: 120 }), fc.boolean(), (lengths, isCut) => {
       const lines = lengths.map((length, index) => `${index}:${'x'.repeat(length)}`)
       const bytes = Buffer.from(lines.join('\n'))
-      const blocks = new Blocks()
+      const blocks = new PackedBlocks()
       const kept: { block: number; start: number; end: number }[] = []
       for (let next = 0; next < bytes.length;) {
         const copied = blocks.copyLines(bytes, next)
@@ -132,7 +132,7 @@ test('Blocks copy whole lines, and objects stay where they lie in them', () => {
 })
 
 test('Blocks give back lines of which nothing was kept', () => {
-  const blocks = new Blocks()
+  const blocks = new PackedBlocks()
   const bytes = Buffer.alloc(900_000, 'x')
   const { block } = blocks.copyLines(bytes, 0)
   const isHeld = (): boolean => Array.from({ length: 5 }, (_, index) => blocks.at(index)).includes(block)

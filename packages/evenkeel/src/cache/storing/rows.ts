@@ -8,10 +8,10 @@
  * Invariants: names are ASCII (others are refused) and unique; a row that was taken is never found again; the order is that
  * of arrival.
  */
-import type { BlockPart, Blocks } from './blocks.ts'
+import type { BlockPart, PackedBlocks } from './blocks.ts'
 
 /** Where an object and what must be known of it lie in some bytes: each a beginning and an end. */
-export interface RowPlace extends BlockPart {
+export interface RowSpan extends BlockPart {
   readonly nameStart: number
   readonly nameEnd: number
   readonly versionStart: number
@@ -28,24 +28,24 @@ export interface TakenRow {
 }
 
 /** A row: hash of the name, block, and beginning and end of object, name and version in it. Those that were taken have no end. */
-const width = 8
+const rowWidth = 8
 const [hashCell, blockCell, startCell, endCell, nameCell, nameEndCell, versionCell, versionEndCell] = [
   0, 1, 2, 3, 4, 5, 6, 7,
 ]
-const taken = -1
+const takenRow = -1
 /** What a row takes beside its object, with its place in the table. */
 const rowBytes = 48
 
-export class Rows {
-  readonly #blocks: Blocks
-  #cells = new Int32Array(8 * width)
+export class PackedRows {
+  readonly #blocks: PackedBlocks
+  #cells = new Int32Array(8 * rowWidth)
   /** Row numbers, counted from 1, at the hash of their names or the next free place. */
   #table = new Int32Array(16)
   #count = 0
   #size = 0
   #bytes = 0
 
-  constructor(blocks: Blocks) {
+  constructor(blocks: PackedBlocks) {
     this.#blocks = blocks
   }
 
@@ -59,7 +59,7 @@ export class Rows {
   }
 
   /** Keeps an object, in the place of the one with its name; false when its name cannot be kept in this form. */
-  put(bytes: Buffer, place: RowPlace): boolean {
+  put(bytes: Buffer, place: RowSpan): boolean {
     const hash = hashOfBytes(bytes, place.nameStart, place.nameEnd)
     if (hash < 0) return false
     if ((this.#count + 1) * 2 > this.#table.length) this.#grow()
@@ -85,7 +85,7 @@ export class Rows {
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const row = this.#table[slot] ?? 0
       if (row === 0) return undefined
-      if (this.#cell(row - 1, hashCell) !== hash || this.#cell(row - 1, endCell) === taken) continue
+      if (this.#cell(row - 1, hashCell) !== hash || this.#cell(row - 1, endCell) === takenRow) continue
       const found = this.#read(row - 1)
       if (found.name !== name) continue
       this.#drop(row - 1)
@@ -96,7 +96,7 @@ export class Rows {
   /** Takes all of them out. */
   *takeAll(): Generator<TakenRow> {
     for (let row = 0; row < this.#count; row++) {
-      if (this.#cell(row, endCell) === taken) continue
+      if (this.#cell(row, endCell) === takenRow) continue
       const found = this.#read(row)
       this.#drop(row)
       yield found
@@ -104,7 +104,7 @@ export class Rows {
   }
 
   #cell(row: number, cell: number): number {
-    return this.#cells[row * width + cell] ?? 0
+    return this.#cells[row * rowWidth + cell] ?? 0
   }
 
   #read(row: number): TakenRow {
@@ -121,18 +121,18 @@ export class Rows {
   #drop(row: number): void {
     this.#blocks.release(this.#cell(row, blockCell))
     this.#bytes -= rowBytes + this.#cell(row, endCell) - this.#cell(row, startCell)
-    this.#cells[row * width + endCell] = taken
+    this.#cells[row * rowWidth + endCell] = takenRow
     this.#size--
   }
 
-  #fill(bytes: Buffer, place: RowPlace, hash: number): void {
+  #fill(bytes: Buffer, place: RowSpan, hash: number): void {
     const { block, start, end } = this.#blocks.keep(bytes, place)
     const shift = start - place.start
     // What comes after the part that was cut out has moved up.
     const later = shift - (place.cutEnd - place.cutStart)
     const nameShift = place.nameStart < place.cutEnd ? shift : later
     const versionShift = place.versionStart < place.cutEnd ? shift : later
-    const [cells, at] = [this.#cells, this.#count * width]
+    const [cells, at] = [this.#cells, this.#count * rowWidth]
     cells[at + hashCell] = hash
     cells[at + blockCell] = block
     cells[at + startCell] = start
@@ -146,8 +146,8 @@ export class Rows {
     this.#bytes += rowBytes + end - start
   }
 
-  #isNamed(row: number, bytes: Buffer, { nameStart, nameEnd }: RowPlace): boolean {
-    if (this.#cell(row, endCell) === taken) return false
+  #isNamed(row: number, bytes: Buffer, { nameStart, nameEnd }: RowSpan): boolean {
+    if (this.#cell(row, endCell) === takenRow) return false
     const start = this.#cell(row, nameCell)
     const end = this.#cell(row, nameEndCell)
     return (
@@ -164,7 +164,7 @@ export class Rows {
     this.#table = new Int32Array(this.#table.length * 4)
     const mask = this.#table.length - 1
     for (let row = 0; row < this.#count; row++) {
-      if (this.#cell(row, endCell) === taken) continue
+      if (this.#cell(row, endCell) === takenRow) continue
       let slot = this.#cell(row, hashCell) & mask
       while (this.#table[slot] !== 0) slot = (slot + 1) & mask
       this.#table[slot] = row + 1

@@ -10,14 +10,14 @@
  * the items; `apply` and `replace` give what the *stream* said before, so handlers hear one story whatever we wrote.
  */
 import type { KubeObject } from '#api'
-import type { ChangeArrival } from '../list-watch.ts'
-import { isPassed, isSettledByList, settles } from '../writes/ahead.ts'
-import type { Ahead } from '../writes/ahead.ts'
+import type { ChangeEvent } from '../list-watch.ts'
+import { isPassed, isConfirmedByList, isConfirmedBy } from '../writes/ahead.ts'
+import type { PendingWrite } from '../writes/ahead.ts'
 import { Indexes } from './indexes.ts'
 import type { IndexValues } from './indexes.ts'
 import type { Item } from './item.ts'
 import { Items } from './items.ts'
-import { hasReached, orderOf } from './order.ts'
+import { hasReachedVersion, compareVersions } from './order.ts'
 
 /** What a new list changed: first what went, then what came or became different, in the order of the list. */
 interface Difference<T extends KubeObject> {
@@ -36,9 +36,9 @@ const goneMax = 2048
 export class Store<T extends KubeObject> {
   #items = new Items<T>()
   readonly #indexes: Indexes<T>
-  readonly #ahead = new Map<string, Ahead<T>>()
+  readonly #pendingWrites = new Map<string, PendingWrite<T>>()
   /** Names and uids of what the stream told to be gone of late: the answer to our delete may come later than the word of it. */
-  readonly #gone = new Set<string>()
+  readonly #deleted = new Set<string>()
   #version = ''
 
   constructor({ onIndexError }: StoreOptions<T>) {
@@ -60,8 +60,8 @@ export class Store<T extends KubeObject> {
   }
 
   /** Our writes that the stream has not told yet. */
-  get ahead(): ReadonlyMap<string, Ahead<T>> {
-    return this.#ahead
+  get pendingWrites(): ReadonlyMap<string, PendingWrite<T>> {
+    return this.#pendingWrites
   }
 
   get indexes(): readonly string[] {
@@ -90,31 +90,31 @@ export class Store<T extends KubeObject> {
   }
 
   /** What the stream said last, whatever we wrote since. */
-  seen(namespace: string, name: string): Item<T> | undefined {
-    const ahead = this.#ahead.get(slotOf(namespace, name))
-    return ahead ? ahead.seen : this.#items.get(namespace, name)
+  observed(namespace: string, name: string): Item<T> | undefined {
+    const ahead = this.#pendingWrites.get(slotOf(namespace, name))
+    return ahead ? ahead.observed : this.#items.get(namespace, name)
   }
 
   /** Everything the stream said last. */
-  *seenValues(): Generator<Item<T>> {
-    if (this.#ahead.size === 0) {
+  *observedValues(): Generator<Item<T>> {
+    if (this.#pendingWrites.size === 0) {
       yield* this.#items.values()
       return
     }
-    for (const item of this.#items.values()) if (!this.#ahead.has(slotOf(item.namespace, item.name))) yield item
-    for (const { seen } of this.#ahead.values()) if (seen) yield seen
+    for (const item of this.#items.values()) if (!this.#pendingWrites.has(slotOf(item.namespace, item.name))) yield item
+    for (const { observed: seen } of this.#pendingWrites.values()) if (seen) yield seen
   }
 
   /** Takes a whole new list; the items are the store's from now on. Nothing is compared when nobody wants to know. */
   replace(items: Items<T>, version: string, { compare = true }: { compare?: boolean } = {}): Difference<T> {
     const difference = compare ? this.#differenceTo(items) : { gone: [], changed: [] }
-    for (const [slot, ahead] of this.#ahead) {
+    for (const [slot, ahead] of this.#pendingWrites) {
       const listed = items.get(ahead.namespace, ahead.name)
-      if (isSettledByList(ahead, version, listed)) {
-        this.#ahead.delete(slot)
+      if (isConfirmedByList(ahead, version, listed)) {
+        this.#pendingWrites.delete(slot)
         continue
       }
-      ahead.seen = listed
+      ahead.observed = listed
       if (ahead.item) items.put(ahead.item)
       else items.delete(ahead.namespace, ahead.name)
     }
@@ -125,18 +125,18 @@ export class Store<T extends KubeObject> {
   }
 
   /** Takes one change of the stream and gives what it said about the object before. */
-  apply(change: ChangeArrival<T>): Item<T> | undefined {
+  apply(change: ChangeEvent<T>): Item<T> | undefined {
     const { item } = change
-    const old = this.seen(item.namespace, item.name)
+    const old = this.observed(item.namespace, item.name)
     const next = change.type === 'DELETED' ? undefined : item
     const slot = slotOf(item.namespace, item.name)
-    if (next) this.#gone.delete(slot)
+    if (next) this.#deleted.delete(slot)
     else this.#remember(slot, item.uid)
-    const ahead = this.#ahead.size > 0 ? this.#ahead.get(slot) : undefined
-    if (ahead && !settles(ahead, change)) {
-      ahead.seen = next
+    const ahead = this.#pendingWrites.size > 0 ? this.#pendingWrites.get(slot) : undefined
+    if (ahead && !isConfirmedBy(ahead, change)) {
+      ahead.observed = next
     } else {
-      if (ahead) this.#ahead.delete(slot)
+      if (ahead) this.#pendingWrites.delete(slot)
       this.#show(item.namespace, item.name, next)
     }
     this.advance(item.version)
@@ -145,24 +145,24 @@ export class Store<T extends KubeObject> {
 
   /** The stream has come this far. */
   advance(version: string): void {
-    if ((orderOf(version, this.#version) ?? 1) > 0) this.#version = version
-    if (this.#ahead.size === 0) return
-    for (const [slot, ahead] of this.#ahead) if (isPassed(ahead, this.#version)) this.#settle(slot, ahead)
+    if ((compareVersions(version, this.#version) ?? 1) > 0) this.#version = version
+    if (this.#pendingWrites.size === 0) return
+    for (const [slot, ahead] of this.#pendingWrites) if (isPassed(ahead, this.#version)) this.#confirm(slot, ahead)
   }
 
   /** Shows what we wrote, unless the stream is ahead of us; gives whether it waits for the stream now. */
-  note(write: Omit<Ahead<T>, 'seen'>): boolean {
+  note(write: Omit<PendingWrite<T>, 'observed'>): boolean {
     const { namespace, name, item } = write
     const slot = slotOf(namespace, name)
-    const ahead = this.#ahead.get(slot)
-    const seen = this.seen(namespace, name)
+    const ahead = this.#pendingWrites.get(slot)
+    const seen = this.observed(namespace, name)
     if (item && this.#knows(item, seen)) {
-      if (ahead && (!ahead.item || isPassed(ahead, item.version))) this.#settle(slot, ahead)
+      if (ahead && (!ahead.item || isPassed(ahead, item.version))) this.#confirm(slot, ahead)
       return false
     }
-    if (item && ahead?.item && hasReached(ahead.item.version, item.version)) return false
-    if (!item && !seen && !ahead && this.#gone.has(write.uid === '' ? slot : write.uid)) return false
-    this.#ahead.set(slot, { ...write, seen })
+    if (item && ahead?.item && hasReachedVersion(ahead.item.version, item.version)) return false
+    if (!item && !seen && !ahead && this.#deleted.has(write.uid === '' ? slot : write.uid)) return false
+    this.#pendingWrites.set(slot, { ...write, observed: seen })
     this.#show(namespace, name, item)
     return true
   }
@@ -170,28 +170,28 @@ export class Store<T extends KubeObject> {
   /** Ends the wait for one write: what is known of the object by other means is true. */
   resolve(namespace: string, name: string): void {
     const slot = slotOf(namespace, name)
-    const ahead = this.#ahead.get(slot)
-    if (ahead) this.#settle(slot, ahead)
+    const ahead = this.#pendingWrites.get(slot)
+    if (ahead) this.#confirm(slot, ahead)
   }
 
   /** Whether the stream has told of this version already, or has passed it: then the object was there and is gone. */
   #knows(item: Item<T>, seen: Item<T> | undefined): boolean {
     return (
-      (seen !== undefined && hasReached(seen.version, item.version)) ||
-      (orderOf(this.#version, item.version) ?? -1) >= 0
+      (seen !== undefined && hasReachedVersion(seen.version, item.version)) ||
+      (compareVersions(this.#version, item.version) ?? -1) >= 0
     )
   }
 
   #remember(slot: string, uid: string): void {
-    this.#gone.add(slot).add(uid)
-    for (const oldest of this.#gone) {
-      if (this.#gone.size <= goneMax) return
-      this.#gone.delete(oldest)
+    this.#deleted.add(slot).add(uid)
+    for (const oldest of this.#deleted) {
+      if (this.#deleted.size <= goneMax) return
+      this.#deleted.delete(oldest)
     }
   }
 
-  #settle(slot: string, { namespace, name, seen }: Ahead<T>): void {
-    this.#ahead.delete(slot)
+  #confirm(slot: string, { namespace, name, observed: seen }: PendingWrite<T>): void {
+    this.#pendingWrites.delete(slot)
     this.#show(namespace, name, seen)
   }
 
@@ -206,10 +206,10 @@ export class Store<T extends KubeObject> {
 
   #differenceTo(items: Items<T>): Difference<T> {
     const gone: Item<T>[] = []
-    for (const item of this.seenValues()) if (!items.get(item.namespace, item.name)) gone.push(item)
+    for (const item of this.observedValues()) if (!items.get(item.namespace, item.name)) gone.push(item)
     const changed: { item: Item<T>; old: Item<T> | undefined }[] = []
     for (const item of items.values()) {
-      const old = this.seen(item.namespace, item.name)
+      const old = this.observed(item.namespace, item.name)
       if (old?.version !== item.version || item.version === '') changed.push({ item, old })
     }
     return { gone, changed }

@@ -32,7 +32,7 @@ export interface Subscription {
 }
 
 /** The part of a listener that a subscription shows. */
-interface Listening {
+interface SubscribedListener {
   readonly hasSynced: boolean
   readonly backlog: number
   readonly synced: Promise<void>
@@ -41,10 +41,10 @@ interface Listening {
 
 /** The place of one listener. Classes, because getters of a single object keep alive what they know for long. */
 export class ListenerSubscription implements Subscription {
-  readonly #listener: Listening
+  readonly #listener: SubscribedListener
   readonly #leave: () => void
 
-  constructor(listener: Listening, leave: () => void) {
+  constructor(listener: SubscribedListener, leave: () => void) {
     this.#listener = listener
     this.#leave = leave
   }

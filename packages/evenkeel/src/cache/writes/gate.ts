@@ -5,9 +5,9 @@
  */
 import { deferred, onAbort } from '#base'
 import type { AbortOptions, Deferred } from '#base'
-import { hasReached } from '../storing/order.ts'
+import { hasReachedVersion } from '../storing/order.ts'
 
-export class Gate {
+export class VersionWaiters {
   readonly #waiting = new Set<{ readonly version: string; readonly done: Deferred<void> }>()
   #seen = ''
 
@@ -19,7 +19,7 @@ export class Gate {
   reach(version: string, { isList = false }: { isList?: boolean } = {}): void {
     this.#seen = version
     for (const waiter of this.#waiting) {
-      if (!hasReached(version, waiter.version) && !(isList && !/^[0-9]+$/.test(waiter.version))) continue
+      if (!hasReachedVersion(version, waiter.version) && !(isList && !/^[0-9]+$/.test(waiter.version))) continue
       this.#waiting.delete(waiter)
       waiter.done.resolve()
     }
@@ -28,7 +28,7 @@ export class Gate {
   /** Resolves when the cache has seen this version or a later one. */
   async wait(version: string, { signal }: AbortOptions = {}): Promise<void> {
     signal?.throwIfAborted()
-    if (hasReached(this.#seen, version)) return
+    if (hasReachedVersion(this.#seen, version)) return
     const waiter = { version, done: deferred<void>() }
     this.#waiting.add(waiter)
     const stop = onAbort(signal, (reason) => {

@@ -47,11 +47,11 @@ test.each(['50', '51'])('93 a read gives our write until the watch has come to i
   send(setup.server, 'MODIFIED', widget('49'))
   await setup.clock.advance(0)
   expect(shown(setup)).toBe('50')
-  expect(setup.informer.aheadCount).toBe(1)
+  expect(setup.informer.pendingWriteCount).toBe(1)
   send(setup.server, 'MODIFIED', widget(passing))
   await setup.clock.advance(0)
   expect(shown(setup)).toBe(passing)
-  expect(setup.informer.aheadCount).toBe(0)
+  expect(setup.informer.pendingWriteCount).toBe(0)
   expect(setup.heard).toEqual(['update one 48>49', `update one 49>${passing}`])
 })
 
@@ -77,23 +77,23 @@ test("94 an object that our write takes out of a cache's selection is gone at on
   expect(shown(setup)).toBeUndefined()
   send(setup.server, 'DELETED', widget('50', { labels: { app: 'web' } }))
   await setup.clock.advance(0)
-  expect(setup.informer.aheadCount).toBe(0)
+  expect(setup.informer.pendingWriteCount).toBe(0)
   expect(setup.heard).toEqual(['add one 48', 'delete one 48>50'])
 })
 
 test('95 a write that changed nothing waits for nothing', async () => {
   const setup = await withObject()
   setup.informer.noteWrite(widget('48'))
-  expect(setup.informer.aheadCount).toBe(0)
-  await setup.informer.caughtUp('48')
+  expect(setup.informer.pendingWriteCount).toBe(0)
+  await setup.informer.waitForVersion('48')
 })
 
 test('96 a write outside the scope is not kept', async () => {
   const setup = await setUpInformer({ scope: { namespace: 'b', fieldSelector: 'spec.size=1' } })
   setup.informer.noteWrite(widget('50', { size: 1 }))
-  expect([setup.informer.size, setup.informer.aheadCount]).toEqual([0, 0])
+  expect([setup.informer.size, setup.informer.pendingWriteCount]).toEqual([0, 0])
   setup.informer.noteWrite({ ...widget('50', { size: 2 }), metadata: { ...widget('50').metadata, namespace: 'b' } })
-  expect([setup.informer.size, setup.informer.aheadCount]).toEqual([0, 0])
+  expect([setup.informer.size, setup.informer.pendingWriteCount]).toEqual([0, 0])
 })
 
 test('97 a ghost goes when the watch tells of its end', async () => {
@@ -102,7 +102,7 @@ test('97 a ghost goes when the watch tells of its end', async () => {
   send(setup.server, 'DELETED', widget('51', { name: 'ghost', uid: 'uid-2' }))
   await setup.clock.advance(0)
   expect(shown(setup, 'ghost')).toBeUndefined()
-  expect(setup.informer.aheadCount).toBe(0)
+  expect(setup.informer.pendingWriteCount).toBe(0)
 })
 
 test('97 a ghost goes when the watch has passed it', async () => {
@@ -125,7 +125,7 @@ test('97 a ghost goes with a newer list and stays with an older one', async () =
   setup.server.cut(expired('too old'))
   await setup.clock.advance(5000)
   expect(shown(setup, 'ghost')).toBeUndefined()
-  expect(setup.informer.aheadCount).toBe(0)
+  expect(setup.informer.pendingWriteCount).toBe(0)
 })
 
 test('97 a ghost goes by a question to the server, after a while', async () => {
@@ -154,7 +154,7 @@ test('98 a foreign change that arrived before our answer wins', async () => {
   await setup.clock.advance(0)
   setup.informer.noteWrite(widget('50'))
   expect(shown(setup)).toBe('51')
-  expect(setup.informer.aheadCount).toBe(0)
+  expect(setup.informer.pendingWriteCount).toBe(0)
 })
 
 test('98 an object that the watch has seen go does not come back with our answer', async () => {
@@ -262,7 +262,7 @@ test('102 a write that changed nothing does not swallow the foreign change whose
 test('caughtUp resolves when the watch has come to a version, by an event or a bookmark', async () => {
   const setup = await withObject()
   const reached: string[] = []
-  for (const version of ['49', '60']) void setup.informer.caughtUp(version).then(() => reached.push(version))
+  for (const version of ['49', '60']) void setup.informer.waitForVersion(version).then(() => reached.push(version))
   await setup.clock.advance(0)
   expect(reached).toEqual([])
   send(setup.server, 'MODIFIED', widget('50'))
@@ -277,7 +277,7 @@ test('caughtUp resolves when the watch has come to a version, by an event or a b
 test('caughtUp lets go of who leaves by a signal', async () => {
   const setup = await withObject()
   const stop = new AbortController()
-  const outcome = expect(setup.informer.caughtUp('99', { signal: stop.signal })).rejects.toThrow('enough')
+  const outcome = expect(setup.informer.waitForVersion('99', { signal: stop.signal })).rejects.toThrow('enough')
   stop.abort(new Error('enough'))
   await outcome
 })
@@ -291,7 +291,7 @@ test('versions that cannot be compared count by equality: an overlay ends with i
   expect(shown(setup)).toBe('def')
   send(setup.server, 'MODIFIED', widget('def'))
   await setup.clock.advance(0)
-  expect(setup.informer.aheadCount).toBe(0)
+  expect(setup.informer.pendingWriteCount).toBe(0)
 })
 
 test('noteWrite neither freezes nor changes the object it is given', async () => {
@@ -311,7 +311,7 @@ test('an object that we deleted before the watch told of it is not shown when th
   expect(shown(setup, 'new')).toBeUndefined()
   send(setup.server, 'DELETED', widget('50', { name: 'new', uid: 'uid-2' }))
   await setup.clock.advance(0)
-  expect(setup.informer.aheadCount).toBe(0)
+  expect(setup.informer.pendingWriteCount).toBe(0)
 })
 
 test('a delete that the watch told before the server answered waits for nothing', async () => {
@@ -319,7 +319,7 @@ test('a delete that the watch told before the server answered waits for nothing'
   send(setup.server, 'DELETED', widget('50'))
   await setup.clock.advance(0)
   setup.informer.noteDelete({ namespace: 'a', name: 'one', uid: 'uid-1' })
-  expect(setup.informer.aheadCount).toBe(0)
+  expect(setup.informer.pendingWriteCount).toBe(0)
 })
 
 test('the answer to a delete of one object does not hide the next one of its name', async () => {

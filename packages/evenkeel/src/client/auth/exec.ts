@@ -27,7 +27,7 @@ interface ExecOptions {
   readonly timeoutMs?: number
 }
 
-interface Given {
+interface IssuedCredential {
   readonly credential: Credential
   /** By the wall clock: that is what the program means. */
   readonly expiresAtMs: number
@@ -35,8 +35,8 @@ interface Given {
 
 export function execCredential(config: ExecConfig, options: ExecOptions): CredentialSource {
   const { clock } = options
-  let given: Given | undefined
-  let running: Promise<Given> | undefined
+  let given: IssuedCredential | undefined
+  let running: Promise<IssuedCredential> | undefined
   return {
     async get({ signal } = {}) {
       if (given && clock.now() < given.expiresAtMs) return given.credential
@@ -54,7 +54,7 @@ export function execCredential(config: ExecConfig, options: ExecOptions): Creden
   }
 }
 
-async function runPlugin(config: ExecConfig, options: ExecOptions): Promise<Given> {
+async function runPlugin(config: ExecConfig, options: ExecOptions): Promise<IssuedCredential> {
   const { host, clock, timeoutMs = 60_000 } = options
   const interactive = isInteractive(config, host)
   const limit = interactive ? undefined : deadline(clock, timeoutMs)
@@ -113,7 +113,7 @@ function cannotRun(error: unknown, { command, where, installHint }: ExecConfig):
   return new ConfigError(`${where}: ${what}${installHint === undefined ? '' : `\n${installHint}`}`, { cause: error })
 }
 
-function readCredential(output: string, { apiVersion, command, where }: ExecConfig): Given {
+function readCredential(output: string, { apiVersion, command, where }: ExecConfig): IssuedCredential {
   const wrong = (what: string): ConfigError => new ConfigError(`${where}: ${command} ${what}`)
   const answer = parseOutput(output)
   if (!answer || answer['kind'] !== 'ExecCredential') throw wrong('did not print an ExecCredential')

@@ -9,7 +9,7 @@ import { abortable } from '#base'
 import type { AbortOptions, Clock } from '#base'
 import { isNotFound, isServiceUnavailable } from '#api'
 import type { JsonObject, Kind, TypeMeta } from '#api'
-import type { Exchange } from '../request/exchange.ts'
+import type { RestClient } from '../request/exchange.ts'
 import { discoveryAccept, readAggregated, readGroupVersions, readResourceList } from './discovery.ts'
 import { formatKindName, isKind, isMetadataKind, resourceOf } from './resource.ts'
 import type { DiscoveredResource, KindLike, Resource } from './resource.ts'
@@ -41,8 +41,8 @@ export function isUnknownKind(error: unknown): error is UnknownKindError {
   return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true
 }
 
-interface MapperOptions {
-  readonly exchange: Exchange
+interface RestMapperOptions {
+  readonly rest: RestClient
   readonly clock: Clock
   /**
    * How long a kind that was not found is not asked for again.
@@ -52,8 +52,8 @@ interface MapperOptions {
   readonly reloadMs?: number
 }
 
-export class Mapper {
-  readonly #exchange: Exchange
+export class RestMapper {
+  readonly #exchange: RestClient
   readonly #clock: Clock
   readonly #reloadMs: number
   readonly #known = new Map<string, Resource>()
@@ -63,7 +63,7 @@ export class Mapper {
   readonly #missedAtMs = new Map<string, number>()
   #loading: Promise<readonly DiscoveredResource[]> | undefined
 
-  constructor({ exchange, clock, reloadMs = 5000 }: MapperOptions) {
+  constructor({ rest: exchange, clock, reloadMs = 5000 }: RestMapperOptions) {
     this.#exchange = exchange
     this.#clock = clock
     this.#reloadMs = reloadMs

@@ -4,17 +4,17 @@
  * Invariants: every request ends, by its answer, the caller's signal or its deadline, and leaves no timer or listener
  * behind; an answer is never larger than `responseBytesMax`. The deadline of a stream covers its beginning only.
  */
-import { deadline, DeadlineError, forOthers, onAbort, Stopper } from '#base'
+import { deadline, DeadlineError, nativeSignal, onAbort, LightAbortController } from '#base'
 import type { Clock, Deadline } from '#base'
 import type { JsonObject, JsonValue, Subject } from '#api'
 import { isJsonObject } from '#api'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
 import { ConnectionError } from './connection-error.ts'
-import { toFailure } from './failure.ts'
+import { toApiError } from './failure.ts'
 import { readBody, textOf } from './read-body.ts'
 import type { Warnings } from './warnings.ts'
 
-interface ExchangeOptions {
+interface RestClientOptions {
   readonly transport: Transport
   readonly clock: Clock
   readonly warnings: Warnings
@@ -24,7 +24,7 @@ interface ExchangeOptions {
 }
 
 /** A request as the verbs say it. */
-export interface Call {
+export interface RestRequest {
   readonly method: string
   readonly target: string
   /** @default 'application/json' */
@@ -40,14 +40,14 @@ export interface Call {
   readonly timeoutMs?: number | undefined
 }
 
-interface Answer {
+interface RestResponse {
   readonly status: number
   readonly headers: WireHeaders
   readonly body: Uint8Array
 }
 
 /** Pieces of an answer that goes on, and how to end it. */
-export interface OpenedStream {
+export interface ResponseStream {
   /** Each is lent until the next is asked for. */
   readonly pieces: AsyncIterator<Uint8Array>
   /** Aborts when the caller's signal does, or when the stream is closed. */
@@ -55,28 +55,28 @@ export interface OpenedStream {
   close(): void
 }
 
-export class Exchange {
-  readonly #options: ExchangeOptions
+export class RestClient {
+  readonly #options: RestClientOptions
 
-  constructor(options: ExchangeOptions) {
+  constructor(options: RestClientOptions) {
     this.#options = options
   }
 
   /** The JSON object that answers a request. */
-  async json(call: Call): Promise<JsonObject> {
-    const { body } = await this.ask(call)
+  async json(call: RestRequest): Promise<JsonObject> {
+    const { body } = await this.request(call)
     return parseObject(textOf(body), call)
   }
 
   /** The answer in whole. @throws {ApiError} when it refuses. */
-  async ask(call: Call): Promise<Answer> {
+  async request(call: RestRequest): Promise<RestResponse> {
     const { clock, timeoutMs, responseBytesMax } = this.#options
     const limit = deadline(clock, call.timeoutMs ?? timeoutMs, { signal: call.signal })
     try {
-      const { status, headers, body } = await this.#send(call, limit.stop)
+      const { status, headers, body } = await this.#send(call, limit.lightSignal)
       const bytes = await readBody(body, responseBytesMax)
       if (status >= 300)
-        throw toFailure({ status, headers, method: call.method, text: textOf(bytes), subject: call.subject })
+        throw toApiError({ status, headers, method: call.method, text: textOf(bytes), subject: call.subject })
       return { status, headers, body: bytes }
     } catch (error) {
       throw explain(error, call, limit)
@@ -86,15 +86,15 @@ export class Exchange {
   }
 
   /** An answer that goes on until one side has enough. @throws {ApiError} when it refuses. */
-  async open(call: Call): Promise<OpenedStream> {
+  async stream(call: RestRequest): Promise<ResponseStream> {
     const { clock, timeoutMs, responseBytesMax } = this.#options
-    const controller = new Stopper()
+    const controller = new LightAbortController()
     const limit = deadline(clock, call.timeoutMs ?? timeoutMs)
     const stops = [
       onAbort(call.signal, (reason) => {
         controller.abort(reason)
       }),
-      onAbort(limit.stop, (reason) => {
+      onAbort(limit.lightSignal, (reason) => {
         controller.abort(reason)
       }),
     ]
@@ -103,9 +103,9 @@ export class Exchange {
       controller.abort(closed)
     }
     try {
-      const { status, headers, body } = await this.#send(call, controller.signal, { borrowsPieces: true })
+      const { status, headers, body } = await this.#send(call, controller.signal, { borrowsChunks: true })
       if (status >= 300) {
-        throw toFailure({
+        throw toApiError({
           status,
           headers,
           method: call.method,
@@ -122,11 +122,15 @@ export class Exchange {
     }
   }
 
-  async #send(call: Call, signal: AbortSignal, more: Pick<WireRequest, 'borrowsPieces'> = {}): Promise<WireResponse> {
+  async #send(
+    call: RestRequest,
+    signal: AbortSignal,
+    more: Pick<WireRequest, 'borrowsChunks'> = {},
+  ): Promise<WireResponse> {
     signal.throwIfAborted()
     const { transport } = this.#options
     const response = await transport({
-      ...this.#request(call, transport.takesStops ? signal : forOthers(signal)),
+      ...this.#request(call, transport.acceptsLightSignals ? signal : nativeSignal(signal)),
       ...more,
     })
     this.#options.warnings.note(response.headers, call)
@@ -134,7 +138,15 @@ export class Exchange {
   }
 
   #request(
-    { method, target, accept = 'application/json', body, contentType = 'application/json', headers, reconcileId }: Call,
+    {
+      method,
+      target,
+      accept = 'application/json',
+      body,
+      contentType = 'application/json',
+      headers,
+      reconcileId,
+    }: RestRequest,
     signal: AbortSignal,
   ): WireRequest {
     const { userAgent } = this.#options
@@ -158,8 +170,8 @@ export class Exchange {
 const closed = new Error('the reader has left')
 
 /** A deadline that ran out is told as what it is; everything else is told as it came. */
-function explain(error: unknown, { method, target, signal }: Call, limit: Deadline): unknown {
-  const { reason } = limit.stop as { reason: unknown }
+function explain(error: unknown, { method, target, signal }: RestRequest, limit: Deadline): unknown {
+  const { reason } = limit.lightSignal as { reason: unknown }
   if (signal?.aborted || !(reason instanceof DeadlineError)) return error
   const path = target.split('?')[0] ?? target
   return new ConnectionError(
@@ -168,7 +180,7 @@ function explain(error: unknown, { method, target, signal }: Call, limit: Deadli
   )
 }
 
-function parseObject(text: string, { method, target }: Call): JsonObject {
+function parseObject(text: string, { method, target }: RestRequest): JsonObject {
   try {
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value

@@ -5,7 +5,7 @@ import { ApiError, fromStatus, fromUnexpectedResponse, isFailureStatus } from '#
 import type { Subject } from '#api'
 import type { WireHeaders } from '#wire'
 
-interface Refusal {
+interface ErrorResponse {
   readonly status: number
   readonly method: string
   readonly headers: WireHeaders
@@ -16,7 +16,7 @@ interface Refusal {
 /** At most so much of a text that is no Status gets into a message: proxies answer with whole pages. */
 const textMax = 500
 
-export function toFailure({ status, method, headers, text, subject }: Refusal): ApiError {
+export function toApiError({ status, method, headers, text, subject }: ErrorResponse): ApiError {
   const retryAfterMs = retryAfterOf(headers)
   const parsed = parseStatus(text)
   if (parsed === undefined) {

@@ -8,13 +8,13 @@ import type { ApplyOptions, DeleteOptions, PageOptions, Selection, WatchOptions,
 import type { Resource } from '../mapping/resource.ts'
 
 /** Where on a resource: the collection, one object, a part of one. */
-export interface Place {
+export interface ResourceLocation {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
   readonly subresource?: string | undefined
 }
 
-type Parameters = Readonly<Record<string, string | number | boolean | undefined>>
+type QueryParameters = Readonly<Record<string, string | number | boolean | undefined>>
 
 /**
  * Path and query; parameters that are undefined are left out.
@@ -23,8 +23,8 @@ type Parameters = Readonly<Record<string, string | number | boolean | undefined>
  */
 export function formatTarget(
   { group, version, kind, plural, namespaced }: Resource,
-  { namespace, name, subresource }: Place,
-  parameters: Parameters = {},
+  { namespace, name, subresource }: ResourceLocation,
+  parameters: QueryParameters = {},
 ): string {
   for (const part of [namespace, name]) {
     const complaints = part ? checkPathSegmentName(part) : []
@@ -47,7 +47,7 @@ export function formatTarget(
   return text === '' ? path : `${path}?${text}`
 }
 
-export function selectionParameters({ labelSelector, fieldSelector }: Selection): Parameters {
+export function selectionParameters({ labelSelector, fieldSelector }: Selection): QueryParameters {
   return {
     labelSelector: typeof labelSelector === 'object' ? formatLabels(labelSelector) : labelSelector,
     fieldSelector: typeof fieldSelector === 'object' ? formatFields(fieldSelector) : fieldSelector,
@@ -61,7 +61,7 @@ export function pageParameters({
   resourceVersion,
   resourceVersionMatch,
   ...selection
-}: PageOptions): Parameters {
+}: PageOptions): QueryParameters {
   return {
     ...selectionParameters(selection),
     limit: pageSize > 0 ? pageSize : undefined,
@@ -69,8 +69,8 @@ export function pageParameters({
   }
 }
 
-export function watchParameters(options: WatchOptions): Parameters {
-  const { resourceVersion, sendInitialEvents, allowBookmarks = true, timeoutSeconds } = options
+export function watchParameters(options: WatchOptions): QueryParameters {
+  const { resourceVersion, sendInitialEvents, allowWatchBookmarks = true, timeoutSeconds } = options
   const { resourceVersionMatch = sendInitialEvents === undefined ? undefined : 'NotOlderThan' } = options
   return {
     ...selectionParameters(options),
@@ -78,23 +78,23 @@ export function watchParameters(options: WatchOptions): Parameters {
     resourceVersion,
     resourceVersionMatch,
     sendInitialEvents,
-    allowWatchBookmarks: allowBookmarks || undefined,
+    allowWatchBookmarks: allowWatchBookmarks || undefined,
     timeoutSeconds,
   }
 }
 
-export function writeParameters({ dryRun, fieldOwner, fieldValidation }: WriteOptions): Parameters {
-  return { dryRun: dryRun ? 'All' : undefined, fieldManager: fieldOwner, fieldValidation }
+export function writeParameters({ dryRun, fieldManager, fieldValidation }: WriteOptions): QueryParameters {
+  return { dryRun: dryRun ? 'All' : undefined, fieldManager: fieldManager, fieldValidation }
 }
 
-export function applyParameters(options: ApplyOptions): Parameters {
+export function applyParameters(options: ApplyOptions): QueryParameters {
   return { ...writeParameters(options), force: options.force || undefined }
 }
 
 /** The body of a delete; undefined when there is nothing to say. */
 export function deleteBody({
   preconditions,
-  propagation,
+  propagationPolicy: propagation,
   gracePeriodSeconds,
   dryRun,
 }: DeleteOptions): Record<string, string | number | string[] | Record<string, string>> | undefined {

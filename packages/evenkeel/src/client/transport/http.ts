@@ -10,12 +10,12 @@
 import { abortable, SystemClock } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
 import { ConnectionError } from '../request/connection-error.ts'
-import type { CarriedAnswer, CarriedRequest, Carrier } from './carrying/carrier.ts'
+import type { CarrierResponse, CarrierRequest, Carrier } from './carrying/carrier.ts'
 import { Dialer } from './carrying/dialer.ts'
 import type { TlsMaterial } from './carrying/dialer.ts'
-import { LoadingCarrier } from './carrying/loading-carrier.ts'
+import { LazyCarrier } from './carrying/loading-carrier.ts'
 import { toConnectionError } from './describe.ts'
-import { Streams } from './streaming/streams.ts'
+import { StreamConnections } from './streaming/streams.ts'
 
 export type { TlsMaterial }
 
@@ -49,12 +49,12 @@ export interface HttpConnection {
 const shortBytes = 16 * 1024 * 1024
 
 /** The sets of connections. */
-interface Lines {
+interface ConnectionSet {
   readonly tls: TlsMaterial
   readonly requests: Carrier
   readonly streams: Carrier
   /** For streams straight to the server that are nothing special; absent when there is a proxy in between. */
-  readonly direct: Streams | undefined
+  readonly direct: StreamConnections | undefined
 }
 
 /** @throws {RangeError} when the address of the server or of the proxy cannot be used. */
@@ -71,10 +71,10 @@ export function httpTransport({
   const own = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
   )
-  const all = new Set<Lines>()
-  let current: Lines | undefined
+  const all = new Set<ConnectionSet>()
+  let current: ConnectionSet | undefined
   let isClosed = false
-  const linesFor = async (): Promise<Lines> => {
+  const linesFor = async (): Promise<ConnectionSet> => {
     const material = typeof tls === 'function' ? await tls() : tls
     if (isClosed)
       throw new ConnectionError(`the connection to ${origin} was closed by its owner`, {
@@ -83,7 +83,7 @@ export function httpTransport({
       })
     if (current?.tls === material) return current
     if (current) retire(current, all)
-    current = openLines({ origin, proxyUrl, tls: material, connectTimeoutMs, connectionsMax })
+    current = openConnections({ origin, proxyUrl, tls: material, connectTimeoutMs, connectionsMax })
     all.add(current)
     return current
   }
@@ -94,7 +94,8 @@ export function httpTransport({
       signal.throwIfAborted()
       const sent = { ...request, target: `${prefix}${target}`, headers: { ...request.headers, ...own } }
       if (!isStream(target)) return exchange(lines.requests, sent, origin)
-      if (lines.direct && isBare(request)) return lines.direct.ask({ ...sent, isLent: request.borrowsPieces === true })
+      if (lines.direct && isBare(request))
+        return lines.direct.request({ ...sent, isLent: request.borrowsChunks === true })
       return exchange(lines.streams, sent, origin)
     },
     async close() {
@@ -105,7 +106,7 @@ export function httpTransport({
   }
 }
 
-async function exchange(carrier: Carrier, request: CarriedRequest, origin: string): Promise<WireResponse> {
+async function exchange(carrier: Carrier, request: CarrierRequest, origin: string): Promise<WireResponse> {
   const { signal, beforeSend } = request
   let refusal: { readonly error: unknown } | undefined
   const ask = (): void => {
@@ -146,32 +147,32 @@ function explain(error: unknown, origin: string, signal: AbortSignal): unknown {
   return signal.aborted ? signal.reason : toConnectionError(error, origin)
 }
 
-function openLines(options: LinesOptions): Lines {
+function openConnections(options: ConnectionSetOptions): ConnectionSet {
   const { origin, tls, connectTimeoutMs, connectionsMax, proxyUrl } = options
   const { connectionsMax: _, ...unbounded } = options
   const isDirect = proxyUrl === undefined
   const dialer = (): Dialer => new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() })
   return {
     tls,
-    requests: new LoadingCarrier({
+    requests: new LazyCarrier({
       direct: isDirect ? { dialer: dialer(), connectionsMax } : undefined,
       library: options,
     }),
-    streams: new LoadingCarrier({ library: unbounded }),
+    streams: new LazyCarrier({ library: unbounded }),
     direct: isDirect
-      ? new Streams({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) })
+      ? new StreamConnections({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) })
       : undefined,
   }
 }
 
-interface LinesOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | 'connectionsMax'>> {
+interface ConnectionSetOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | 'connectionsMax'>> {
   readonly origin: string
   readonly proxyUrl: string | undefined
   readonly tls: TlsMaterial
 }
 
 /** Closes once nothing uses them any more; a watch may take minutes. */
-function retire(lines: Lines, all: Set<Lines>): void {
+function retire(lines: ConnectionSet, all: Set<ConnectionSet>): void {
   void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.direct?.close()]).then(() =>
     all.delete(lines),
   )
@@ -186,7 +187,7 @@ function isStream(target: string): boolean {
   return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
 }
 
-function joinHeaders(headers: CarriedAnswer['headers']): WireHeaders {
+function joinHeaders(headers: CarrierResponse['headers']): WireHeaders {
   const joined: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ')

@@ -54,7 +54,7 @@ export function withRetry(
       await pause(Math.max(askedMs ?? 0, Math.min(1000, 25 * 2 ** retries)), request)
     }
   }
-  return Object.assign(retrying, transport.takesStops && { takesStops: true as const })
+  return Object.assign(retrying, transport.acceptsLightSignals && { acceptsLightSignals: true as const })
 }
 
 /** The answer; undefined when there was none and the request may be repeated. */

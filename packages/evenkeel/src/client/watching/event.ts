@@ -41,19 +41,19 @@ export function readEvent<T extends KubeObject>(line: string, finish: (object: J
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      if (!isJsonObject(object['metadata'])) throw garbledLine(line)
+      if (!isJsonObject(object['metadata'])) throw invalidWatchLine(line)
       return { type, object: finish(object) }
     case 'BOOKMARK':
       return readBookmark(object, line)
     case 'ERROR':
       return { type, error: fromStatus(object) }
     default:
-      throw garbledLine(line)
+      throw invalidWatchLine(line)
   }
 }
 
 function readBookmark({ metadata }: JsonObject, line: string): BookmarkEvent {
-  if (!isJsonObject(metadata) || typeof metadata['resourceVersion'] !== 'string') throw garbledLine(line)
+  if (!isJsonObject(metadata) || typeof metadata['resourceVersion'] !== 'string') throw invalidWatchLine(line)
   const { annotations } = metadata
   const initialEventsEnd = isJsonObject(annotations) && annotations['k8s.io/initial-events-end'] === 'true'
   return { type: 'BOOKMARK', resourceVersion: metadata['resourceVersion'], initialEventsEnd }
@@ -65,14 +65,14 @@ export function parseWatchLine(line: string): { readonly type: unknown; readonly
   try {
     value = JSON.parse(line)
   } catch (cause) {
-    throw garbledLine(line, cause)
+    throw invalidWatchLine(line, cause)
   }
-  if (!isJsonObject(value) || !isJsonObject(value['object'])) throw garbledLine(line)
+  if (!isJsonObject(value) || !isJsonObject(value['object'])) throw invalidWatchLine(line)
   return { type: value['type'], object: value['object'] }
 }
 
 /** What to throw when a line of a watch is not what it should be. */
-export function garbledLine(line: string, cause?: unknown): ConnectionError {
+export function invalidWatchLine(line: string, cause?: unknown): ConnectionError {
   return new ConnectionError(`the watch has a line that is no event: ${JSON.stringify(line.slice(0, 80))}`, {
     problem: 'garbled',
     cause,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Lines, textLines } from './lines.ts'
+import { LineSplitter, textLines } from './lines.ts'
 
 test('Lines gives the same lines for any way to cut the bytes into pieces (74)', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'ä', '€', '😀', '"'), minLength: 1, maxLength: 20 })
@@ -10,7 +10,7 @@ test('Lines gives the same lines for any way to cut the bytes into pieces (74)',
       fc.array(fc.nat(12), { minLength: 1, maxLength: 10 }),
       (whole, sizes) => {
         const bytes = Buffer.from(whole.map((text) => `${text}\n`).join(''))
-        const reader = new Lines(1_000_000)
+        const reader = new LineSplitter(1_000_000)
         const seen: string[] = []
         let at = 0
         for (let index = 0; at < bytes.length; index++) {
@@ -26,7 +26,7 @@ test('Lines gives the same lines for any way to cut the bytes into pieces (74)',
 })
 
 test('Lines waits for the rest of a character that was cut in two (74)', () => {
-  const reader = new Lines(100)
+  const reader = new LineSplitter(100)
   const bytes = Buffer.from('"€"\n')
   expect(reader.push(bytes.subarray(0, 2))).toEqual([])
   expect(reader.partial).toBe(true)
@@ -34,7 +34,7 @@ test('Lines waits for the rest of a character that was cut in two (74)', () => {
 })
 
 test('Lines keeps what waits even when the sender uses the memory again', () => {
-  const reader = new Lines(100)
+  const reader = new LineSplitter(100)
   const memory = Buffer.from('abc')
   reader.push(memory)
   memory.fill('x')
@@ -42,7 +42,7 @@ test('Lines keeps what waits even when the sender uses the memory again', () => 
 })
 
 test('Lines gives lines where they lie: only the one that was cut is put together', () => {
-  const reader = new Lines(100)
+  const reader = new LineSplitter(100)
   reader.push(Buffer.from('a'))
   const piece = Buffer.from('b\nc\nd\ne')
   const [first, rest] = reader.push(piece)
@@ -52,10 +52,10 @@ test('Lines gives lines where they lie: only the one that was cut is put togethe
 
 test('Lines refuses a line that is too long, and bytes that are no UTF-8', () => {
   expect(() => {
-    new Lines(10).push(Buffer.from('x'.repeat(11)))
+    new LineSplitter(10).push(Buffer.from('x'.repeat(11)))
   }).toThrow('more than 10 bytes')
   expect(() => {
-    new Lines(10).push(Uint8Array.of(0xc3, 0x28, 0x0a))
+    new LineSplitter(10).push(Uint8Array.of(0xc3, 0x28, 0x0a))
   }).toThrow('not UTF-8')
-  expect(() => new Lines(0)).toThrow(RangeError)
+  expect(() => new LineSplitter(0)).toThrow(RangeError)
 })

@@ -9,7 +9,7 @@ import { ConnectionError } from '../request/connection-error.ts'
 
 const newline = 0x0a
 
-export class Lines {
+export class LineSplitter {
   readonly #lineBytesMax: number
   #waiting: Uint8Array[] = []
   #waitingBytes = 0

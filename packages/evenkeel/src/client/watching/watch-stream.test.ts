@@ -64,7 +64,7 @@ describe('WatchStream', () => {
     const server = new FakeServer(stream([]))
     const { client } = fakeClient(server)
     await all(client.watch(ConfigMap, { ...options, labelSelector: 'a=b', timeoutSeconds: 300 }))
-    await all(client.watch(ConfigMap, { sendInitialEvents: true, allowBookmarks: true }))
+    await all(client.watch(ConfigMap, { sendInitialEvents: true, allowWatchBookmarks: true }))
     expect(server.lines).toEqual([
       'GET /api/v1/namespaces/ns/configmaps?labelSelector=a=b&watch=true&resourceVersion=5&allowWatchBookmarks=true&timeoutSeconds=300',
       'GET /api/v1/configmaps?watch=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true',

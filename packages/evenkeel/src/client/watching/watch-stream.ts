@@ -11,28 +11,28 @@
 import { abortable } from '#base'
 import type { JsonObject, KubeObject } from '#api'
 import { ConnectionError, isConnectionError } from '../request/connection-error.ts'
-import type { OpenedStream } from '../request/exchange.ts'
+import type { ResponseStream } from '../request/exchange.ts'
 import { readEvent } from './event.ts'
 import type { WatchEvent } from './event.ts'
-import { Lines, textLines } from './lines.ts'
+import { LineSplitter, textLines } from './lines.ts'
 
 interface WatchStreamOptions<T extends KubeObject> {
-  readonly begin: () => Promise<OpenedStream>
+  readonly begin: () => Promise<ResponseStream>
   readonly finish: (object: JsonObject) => T
   readonly lineBytesMax: number
 }
 
 export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<WatchEvent<T>> {
   readonly #options: WatchStreamOptions<T>
-  readonly #lines: Lines
-  #stream: Promise<OpenedStream> | undefined
+  readonly #lines: LineSplitter
+  #stream: Promise<ResponseStream> | undefined
   #batch: readonly WatchEvent<T>[] = []
   #next = 0
   #ended = false
 
   constructor(options: WatchStreamOptions<T>) {
     this.#options = options
-    this.#lines = new Lines(options.lineBytesMax)
+    this.#lines = new LineSplitter(options.lineBytesMax)
   }
 
   /**
@@ -94,7 +94,7 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
   }
 
   /** Reads, and lets go of the connection at the end and whenever something goes wrong. */
-  async #guarded<R>(read: (stream: OpenedStream) => Promise<R | undefined>): Promise<R | undefined> {
+  async #guarded<R>(read: (stream: ResponseStream) => Promise<R | undefined>): Promise<R | undefined> {
     if (this.#ended) return undefined
     const stream = await this.#opened()
     try {
@@ -110,7 +110,7 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
   }
 
   /** The lines that complete next; undefined at the end. */
-  async #read(stream: OpenedStream): Promise<readonly Buffer[] | undefined> {
+  async #read(stream: ResponseStream): Promise<readonly Buffer[] | undefined> {
     for (;;) {
       const { done, value } = await abortable(stream.pieces.next(), { signal: stream.signal })
       if (done && this.#lines.partial)
@@ -121,12 +121,12 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
     }
   }
 
-  #opened(): Promise<OpenedStream> {
+  #opened(): Promise<ResponseStream> {
     this.#stream ??= this.#options.begin()
     return this.#stream
   }
 
-  #leave(stream: OpenedStream): void {
+  #leave(stream: ResponseStream): void {
     this.#ended = true
     stream.close()
     // Nobody waits for the other side to agree; it has been told by the signal.

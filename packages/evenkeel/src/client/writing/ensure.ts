@@ -8,21 +8,21 @@ import { addFinalizer, deepEqual, hasFinalizer, isAlreadyExists, isConflict, not
 import type { KubeObject } from '#api'
 import type { CreateOptions, WriteOptions } from '../options.ts'
 import { isObjectMissing, locate } from '../core.ts'
-import type { Core } from '../core.ts'
+import type { ClientCore } from '../core.ts'
 import { findObject, getObject } from '../reading.ts'
 import { nameOf } from './object-ref.ts'
 import { retryOnConflict } from './retry-on-conflict.ts'
-import { createObject, ownedBy, patchDifference, updateObject } from './send.ts'
+import { createObject, withOwner, patchDifference, updateObject } from './send.ts'
 
-/** What {@link ensureObject} did. */
-export interface Ensured<T> {
+/** What {@link createOrUpdate} did. */
+export interface CreateOrUpdateResult<T> {
   readonly object: T
   readonly operation: 'created' | 'updated' | 'unchanged'
 }
 
 /** @throws {RangeError} when the object is being deleted: no finalizer can be added then, and nothing is sent. */
 export async function ensureFinalizer(
-  core: Core,
+  core: ClientCore,
   object: KubeObject,
   { finalizer, ...options }: WriteOptions & { finalizer: string },
 ): Promise<KubeObject> {
@@ -32,7 +32,7 @@ export async function ensureFinalizer(
 
 /** Gives undefined when the object is gone, which is what its last finalizer waited for. */
 export async function dropFinalizer(
-  core: Core,
+  core: ClientCore,
   object: KubeObject,
   { finalizer, ...options }: WriteOptions & { finalizer: string },
 ): Promise<KubeObject | undefined> {
@@ -46,18 +46,18 @@ export async function dropFinalizer(
 }
 
 /** Creates the object, or brings the one that is there into the wanted state. */
-export async function ensureObject(
-  core: Core,
+export async function createOrUpdate(
+  core: ClientCore,
   seed: KubeObject,
   { change, ...options }: CreateOptions & { change: (current: KubeObject) => KubeObject },
-): Promise<Ensured<KubeObject>> {
+): Promise<CreateOrUpdateResult<KubeObject>> {
   const { owner, ...rest } = options
   return retryOnConflict(
     async () => {
       const current = await findObject(core, seed, { key: nameOf(seed), options: { signal: options.signal } })
       if (current === undefined)
         return { object: await createObject(core, { object: change(seed) }, options), operation: 'created' }
-      const wanted = ownedBy(change(current), owner)
+      const wanted = withOwner(change(current), owner)
       if (nameOf(wanted).name !== nameOf(current).name)
         throw new RangeError(`the change of ${current.kind} ${nameOf(current).name} must not rename it`)
       if (deepEqual(current, wanted)) return { object: current, operation: 'unchanged' }
@@ -73,7 +73,7 @@ export async function ensureObject(
 }
 
 async function changing(
-  core: Core,
+  core: ClientCore,
   object: KubeObject,
   { change, ...options }: WriteOptions & { change: (current: KubeObject) => KubeObject },
 ): Promise<KubeObject> {
@@ -87,7 +87,7 @@ async function changing(
 }
 
 /** The object as it is now. @throws {ApiError} `NotFound`, also when another one has taken its name. */
-async function reread(core: Core, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
+async function reread(core: ClientCore, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
   const current = await getObject(core, object, { key: nameOf(object), options: { signal: options.signal } })
   if (object.metadata.uid && current.metadata.uid !== object.metadata.uid) {
     const { resource } = await locate(core, object, { key: nameOf(object), signal: options.signal })

@@ -13,7 +13,7 @@ export interface ObjectRef<T = unknown> extends TypeMeta {
 }
 
 /** What a write to an object gives back: the object, in the type it has. */
-export type ReadBack<R extends KubeObject> = '~object' extends keyof R
+export type WriteResult<R extends KubeObject> = '~object' extends keyof R
   ? R extends { readonly '~object'?: infer T }
     ? Exclude<T, undefined>
     : never

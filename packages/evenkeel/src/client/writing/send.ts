@@ -15,12 +15,12 @@ import type {
 } from '../options.ts'
 import { applyParameters, deleteBody, selectionParameters, writeParameters } from '../request/targets.ts'
 import { isObjectMissing, locate, nameMissingKind, withDefaults, write } from '../core.ts'
-import type { Core, WriteCall } from '../core.ts'
+import type { ClientCore, WriteCall } from '../core.ts'
 import type { KindLike } from '../mapping/resource.ts'
 import { nameOf } from './object-ref.ts'
 
 /** A write to an object or to a part of it. */
-interface Target {
+interface WriteTarget {
   readonly object: KubeObject
   readonly subresource?: string
 }
@@ -29,26 +29,26 @@ interface Target {
 export type PatchBody = JsonObject | readonly JsonPatchOperation[] | object
 
 export async function createObject(
-  core: Core,
-  { object, subresource }: Target,
+  core: ClientCore,
+  { object, subresource }: WriteTarget,
   given: CreateOptions & { body?: KubeObject },
 ): Promise<KubeObject> {
   const { owner, body, ...options } = withDefaults(core, given)
-  const owned = ownedBy(object, owner)
+  const owned = withOwner(object, owner)
   const located = await locate(core, object, { key: object.metadata, subresource, signal: options.signal })
   return send(core, {
     ...located,
     verb: 'create',
     method: 'POST',
     parameters: writeParameters(options),
-    body: body ?? withNamespace(owned, located.place.namespace),
+    body: body ?? withNamespace(owned, located.location.namespace),
     options,
   })
 }
 
 export async function updateObject(
-  core: Core,
-  { object, subresource }: Target,
+  core: ClientCore,
+  { object, subresource }: WriteTarget,
   given: WriteOptions & { body?: KubeObject },
 ): Promise<KubeObject> {
   const { body = object, ...options } = withDefaults(core, given)
@@ -58,7 +58,7 @@ export async function updateObject(
     verb: 'update',
     method: 'PUT',
     parameters: writeParameters(options),
-    body: withNamespace(body, located.place.namespace),
+    body: withNamespace(body, located.location.namespace),
     options,
   })
 }
@@ -70,8 +70,8 @@ const patchTypes: Readonly<Record<PatchType, string>> = {
 }
 
 export async function patchObject(
-  core: Core,
-  { object, subresource }: Target,
+  core: ClientCore,
+  { object, subresource }: WriteTarget,
   given: PatchOptions & { patch: PatchBody },
 ): Promise<KubeObject> {
   const { patch, type = 'merge', ...options } = withDefaults(core, given)
@@ -93,8 +93,8 @@ export async function patchObject(
 
 /** What changed from one state to the other, as a patch; nothing is sent when nothing changed. */
 export async function patchDifference(
-  core: Core,
-  { object: from, subresource }: Target,
+  core: ClientCore,
+  { object: from, subresource }: WriteTarget,
   given: PatchFromOptions & { to: KubeObject },
 ): Promise<KubeObject> {
   const { to, optimisticLock = true, ...options } = given
@@ -108,23 +108,23 @@ export async function patchDifference(
 }
 
 export async function applyObject(
-  core: Core,
-  { object, subresource }: Target,
+  core: ClientCore,
+  { object, subresource }: WriteTarget,
   given: ApplyOptions,
 ): Promise<KubeObject> {
   const { owner, ...options } = withDefaults(core, given)
-  if (!options.fieldOwner)
+  if (!options.fieldManager)
     throw new RangeError(
-      `apply of ${object.kind} ${object.metadata.name ?? ''} needs a fieldOwner: give one to the call or to the client`,
+      `apply of ${object.kind} ${object.metadata.name ?? ''} needs a fieldManager: give one to the call or to the client`,
     )
-  const owned = ownedBy(object, owner)
+  const owned = withOwner(object, owner)
   const located = await locate(core, object, { key: nameOf(object), subresource, signal: options.signal })
   return send(core, {
     ...located,
     verb: 'apply',
     method: 'PATCH',
     parameters: applyParameters(options),
-    body: withNamespace(owned, located.place.namespace),
+    body: withNamespace(owned, located.location.namespace),
     contentType: 'application/apply-patch+yaml',
     options,
   })
@@ -132,7 +132,7 @@ export async function applyObject(
 
 /** Deletes one object; gives it back as it is while it waits for its finalizers, undefined when it is gone. */
 export async function deleteObject(
-  core: Core,
+  core: ClientCore,
   object: KubeObject,
   { ignoreNotFound = false, ...given }: DeleteOptions & { ignoreNotFound?: boolean },
 ): Promise<KubeObject | undefined> {
@@ -146,14 +146,14 @@ export async function deleteObject(
       body: deleteBody(options),
       options,
     })
-    return isAlive(answer) ? (answer as unknown as KubeObject) : undefined
+    return isTerminating(answer) ? (answer as unknown as KubeObject) : undefined
   } catch (error) {
     if (ignoreNotFound && isObjectMissing(error)) return undefined
     throw error
   }
 }
 
-export async function deleteObjects(core: Core, kind: KindLike, given: DeleteAllOptions): Promise<void> {
+export async function deleteObjects(core: ClientCore, kind: KindLike, given: DeleteAllOptions): Promise<void> {
   const options = withDefaults(core, given)
   const resource = await core.mapper.resolve(kind, options)
   if (resource.namespaced && options.namespace === undefined) {
@@ -163,7 +163,7 @@ export async function deleteObjects(core: Core, kind: KindLike, given: DeleteAll
   }
   await sendAny(core, {
     resource,
-    place: { namespace: options.namespace },
+    location: { namespace: options.namespace },
     verb: 'deleteAllOf',
     method: 'DELETE',
     parameters: selectionParameters(options),
@@ -172,11 +172,11 @@ export async function deleteObjects(core: Core, kind: KindLike, given: DeleteAll
   })
 }
 
-async function send(core: Core, call: WriteCall): Promise<KubeObject> {
+async function send(core: ClientCore, call: WriteCall): Promise<KubeObject> {
   return (await sendAny(core, call)) as unknown as KubeObject
 }
 
-async function sendAny(core: Core, call: WriteCall): Promise<JsonObject> {
+async function sendAny(core: ClientCore, call: WriteCall): Promise<JsonObject> {
   try {
     return await write(core, call)
   } catch (error) {
@@ -185,7 +185,7 @@ async function sendAny(core: Core, call: WriteCall): Promise<JsonObject> {
 }
 
 /** A deleted object is answered by a Status, or by its last state without anything that holds it. */
-function isAlive(answer: JsonObject): boolean {
+function isTerminating(answer: JsonObject): boolean {
   const { kind, metadata } = answer
   if (kind === 'Status' || !isJsonObject(metadata)) return false
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = metadata
@@ -196,7 +196,7 @@ function isAlive(answer: JsonObject): boolean {
 }
 
 /** The object with its controller. @throws {RangeError} when the owner is being deleted. */
-export function ownedBy<T extends KubeObject>(object: T, owner: Owner | undefined): T {
+export function withOwner<T extends KubeObject>(object: T, owner: Owner | undefined): T {
   if (owner === undefined) return object
   if (owner.metadata.deletionTimestamp) {
     const child = `${object.kind} ${object.metadata.name ?? object.metadata.generateName ?? ''}`

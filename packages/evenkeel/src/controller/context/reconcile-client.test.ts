@@ -51,7 +51,7 @@ describe('ReconcileClient', () => {
 
   test('live: true reads from the server; index reads from memory only', async () => {
     const world = new World()
-    world.cache.hold(Widget).addIndex('size', ({ spec }) => [String(spec.size)])
+    world.cache.getInformer(Widget).addIndex('size', ({ spec }) => [String(spec.size)])
     const seen: unknown[] = []
     await world.start({
       for: Widget,

@@ -11,7 +11,7 @@ import type {
   ApplyOptions,
   ClientDefaults,
   CreateOptions,
-  Ensured,
+  CreateOrUpdateResult,
   GetOptions,
   KindLike,
   ListOptions,
@@ -114,7 +114,7 @@ export class ReconcileClient extends Client {
     seed: T,
     change: (current: T | Stored<T>) => T,
     options: CreateOptions = {},
-  ): Promise<Ensured<Stored<T>>> {
+  ): Promise<CreateOrUpdateResult<Stored<T>>> {
     return super.createOrUpdate(
       seed,
       (current) => {

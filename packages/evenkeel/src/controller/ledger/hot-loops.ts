@@ -81,7 +81,7 @@ export class HotLoops {
   }
 
   /** What to do about a run that is about to begin; undefined: let it. */
-  judge(key: string, rounds: number, causes: readonly Cause[]): HotLoop | undefined {
+  detect(key: string, rounds: number, causes: readonly Cause[]): HotLoop | undefined {
     if (rounds === 0) this.#suspects.delete(key)
     if (rounds < this.#roundsMax - roundsKept / 2) return undefined
     const changes = this.#note(key, causes)

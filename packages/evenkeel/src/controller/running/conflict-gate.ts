@@ -16,9 +16,9 @@ interface Expectation extends TypeMeta {
   readonly version: string
 }
 
-interface Held extends Expectation {
+interface PendingConflict extends Expectation {
   readonly sinceMs: number
-  looks: number
+  checks: number
 }
 
 interface ConflictGateOptions {
@@ -37,7 +37,7 @@ export class ConflictGate {
   readonly #client: Client
   readonly #clock: Clock
   readonly #patienceMs: number
-  readonly #held = new Map<string, Held>()
+  readonly #pending = new Map<string, PendingConflict>()
 
   constructor({ cache, client, clock, patienceMs = 5000 }: ConflictGateOptions) {
     this.#cache = cache
@@ -47,28 +47,28 @@ export class ConflictGate {
   }
 
   close(key: string, expectation: Expectation): void {
-    this.#held.set(key, { ...expectation, sinceMs: this.#clock.monotonic(), looks: 0 })
+    this.#pending.set(key, { ...expectation, sinceMs: this.#clock.monotonic(), checks: 0 })
   }
 
   /** How long to wait before the key is worth running; 0: now. */
   async waitMs(key: string, { signal }: { signal: AbortSignal }): Promise<number> {
-    const held = this.#held.get(key)
+    const held = this.#pending.get(key)
     if (!held) return 0
     const waitedMs = this.#clock.monotonic() - held.sinceMs
     const isPassed = this.#versionOf(held) !== held.version
     if (!isPassed && waitedMs < this.#patienceMs)
-      return Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, held.looks++))
-    this.#held.delete(key)
-    if (!isPassed) await this.#ask(held, signal)
+      return Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, held.checks++))
+    this.#pending.delete(key)
+    if (!isPassed) await this.#refresh(held, signal)
     return 0
   }
 
-  #versionOf({ apiVersion, kind, key }: Held): string | undefined {
+  #versionOf({ apiVersion, kind, key }: PendingConflict): string | undefined {
     return peek(this.#cache, { apiVersion, kind }, key)?.metadata.resourceVersion
   }
 
   /** The watch is late: what the server says now is shown until it has caught up. */
-  async #ask({ apiVersion, kind, key }: Held, signal: AbortSignal): Promise<void> {
+  async #refresh({ apiVersion, kind, key }: PendingConflict, signal: AbortSignal): Promise<void> {
     const found = await this.#client.find({ apiVersion, kind }, key, { signal })
     if (found) this.#cache.noteWrite(found)
     else this.#cache.noteDelete({ apiVersion, kind, metadata: { ...key } })

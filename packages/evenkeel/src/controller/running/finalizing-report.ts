@@ -11,11 +11,11 @@ import type { StatusWriter } from '../context/status-writer.ts'
 import type { CleanupStep, Reconciled } from '../declaration.ts'
 
 /** What an event needs; runs of a manager have it in their context. */
-interface Telling {
+interface EventReporter {
   event?(note: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }): void
 }
 
-interface ReportParts {
+interface CleanupReportParts {
   readonly object: KubeObject
   readonly status: StatusWriter<never>
   readonly hasStatus: boolean
@@ -23,16 +23,16 @@ interface ReportParts {
   readonly clock: Clock
 }
 
-export class FinalizingReport {
-  readonly #parts: ReportParts
+export class CleanupReport {
+  readonly #parts: CleanupReportParts
 
-  constructor(parts: ReportParts) {
+  constructor(parts: CleanupReportParts) {
     this.#parts = parts
   }
 
   /** A step needs more time; when to look again. One that is to be given up some day is looked at then. */
   waits(step: CleanupStep, result: Reconciled): Reconciled {
-    this.#say(
+    this.#setCondition(
       'Waiting',
       `${step.finalizer} ${result?.park === undefined ? 'needs more time' : `waits for ${result.park}`}`,
     )
@@ -43,14 +43,15 @@ export class FinalizingReport {
   /** A step threw. */
   failed({ finalizer }: CleanupStep, error: unknown): void {
     const message = `${finalizer} failed: ${error instanceof Error ? error.message : String(error)}`
-    if (this.#say('Failed', message)) this.#tell({ type: 'Warning', reason: 'CleanupFailed', note: message })
+    if (this.#setCondition('Failed', message))
+      this.#emitEvent({ type: 'Warning', reason: 'CleanupFailed', note: message })
   }
 
   /** Whether a step has taken longer than its author wants to wait, and is given up; told once. */
   givesUp(step: CleanupStep): boolean {
     if ((this.#leftMs(step) ?? Infinity) > 0) return false
     const { finalizer, timeoutMs = 0 } = step
-    this.#tell({
+    this.#emitEvent({
       type: 'Warning',
       reason: 'CleanupGivenUp',
       note: `${finalizer} did not come to an end in ${Math.round(timeoutMs / 1000)} s and was given up; may be left behind: ${leftBehind(this.#parts.object)}`,
@@ -68,7 +69,7 @@ export class FinalizingReport {
   }
 
   /** Whether it is news. */
-  #say(reason: string, message: string): boolean {
+  #setCondition(reason: string, message: string): boolean {
     const { object, status, hasStatus } = this.#parts
     if (!hasStatus) return true
     const conditions = conditionsOf(object)
@@ -78,8 +79,8 @@ export class FinalizingReport {
     return findCondition(conditions, 'Finalizing')?.message !== message
   }
 
-  #tell(note: Parameters<NonNullable<Telling['event']>>[0]): void {
-    ;(this.#parts.context as Telling).event?.(note)
+  #emitEvent(note: Parameters<NonNullable<EventReporter['event']>>[0]): void {
+    ;(this.#parts.context as EventReporter).event?.(note)
   }
 }
 

@@ -25,7 +25,7 @@ export function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'fo
 }
 
 /** The object with all finalizers; one that has them is not written. @throws {ApiError} `Conflict`, when it changed. */
-export async function putFinalizers<T extends KubeObject>(
+export async function addFinalizers<T extends KubeObject>(
   object: T,
   steps: readonly CleanupStep[],
   { client, signal }: { client: ReconcileClient; signal: AbortSignal },
@@ -36,7 +36,7 @@ export async function putFinalizers<T extends KubeObject>(
   return wanted === object ? object : await client.patchFrom(object, wanted, { signal })
 }
 
-interface CleanUpOptions {
+interface RunCleanupOptions {
   readonly client: ReconcileClient
   readonly signal: AbortSignal
   readonly policy: 'stop' | 'continue'
@@ -44,17 +44,17 @@ interface CleanUpOptions {
 }
 
 /** What is left of the object, if anything, and the last word of a step that needs more time. */
-interface CleanedUp {
+interface CleanupResult {
   readonly object: KubeObject | undefined
   readonly result: Reconciled
 }
 
 /** Cleans up step by step, as far as finalizers of ours are on the object. */
-export async function cleanUp(
+export async function runCleanup(
   object: KubeObject,
   steps: readonly CleanupStep[],
-  { client, signal, policy, call }: CleanUpOptions,
-): Promise<CleanedUp> {
+  { client, signal, policy, call }: RunCleanupOptions,
+): Promise<CleanupResult> {
   const failures: unknown[] = []
   let current: KubeObject | undefined = object
   let waiting: Reconciled

@@ -16,8 +16,8 @@ import type { DroppedFields } from '../context/write-status.ts'
 import type { CleanupStep, ControllerDeclaration, Reconciled } from '../declaration.ts'
 import type { AddedSource, Source } from '../sourcing/source.ts'
 import { callTimed } from './blocking.ts'
-import { FinalizingReport } from './finalizing-report.ts'
-import { cleanUp, isWaiting, putFinalizers } from './finalizing.ts'
+import { CleanupReport } from './finalizing-report.ts'
+import { runCleanup, isWaiting, addFinalizers } from './finalizing.ts'
 import type { Run } from './run.ts'
 import { isStopReconcile } from './stop-reconcile.ts'
 
@@ -40,10 +40,10 @@ export async function reconcileObject(parts: ReconcileParts, run: Run, base: Bas
   const object = cache.find(declaration.for, { name, ...(namespace !== undefined && { namespace }) }) as
     | KubeObject
     | undefined
-  if (!object) return finishAbsent(parts, base)
+  if (!object) return reconcileAbsent(parts, base)
   run.object = object
   run.isCleanup = object.metadata.deletionTimestamp !== undefined
-  return run.isCleanup ? cleanUpObject(parts, object, base) : reconcileLiving(parts, run, { base, object })
+  return run.isCleanup ? cleanUpObject(parts, object, base) : reconcilePresent(parts, run, { base, object })
 }
 
 async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
@@ -54,7 +54,7 @@ async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise
 }
 
 /** The soonest answer counts: each of the verbs only knows its own part. */
-async function finishAbsent(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
+async function reconcileAbsent(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
   let soonest: Reconciled
   for (const plugin of parts.plugins) {
     const result = await plugin.absent?.(base, pluginRun(parts, {}))
@@ -63,13 +63,13 @@ async function finishAbsent(parts: ReconcileParts, base: BaseContext): Promise<R
   return soonest
 }
 
-async function reconcileLiving(
+async function reconcilePresent(
   parts: ReconcileParts,
   run: Run,
   { base, object }: { base: BaseContext; object: KubeObject },
 ): Promise<Reconciled> {
   const { declaration, steps } = parts
-  const finalized = await putFinalizers(object, steps, base)
+  const finalized = await addFinalizers(object, steps, base)
   run.object = finalized
   if (!declaration.reconcile && declaration.verbs === undefined) return undefined
   return callWithStatus(parts, { base, object: finalized }, (context) =>
@@ -83,7 +83,7 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
   const status = new StatusWriter<never>({ object, clock, hasStatus: declaration.for.subresources.status })
   const extensions = extend(parts, base, { object, status, isCleanup: true })
   const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
-  const report = new FinalizingReport({
+  const report = new CleanupReport({
     object,
     status,
     hasStatus: declaration.for.subresources.status,
@@ -93,7 +93,7 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
   const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> =>
     callStep(step, report, () => callTimed(() => step.cleanup(current as never, context), base))
   try {
-    const { object: left, result } = await cleanUp(object, steps, {
+    const { object: left, result } = await runCleanup(object, steps, {
       ...base,
       policy: declaration.cleanupPolicy ?? 'stop',
       call,
@@ -110,7 +110,7 @@ async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: Ba
 /** One step, with what is to be said about it. A `StopReconcile` is a step that needs more time. */
 async function callStep(
   step: CleanupStep,
-  report: FinalizingReport,
+  report: CleanupReport,
   call: () => Promise<Reconciled> | Reconciled,
 ): Promise<Reconciled> {
   try {
@@ -196,19 +196,19 @@ function warnIgnored(log: Logger, afterMs: number): void {
   log.warn('afterMs is ignored because the run failed: the back-off decides when it runs again', { afterMs })
 }
 
-interface Subject {
+interface RunSubject {
   readonly object?: KubeObject
   readonly status?: StatusWriter<never>
   readonly isCleanup?: boolean
 }
 
-function extend(parts: ReconcileParts, base: BaseContext, subject: Subject): readonly Extension<object>[] {
+function extend(parts: ReconcileParts, base: BaseContext, subject: RunSubject): readonly Extension<object>[] {
   return parts.plugins.map((plugin) => plugin.extend(base, pluginRun(parts, subject)))
 }
 
 function pluginRun(
   { name, declaration, cache, addSource }: ReconcileParts,
-  { object, status, isCleanup = false }: Subject,
+  { object, status, isCleanup = false }: RunSubject,
 ): PluginRun {
   return {
     controller: name,

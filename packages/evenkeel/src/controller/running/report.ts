@@ -2,7 +2,7 @@
  * How a run ended, told to everybody who wants to know: metrics, log, ledger.
  */
 import type { Logger } from '#base'
-import type { Worked } from '#queue'
+import type { WorkResult } from '#queue'
 import type { Cause } from '../ledger/cause.ts'
 import type { HotLoop } from '../ledger/hot-loops.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -11,28 +11,28 @@ import type { ControllerMeter } from '../telemetry/controller-metrics.ts'
 import type { Run } from './run.ts'
 import { isPanic } from './to-outcome.ts'
 
-interface ReportParts {
+interface RunReportParts {
   readonly log: Logger
   readonly ledger: Ledger
   readonly meter: ControllerMeter
 }
 
-export class Report {
-  readonly #parts: ReportParts
+export class RunReport {
+  readonly #parts: RunReportParts
 
-  constructor(parts: ReportParts) {
+  constructor(parts: RunReportParts) {
     this.#parts = parts
   }
 
   /** A run has ended and its outcome was acted upon. */
-  end(run: Run, worked: Worked<Cause>): void {
+  end(run: Run, worked: WorkResult<Cause>): void {
     const { ledger } = this.#parts
     const cut = run.abortedFor
     const isStopped = cut === 'shutdown' || cut === 'lease-lost'
     if (!isStopped) this.#count(run, worked)
     if (run.record) ledger.finish(run.record, endOf(run, worked))
     const {
-      settled: { failure, afterMs, retries },
+      decision: { failure, afterMs, retries },
     } = worked
     const fields = { ...run.fields, reconcileId: run.record?.reconcileId }
     if (failure)
@@ -59,7 +59,7 @@ export class Report {
     })
   }
 
-  #count(run: Run, { outcome, settled: { result, failure } }: Worked<Cause>): void {
+  #count(run: Run, { outcome, decision: { result, failure } }: WorkResult<Cause>): void {
     const { meter } = this.#parts
     meter.reconciles(result).add()
     meter.seconds.observe(run.durationMs / 1000)
@@ -71,7 +71,7 @@ export class Report {
   }
 }
 
-function endOf(run: Run, { outcome, settled: { result, failure, afterMs } }: Worked<Cause>): RunEnd {
+function endOf(run: Run, { outcome, decision: { result, failure, afterMs } }: WorkResult<Cause>): RunEnd {
   const cut = run.abortedFor
   const error = failure ? messageOf(failure.error) : undefined
   return {

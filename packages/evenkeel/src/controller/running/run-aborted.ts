@@ -11,9 +11,9 @@
  * - `shutdown`: the controller stops
  * - `lease-lost`: another process may have taken over
  */
-export type AbortWhy = 'timeout' | 'deleted' | 'superseded' | 'shutdown' | 'lease-lost'
+export type AbortReason = 'timeout' | 'deleted' | 'superseded' | 'shutdown' | 'lease-lost'
 
-const sentences: Readonly<Record<AbortWhy, string>> = {
+const abortMessages: Readonly<Record<AbortReason, string>> = {
   timeout: 'the reconcile took too long',
   deleted: 'the object is gone or being deleted',
   superseded: 'the object has a newer spec',
@@ -21,25 +21,27 @@ const sentences: Readonly<Record<AbortWhy, string>> = {
   'lease-lost': 'the lease is lost: another process may have taken over',
 }
 
-const brand = Symbol.for('evenkeel.RunAborted')
+const runAbortedBrand = Symbol.for('evenkeel.RunAborted')
 
 export class RunAborted extends Error {
   override readonly name = 'RunAborted'
-  readonly why: AbortWhy
+  readonly abortReason: AbortReason
 
-  constructor(why: AbortWhy, options: ErrorOptions = {}) {
-    super(sentences[why], options)
-    this.why = why
+  constructor(why: AbortReason, options: ErrorOptions = {}) {
+    super(abortMessages[why], options)
+    this.abortReason = why
   }
 
-  get [brand](): true {
+  get [runAbortedBrand](): true {
     return true
   }
 }
 
 /** Whether something thrown says why a reconcile was to end, in this or another copy of the package. */
 export function isRunAborted(error: unknown): error is RunAborted {
-  return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true
+  return (
+    typeof error === 'object' && error !== null && (error as { [runAbortedBrand]?: unknown })[runAbortedBrand] === true
+  )
 }
 
 /** The reason of a stopped worker as the reason of its runs. */

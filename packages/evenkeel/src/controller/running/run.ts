@@ -6,7 +6,7 @@ import type { KubeObject } from '#api'
 import type { RunRecord } from '../ledger/run-record.ts'
 import type { ObjectFields } from './log-fields.ts'
 import { RunAborted } from './run-aborted.ts'
-import type { AbortWhy } from './run-aborted.ts'
+import type { AbortReason } from './run-aborted.ts'
 
 interface RunOptions {
   readonly fields: ObjectFields
@@ -48,8 +48,8 @@ export class Run {
   }
 
   /** Why it was told to end; undefined while it was not. */
-  get abortedFor(): AbortWhy | undefined {
-    return this.signal.aborted ? (this.signal.reason as RunAborted).why : undefined
+  get abortedFor(): AbortReason | undefined {
+    return this.signal.aborted ? (this.signal.reason as RunAborted).abortReason : undefined
   }
 
   get durationMs(): number {

@@ -2,7 +2,7 @@
  * An error that trying again does not help: the key waits until its object changes.
  */
 
-const brand = Symbol.for('evenkeel.TerminalError')
+const terminalErrorBrand = Symbol.for('evenkeel.TerminalError')
 
 /**
  * Thrown by a reconcile that cannot succeed with the object as it is. It is counted and logged, and not retried.
@@ -12,12 +12,16 @@ const brand = Symbol.for('evenkeel.TerminalError')
 export class TerminalError extends Error {
   override readonly name = 'TerminalError'
 
-  get [brand](): true {
+  get [terminalErrorBrand](): true {
     return true
   }
 }
 
 /** Whether something thrown is a {@link TerminalError}, of this or another copy of the package. */
 export function isTerminalError(error: unknown): error is TerminalError {
-  return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    (error as { [terminalErrorBrand]?: unknown })[terminalErrorBrand] === true
+  )
 }

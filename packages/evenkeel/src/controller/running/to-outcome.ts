@@ -6,14 +6,14 @@ import type { Outcome } from '#queue'
 import type { Reconciled, ReconcileResult } from '../declaration.ts'
 import { isTerminalError } from './terminal-error.ts'
 
-const known: ReadonlySet<string> = new Set<keyof ReconcileResult>(['afterMs', 'priority', 'park'])
+const resultFields: ReadonlySet<string> = new Set<keyof ReconcileResult>(['afterMs', 'priority', 'park'])
 
 /** @throws {RangeError} when it is no result: `requeue: true` from habit, or something else altogether. */
 export function outcomeOf(result: Reconciled): Outcome {
   if (result === undefined || result === null) return { kind: 'done' }
   if (typeof result !== 'object')
     throw new RangeError(`a reconcile gives nothing, { afterMs } or { park }, got ${typeof result}`)
-  const unknown = Object.keys(result).find((name) => !known.has(name))
+  const unknown = Object.keys(result).find((name) => !resultFields.has(name))
   if (unknown !== undefined)
     throw new RangeError(
       `a reconcile gives nothing, { afterMs } or { park }, got ${JSON.stringify(unknown)}: to run again after a failure, throw; to run again later, give afterMs`,
@@ -30,19 +30,19 @@ export function failureOf(error: unknown): Outcome {
   if (isTerminalError(error)) return { kind: 'terminal', error }
   return isLostRace(error)
     ? { kind: 'conflict', error }
-    : { kind: 'error', error: toError(error), leastMs: askedWaitMs(error) }
+    : { kind: 'error', error: toError(error), leastMs: retryAfterMs(error) }
 }
 
 /** More than that is a mistake of whoever asks. */
-const askedWaitMaxMs = 3_600_000
+const retryAfterMaxMs = 3_600_000
 const causesMax = 5
 
 /** How long a server that is too busy asked us to stay away; what wraps its answer does not hide it. */
-function askedWaitMs(error: unknown): number | undefined {
+function retryAfterMs(error: unknown): number | undefined {
   let each = error
   for (let depth = 0; depth < causesMax && each instanceof Error; depth++, each = each.cause) {
     if (!isApiError(each) || each.retryAfterMs === undefined) continue
-    return each.code === 429 || each.code === 503 ? Math.min(each.retryAfterMs, askedWaitMaxMs) : undefined
+    return each.code === 429 || each.code === 503 ? Math.min(each.retryAfterMs, retryAfterMaxMs) : undefined
   }
   return undefined
 }

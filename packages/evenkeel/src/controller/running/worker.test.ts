@@ -268,7 +268,7 @@ test('57 a run whose object begins to be deleted is told so; its late writes are
   await world.clock.advance(0)
   go.resolve()
   await world.clock.advance(100)
-  expect(errors.map((error) => isRunAborted(error) && error.why)).toEqual(['deleted'])
+  expect(errors.map((error) => isRunAborted(error) && error.abortReason)).toEqual(['deleted'])
   expect(world.api.writes).toEqual([])
   expect(world.complaints).toEqual([])
   await world.stop()
@@ -388,7 +388,7 @@ test('supersede: a newer spec aborts the run, which begins again with it', async
   const seen: string[] = []
   await world.start({
     for: Widget,
-    supersede: true,
+    cancelOnNewGeneration: true,
     reconcile: (widget, { signal }) => {
       seen.push(`begin ${widget.spec.size}`)
       return new Promise((resolve, reject) => {
@@ -425,7 +425,7 @@ test('lease-lost: runs are told, their late writes are refused, and work goes on
       try {
         await client.patch(widget, { metadata: { labels: { done: 'yes' } } })
       } catch (error) {
-        seen.push((error as RunAborted).why)
+        seen.push((error as RunAborted).abortReason)
         throw error
       }
     },

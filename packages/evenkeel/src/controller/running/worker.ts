@@ -12,7 +12,7 @@ import { isApiError, parseKey } from '#api'
 import type { ObjectKey } from '#api'
 import type { CacheEvent, ObjectCache } from '#cache'
 import type { Client } from '#client'
-import type { Backoff, Outcome, WorkItem, Worked, WorkQueue } from '#queue'
+import type { Backoff, Outcome, WorkItem, WorkResult, WorkQueue } from '#queue'
 import type { BaseContext } from '../context/context.ts'
 import { ReconcileClient } from '../context/reconcile-client.ts'
 import type { Cause, RunCause } from '../ledger/cause.ts'
@@ -24,7 +24,7 @@ import { ConflictGate } from './conflict-gate.ts'
 import { objectFields } from './log-fields.ts'
 import { reconcileObject } from './reconcile-object.ts'
 import type { ReconcileParts } from './reconcile-object.ts'
-import { Report } from './report.ts'
+import { RunReport } from './report.ts'
 import { RunAborted } from './run-aborted.ts'
 import { Run } from './run.ts'
 import { failureOf, isLostRace, outcomeOf } from './to-outcome.ts'
@@ -50,7 +50,7 @@ export interface RunningKey {
 }
 
 /** Says that nothing was done: the key was put off, with its reasons. */
-const putOff = new Error('put off')
+const deferredError = new Error('put off')
 
 export class Worker {
   readonly #options: WorkerOptions
@@ -58,9 +58,9 @@ export class Worker {
   readonly #runs = new Map<string, Run>()
   readonly #ended = new WeakMap<WorkItem<Cause>, Run>()
   readonly #gate: ConflictGate
-  readonly #report: Report
+  readonly #report: RunReport
   /** Keys that are slowed down, and until when. */
-  readonly #brakes = new Map<string, number>()
+  readonly #hotLoopDelays = new Map<string, number>()
   /** Keys that failed, and when they are to be tried again. */
   readonly #retries = new Map<string, number>()
   #stopping: RunAborted | undefined
@@ -69,7 +69,7 @@ export class Worker {
     this.#options = options
     this.#clock = options.clock
     this.#gate = new ConflictGate(options)
-    this.#report = new Report(options)
+    this.#report = new RunReport(options)
   }
 
   get activeCount(): number {
@@ -102,7 +102,10 @@ export class Worker {
     const { metadata } = event.object
     const isGone = event.type === 'delete' || metadata.uid !== run.object.metadata.uid
     if (isGone || (!run.isCleanup && metadata.deletionTimestamp !== undefined)) run.abort(new RunAborted('deleted'))
-    else if (this.#options.declaration.supersede && (metadata.generation ?? 0) > (run.object.metadata.generation ?? 0))
+    else if (
+      this.#options.declaration.cancelOnNewGeneration &&
+      (metadata.generation ?? 0) > (run.object.metadata.generation ?? 0)
+    )
       run.abort(new RunAborted('superseded'))
   }
 
@@ -124,7 +127,7 @@ export class Worker {
       if (this.#stopping) run.abort(this.#stopping)
       const waitMs = await this.#gate.waitMs(item.key, run).catch(() => 0)
       if (waitMs > 0) meter.staleSkips.add()
-      return waitMs > 0 ? this.#putOff(item, waitMs) : await this.#begin(item, run, key)
+      return waitMs > 0 ? this.#defer(item, waitMs) : await this.#begin(item, run, key)
     } finally {
       run.done()
       this.#runs.delete(item.key)
@@ -133,21 +136,21 @@ export class Worker {
   }
 
   /** What is told after each piece of work, for `runWorkers`. */
-  settled({ item, outcome, settled }: Worked<Cause>): void {
+  finished({ item, outcome, decision: settled }: WorkResult<Cause>): void {
     const run = this.#ended.get(item)
     if (!run) return
     if (settled.afterMs !== undefined && outcome.kind !== 'after')
       this.#retries.set(item.key, this.#clock.monotonic() + settled.afterMs)
-    this.#report.end(run, { item, outcome, settled })
+    this.#report.end(run, { item, outcome, decision: settled })
   }
 
   async #begin(item: WorkItem<Cause>, run: Run, objectKey: ObjectKey): Promise<Outcome> {
     const { ledger, hotLoops, name, backoff, random } = this.#options
     const attempt = backoff.retries(item.key)
-    const causes: readonly RunCause[] = item.reasons.length > 0 ? ledger.explain(item.reasons) : [unprompted(attempt)]
+    const causes: readonly RunCause[] = item.reasons.length > 0 ? ledger.explain(item.reasons) : [queueCause(attempt)]
     const rounds = hotLoops.roundsOf({ controller: name, key: item.key, causes })
-    const brakeMs = this.#echoMs(item.key, causes) || this.#brakeMs(item.key, { rounds, causes, run })
-    if (brakeMs > 0) return this.#putOff(item, brakeMs)
+    const brakeMs = this.#selfCausedDelayMs(item.key, causes) || this.#hotLoopDelayMs(item.key, { rounds, causes, run })
+    if (brakeMs > 0) return this.#defer(item, brakeMs)
     this.#retries.delete(item.key)
     const record = ledger.begin({
       reconcileId: randomUuid(random),
@@ -189,7 +192,7 @@ export class Worker {
     const base: BaseContext = {
       key,
       reconcileId,
-      client: new ReconcileClient({ client, cache, defaults: { fieldOwner: name, reconcileId } }),
+      client: new ReconcileClient({ client, cache, defaults: { fieldManager: name, reconcileId } }),
       signal: run.signal,
       clock: this.#clock,
       random,
@@ -211,30 +214,30 @@ export class Worker {
 
   #fail(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
     const { abortedFor } = run
-    if (abortedFor !== undefined && abortedFor !== 'timeout') return this.#cutShort(item, run, error)
-    if (isLostRace(error)) this.#expectNews(item.key, run, error)
+    if (abortedFor !== undefined && abortedFor !== 'timeout') return this.#aborted(item, run, error)
+    if (isLostRace(error)) this.#awaitConflict(item.key, run, error)
     return failureOf(error)
   }
 
   /** Not the run's fault: what it was to do is still to do, unless an event says otherwise. */
-  #cutShort(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
+  #aborted(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
     this.#options.log.debug('a reconcile was cut short', {
       ...run.fields,
       reconcileId: run.record?.reconcileId,
       why: run.abortedFor,
       error,
     })
-    this.#again(item, 0)
+    this.#requeue(item, 0)
     return { kind: 'done' }
   }
 
   /** The object that was written, by the version that this run knew of it. */
-  #expectNews(key: string, run: Run, error: unknown): void {
+  #awaitConflict(key: string, run: Run, error: unknown): void {
     const refused = run.record?.lastRefused(isApiError(error) ? error.subject?.name : undefined)
     const name = refused?.write.name
     if (!refused || name === undefined) return
     const { apiVersion, kind, namespace } = refused.write
-    const version = this.#isOwn(key, refused.write) ? (newestOwn(run, key) ?? refused.version) : refused.version
+    const version = this.#isOwn(key, refused.write) ? (newestOwnVersion(run, key) ?? refused.version) : refused.version
     if (version !== undefined)
       this.#gate.close(key, { apiVersion, kind, key: { name, ...(namespace !== undefined && { namespace }) }, version })
   }
@@ -245,7 +248,7 @@ export class Worker {
   }
 
   /** How much is left of a back-off that nothing interrupts but the echo of what the failed run wrote about its object. */
-  #echoMs(key: string, causes: readonly RunCause[]): number {
+  #selfCausedDelayMs(key: string, causes: readonly RunCause[]): number {
     const dueMs = this.#retries.get(key)
     if (
       dueMs === undefined ||
@@ -258,28 +261,31 @@ export class Worker {
   }
 
   /** How long a key that keeps causing itself waits; 0: not at all, or long enough. */
-  #brakeMs(key: string, { rounds, causes, run }: { rounds: number; causes: readonly RunCause[]; run: Run }): number {
-    const untilMs = this.#brakes.get(key)
+  #hotLoopDelayMs(
+    key: string,
+    { rounds, causes, run }: { rounds: number; causes: readonly RunCause[]; run: Run },
+  ): number {
+    const untilMs = this.#hotLoopDelays.get(key)
     if (untilMs !== undefined && rounds > 0) {
       const leftMs = untilMs - this.#clock.monotonic()
-      if (leftMs <= 0) this.#brakes.delete(key)
+      if (leftMs <= 0) this.#hotLoopDelays.delete(key)
       return Math.max(0, leftMs)
     }
-    this.#brakes.delete(key)
-    const hot = this.#options.hotLoops.judge(key, rounds, causes)
+    this.#hotLoopDelays.delete(key)
+    const hot = this.#options.hotLoops.detect(key, rounds, causes)
     if (!hot) return 0
-    this.#brakes.set(key, this.#clock.monotonic() + hot.delayMs)
+    this.#hotLoopDelays.set(key, this.#clock.monotonic() + hot.delayMs)
     this.#report.hotLoop(run, hot)
     return hot.delayMs
   }
 
-  #putOff(item: WorkItem<Cause>, afterMs: number): Outcome {
-    this.#again(item, afterMs)
+  #defer(item: WorkItem<Cause>, afterMs: number): Outcome {
+    this.#requeue(item, afterMs)
     // The one outcome that neither adds the key nor touches its failures.
-    return { kind: 'terminal', error: putOff }
+    return { kind: 'terminal', error: deferredError }
   }
 
-  #again({ key, priority, reasons }: WorkItem<Cause>, afterMs: number): void {
+  #requeue({ key, priority, reasons }: WorkItem<Cause>, afterMs: number): void {
     const { queue } = this.#options
     queue.add(key, { afterMs, priority })
     for (const reason of reasons) queue.add(key, { afterMs, priority, reason })
@@ -287,11 +293,11 @@ export class Worker {
 }
 
 /** Nobody asked: it runs because it failed, or because it wanted to. */
-function unprompted(attempt: number): Cause {
+function queueCause(attempt: number): Cause {
   return { type: attempt > 0 ? 'retry' : 'timer', source: 'queue' }
 }
 
-function newestOwn(run: Run, key: string): string | undefined {
+function newestOwnVersion(run: Run, key: string): string | undefined {
   return (
     run.record?.writes.findLast(({ object, resourceVersion }) => object === key && resourceVersion !== undefined)
       ?.resourceVersion ?? run.object?.metadata.resourceVersion

@@ -71,7 +71,7 @@ class StartedChannel implements StartedSource {
       capMs: options.debounceMaxMs ?? 0,
       keysMax: options.keysMax ?? 1,
       onReady: (_, event) => {
-        this.#tell(event)
+        this.#enqueue(event)
       },
     })
     this.#done = this.#run()
@@ -135,12 +135,12 @@ class StartedChannel implements StartedSource {
       const next = await Promise.race([iterator.next(), left.promise])
       if (!next || next.done === true || signal.aborted) return
       this.#problem = undefined
-      this.#hear(next.value)
+      this.#receive(next.value)
     }
   }
 
   /** What comes from outside may be anything: one bad event is not the end of the source. */
-  #hear(event: ChannelEvent): void {
+  #receive(event: ChannelEvent): void {
     if (
       typeof event?.name !== 'string' ||
       event.name === '' ||
@@ -153,7 +153,7 @@ class StartedChannel implements StartedSource {
     this.#debounce.push(JSON.stringify([event.namespace ?? '', event.name]), event)
   }
 
-  #tell({ name, namespace, note }: ChannelEvent): void {
+  #enqueue({ name, namespace, note }: ChannelEvent): void {
     if (this.#stopping.signal.aborted) return
     this.#context.enqueue(
       { name, ...(namespace !== undefined && { namespace }) },

@@ -66,7 +66,7 @@ export function enqueueOwner(
         }
         const owner = peek(context.cache, kind, key)
         const isInherited = owner !== undefined && owner.metadata.uid !== reference.uid
-        if (isInherited && event.type !== 'delete') surface(object, reference, context)
+        if (isInherited && event.type !== 'delete') reportStaleOwner(object, reference, context)
         else keys.push(key)
       }
     }
@@ -97,7 +97,7 @@ function groupOf(apiVersion: string): string | undefined {
   return apiVersion.split('/').length > 2 ? undefined : parseApiVersion(apiVersion).group
 }
 
-function surface(object: KubeObject, reference: OwnerReference, { log, onStaleOwner }: HandlerContext): void {
+function reportStaleOwner(object: KubeObject, reference: OwnerReference, { log, onStaleOwner }: HandlerContext): void {
   onStaleOwner()
   const { namespace = '', name = '' } = object.metadata
   log.warn('an object names an owner that was deleted and made again; it is not taken over', {

@@ -4,7 +4,7 @@
  * A handler of one source never holds up another: the cache calls each on its own, and while one waits, what happens to
  * an object in the meantime is merged.
  */
-import { abortable, deadline, Stopper } from '#base'
+import { abortable, deadline, LightAbortController } from '#base'
 import type { AbortOptions, Clock, Deadline, Logger } from '#base'
 import type { KubeObject } from '#api'
 import type {
@@ -12,8 +12,8 @@ import type {
   CacheEvent,
   CacheKey,
   CacheKind,
-  HoldOptions,
-  Holding,
+  GetInformerOptions,
+  InformerHandle,
   IndexValues,
   ObjectCache,
   Subscription,
@@ -30,7 +30,7 @@ import type { Source, SourceContext, StartedSource } from './source.ts'
 /** What was there when we came, and what did not change, can wait. */
 export const lowPriority = -100
 
-export interface KindSourceOptions<K extends CacheKind> extends HoldOptions<CachedOf<K>> {
+export interface KindSourceOptions<K extends CacheKind> extends GetInformerOptions<CachedOf<K>> {
   /** @default the object itself */
   readonly handler?: EventHandler<CachedOf<K> & KubeObject> | undefined
   /** All of them must let an event pass. @default every event passes */
@@ -59,7 +59,7 @@ export function kindSource<K extends CacheKind>(kind: K, options: KindSourceOpti
     indexes = {},
     ...hold
   } = options
-  const plan: Plan = {
+  const plan: KindSourcePlan = {
     name,
     handler: handler as EventHandler,
     predicate: and(...predicates) as Predicate,
@@ -72,14 +72,14 @@ export function kindSource<K extends CacheKind>(kind: K, options: KindSourceOpti
       new StartedKindSource(plan, context, {
         cache: context.cache,
         kind,
-        hold: hold as HoldOptions<unknown>,
-        indexes: indexes as Held['indexes'],
+        informerOptions: hold as GetInformerOptions<unknown>,
+        indexes: indexes as KindSourceWatch['indexes'],
         resyncMs,
       }),
   }
 }
 
-interface Plan {
+interface KindSourcePlan {
   readonly name: string
   readonly handler: EventHandler
   readonly predicate: Predicate
@@ -87,37 +87,44 @@ interface Plan {
   readonly handlerTimeoutMs: number
 }
 
-interface Held {
+interface KindSourceWatch {
   readonly cache: ObjectCache
   readonly kind: CacheKind
-  readonly hold: HoldOptions<unknown>
+  readonly informerOptions: GetInformerOptions<unknown>
   readonly indexes: Readonly<Record<string, IndexValues<KubeObject>>>
   readonly resyncMs: number
 }
 
 class StartedKindSource implements StartedSource {
-  readonly #plan: Plan
+  readonly #plan: KindSourcePlan
   readonly #context: SourceContext
-  readonly #holding: Holding<KubeObject>
+  readonly #informer: InformerHandle<KubeObject>
   readonly #subscription: Subscription
-  readonly #stopping = new Stopper()
-  readonly #limits: HearingLimits
+  readonly #stopping = new LightAbortController()
+  readonly #limits: HandlerLimits
   readonly #failed: FailedEvents
   #refusal: Error | undefined
 
-  constructor(plan: Plan, context: SourceContext, { cache, kind, hold, indexes, resyncMs }: Held) {
+  constructor(
+    plan: KindSourcePlan,
+    context: SourceContext,
+    { cache, kind, informerOptions: hold, indexes, resyncMs }: KindSourceWatch,
+  ) {
     this.#plan = plan
     this.#context = context
     this.#limits = { timeoutMs: plan.handlerTimeoutMs, signal: this.#stopping.signal }
     this.#failed = new FailedEvents({
       ...context,
       retry: (event) => {
-        void this.#hear(event)
+        void this.#handle(event)
       },
     })
-    this.#holding = cache.hold(kind, hold as Parameters<typeof cache.hold>[1]) as unknown as Holding<KubeObject>
-    for (const [name, values] of Object.entries(indexes)) this.#holding.addIndex(name, values)
-    this.#subscription = this.#holding.addHandler((event) => this.#hear(event), { resyncMs })
+    this.#informer = cache.getInformer(
+      kind,
+      hold as Parameters<typeof cache.getInformer>[1],
+    ) as unknown as InformerHandle<KubeObject>
+    for (const [name, values] of Object.entries(indexes)) this.#informer.addIndex(name, values)
+    this.#subscription = this.#informer.addHandler((event) => this.#handle(event), { resyncMs })
   }
 
   get name(): string {
@@ -125,20 +132,20 @@ class StartedKindSource implements StartedSource {
   }
 
   get hasSynced(): boolean {
-    return this.#holding.hasSynced && this.#subscription.hasSynced
+    return this.#informer.hasSynced && this.#subscription.hasSynced
   }
 
   get problem(): string | undefined {
-    const stuck = Object.values(this.#holding.states).find(({ phase }) => phase === 'parked' || phase === 'waiting')
+    const stuck = Object.values(this.#informer.states).find(({ phase }) => phase === 'parked' || phase === 'waiting')
     if (!stuck) return undefined
     if (stuck.phase === 'parked') return `${this.name}: the server does not have this kind (yet)`
-    return `${this.name}: ${(this.#holding.hasSynced ? undefined : this.#refusal?.message) ?? stuck.error?.message ?? 'cannot follow the server'}`
+    return `${this.name}: ${(this.#informer.hasSynced ? undefined : this.#refusal?.message) ?? stuck.error?.message ?? 'cannot follow the server'}`
   }
 
   /** A refusal is said at once; then we go on waiting, as a permission may be given. */
   async waitForSync({ signal }: AbortOptions = {}): Promise<void> {
     try {
-      await this.#holding.waitForSync({ signal })
+      await this.#informer.waitForSync({ signal })
     } catch (error) {
       signal?.throwIfAborted()
       this.#stopping.signal.throwIfAborted()
@@ -152,7 +159,7 @@ class StartedKindSource implements StartedSource {
     this.#stopping.abort(new Error('the source is no longer wanted'))
     this.#failed.clear()
     await this.#subscription.remove()
-    await this.#holding.release()
+    await this.#informer.release()
   }
 
   #refuse(error: Error): void {
@@ -161,25 +168,25 @@ class StartedKindSource implements StartedSource {
     this.#refusal = error
   }
 
-  #hear(heard: CacheEvent): void | Promise<void> {
+  #handle(heard: CacheEvent): void | Promise<void> {
     const event = this.#failed.take(heard)
     // Most handlers neither wait nor look at the signal, and pay for no timer.
-    const hearing = new Hearing(this.#context, this.#limits)
+    const hearing = new HandlerRun(this.#context, this.#limits)
     try {
       this.#plan.observe?.(event)
       if (!this.#plan.predicate(event)) return
       const keys = this.#plan.handler(event, hearing)
       if (keys instanceof Promise) return this.#wait(event, keys, hearing)
-      this.#tell(event, keys)
+      this.#enqueue(event, keys)
     } catch (error) {
       this.#fail(event, error)
     }
     hearing.done()
   }
 
-  async #wait(event: CacheEvent, keys: Promise<Iterable<CacheKey>>, hearing: Hearing): Promise<void> {
+  async #wait(event: CacheEvent, keys: Promise<Iterable<CacheKey>>, hearing: HandlerRun): Promise<void> {
     try {
-      this.#tell(event, await abortable(keys, { signal: hearing.signal }))
+      this.#enqueue(event, await abortable(keys, { signal: hearing.signal }))
     } catch (error) {
       this.#fail(event, error)
     } finally {
@@ -187,7 +194,7 @@ class StartedKindSource implements StartedSource {
     }
   }
 
-  #tell(event: CacheEvent, keys: Iterable<CacheKey>): void {
+  #enqueue(event: CacheEvent, keys: Iterable<CacheKey>): void {
     if (this.#stopping.signal.aborted) return
     this.#failed.succeeded(event)
     const told = new Set<string>()
@@ -219,23 +226,23 @@ class StartedKindSource implements StartedSource {
   }
 }
 
-interface HearingLimits {
+interface HandlerLimits {
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
 /** What a handler is given. Its deadline is made when somebody looks at the signal. */
-class Hearing implements HandlerContext {
+class HandlerRun implements HandlerContext {
   readonly cache: ObjectCache
   readonly log: Logger
   readonly onStaleOwner: () => void
   readonly #clock: Clock
-  readonly #limits: HearingLimits
+  readonly #limits: HandlerLimits
   #made: Deadline | undefined
 
   constructor(
     { cache, log, onStaleOwner, clock }: Pick<SourceContext, 'cache' | 'log' | 'onStaleOwner' | 'clock'>,
-    limits: HearingLimits,
+    limits: HandlerLimits,
   ) {
     this.cache = cache
     this.log = log

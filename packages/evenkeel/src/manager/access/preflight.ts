@@ -13,7 +13,7 @@ import type { PolicyRule } from '#controller'
 import type { ScopedRules } from './roles.ts'
 
 /** One thing that is missing. */
-export interface Missing {
+export interface MissingRequirement {
   readonly what: 'permission' | 'kind'
   readonly group: string
   /** The plural, with a subresource: `deployments/status`. */
@@ -29,7 +29,7 @@ export interface Missing {
 }
 
 export interface Preflight {
-  readonly missing: readonly Missing[]
+  readonly missing: readonly MissingRequirement[]
   /** Why permissions could not be looked at. */
   readonly unknown?: string
 }
@@ -89,7 +89,7 @@ export async function preflight(
   }
 }
 
-interface Question {
+interface AccessQuestion {
   readonly group: string
   readonly resource: string
   readonly verb: string
@@ -97,7 +97,7 @@ interface Question {
   readonly namespace: string | undefined
 }
 
-function questionsOf(scopes: readonly ScopedRules[]): Question[] {
+function questionsOf(scopes: readonly ScopedRules[]): AccessQuestion[] {
   const all = scopes.flatMap(({ namespace, rules }) => rules.flatMap((rule) => questionsOfRule(rule, namespace)))
   return [...new Map(all.map((question) => [JSON.stringify(Object.values(question)), question])).values()]
 }
@@ -105,7 +105,7 @@ function questionsOf(scopes: readonly ScopedRules[]): Question[] {
 function questionsOfRule(
   { apiGroups, resources, verbs, resourceNames = [] }: PolicyRule,
   namespace: string | undefined,
-): Question[] {
+): AccessQuestion[] {
   const names = resourceNames.length > 0 ? resourceNames : [undefined]
   return apiGroups.flatMap((group) =>
     resources.flatMap((resource) =>
@@ -115,7 +115,7 @@ function questionsOfRule(
 }
 
 async function isAllowed(
-  { group, resource, verb, name, namespace }: Question,
+  { group, resource, verb, name, namespace }: AccessQuestion,
   client: Client,
   { signal }: AbortOptions,
 ): Promise<boolean> {
@@ -148,8 +148,8 @@ async function identityOf(client: Client, { signal }: AbortOptions): Promise<str
 }
 
 /** Those that differ in their verb only. */
-function grouped(questions: readonly Question[]): readonly (readonly [Question, ...Question[]])[] {
-  const groups = new Map<string, [Question, ...Question[]]>()
+function grouped(questions: readonly AccessQuestion[]): readonly (readonly [AccessQuestion, ...AccessQuestion[]])[] {
+  const groups = new Map<string, [AccessQuestion, ...AccessQuestion[]]>()
   for (const question of questions) {
     const { group, resource, name, namespace } = question
     const key = JSON.stringify([group, resource, name, namespace])
@@ -160,7 +160,7 @@ function grouped(questions: readonly Question[]): readonly (readonly [Question, 
   return [...groups.values()]
 }
 
-function toMissing(questions: readonly [Question, ...Question[]], identity: string): Missing {
+function toMissing(questions: readonly [AccessQuestion, ...AccessQuestion[]], identity: string): MissingRequirement {
   const [{ group, resource, name, namespace }] = questions
   const verbs = questions.map(({ verb }) => verb)
   const what = `${resource}${group === '' ? '' : ` (${group})`}${name === undefined ? '' : ` ${JSON.stringify(name)}`}`
@@ -176,7 +176,11 @@ function toMissing(questions: readonly [Question, ...Question[]], identity: stri
   }
 }
 
-async function missingOf(kinds: readonly Kind[], client: Client, { signal }: AbortOptions): Promise<Missing[]> {
+async function missingOf(
+  kinds: readonly Kind[],
+  client: Client,
+  { signal }: AbortOptions,
+): Promise<MissingRequirement[]> {
   const served = await client.resources({ reload: true, signal })
   const has = ({ group, version, kind }: Kind): boolean =>
     served.some(

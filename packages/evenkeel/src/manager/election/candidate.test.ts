@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { SeededRandom, SimulatedClock } from '#base'
 import { formatMicroTime } from '#api'
 import { Candidate } from './candidate.ts'
-import type { StandEnd, StandEvent } from './candidate.ts'
+import type { CampaignEnd, CampaignEvent } from './candidate.ts'
 import { LeaseDeadline } from './gate/lease-deadline.ts'
 import { LeaseServer, MachineClock } from './lease/lease-server.fixture.ts'
 import type { LeaseSpec } from './lease/lease.ts'
@@ -20,9 +20,9 @@ const heldBy = (holderIdentity: string, more: LeaseSpec = {}): LeaseSpec => ({
 
 interface Stood {
   readonly deadline: LeaseDeadline
-  readonly events: StandEvent[]
+  readonly events: CampaignEvent[]
   readonly clock: MachineClock
-  readonly end: () => StandEnd | undefined
+  readonly end: () => CampaignEnd | undefined
   readonly isLeading: () => boolean
   readonly stop: () => void
 }
@@ -40,9 +40,9 @@ function world(): {
   ): Stood => {
     const own = new MachineClock(clock, { skewMs })
     const deadline = new LeaseDeadline({ clock: own })
-    const events: StandEvent[] = []
+    const events: CampaignEvent[] = []
     const stopping = new AbortController()
-    let end: StandEnd | undefined
+    let end: CampaignEnd | undefined
     const candidate = new Candidate({
       lock: server.lock(),
       identity,
@@ -53,7 +53,7 @@ function world(): {
       release,
     })
     void candidate
-      .stand({
+      .run({
         signal: stopping.signal,
         onEvent: (event) => {
           events.push(event)

@@ -34,23 +34,23 @@ export interface CandidateOptions {
 }
 
 /** What happens while a candidate stands. */
-export type StandEvent =
+export type CampaignEvent =
   | { readonly type: 'leading' }
   /** Somebody else, or we, lead; empty when nobody does. */
   | { readonly type: 'leader'; readonly identity: string }
   /** A renewal had to read the lease first. */
   | { readonly type: 'slow-path' }
 
-export type StandEnd = { readonly reason: 'stopped' } | { readonly reason: 'lost'; readonly message: string }
+export type CampaignEnd = { readonly reason: 'stopped' } | { readonly reason: 'lost'; readonly message: string }
 
-export interface StandOptions {
+export interface CampaignOptions {
   /** Ends it: the lease is given back if it is ours. */
   readonly signal: AbortSignal
-  readonly onEvent: (event: StandEvent) => void
+  readonly onEvent: (event: CampaignEvent) => void
 }
 
 /** Stands for election once, until it was led and lost, or stopped. */
-export type Stand = (options: StandOptions) => Promise<StandEnd>
+export type Campaign = (options: CampaignOptions) => Promise<CampaignEnd>
 
 type Attempt = 'held' | 'refused' | 'failed'
 
@@ -68,18 +68,18 @@ export class Candidate {
     this.#log = (options.log ?? silentLogger).child({ lease: options.lock.name, identity: options.identity })
   }
 
-  readonly stand: Stand = async ({ signal, onEvent }) => {
+  readonly run: Campaign = async ({ signal, onEvent }) => {
     const isElected = await this.#campaign({ signal, onEvent })
-    if (!isElected) return await this.#letGo()
+    if (!isElected) return await this.#release()
     onEvent({ type: 'leading' })
     const message = await this.#renewUntilLost({ signal, onEvent })
-    if (message === undefined) return await this.#letGo()
+    if (message === undefined) return await this.#release()
     this.#options.deadline.close()
     return { reason: 'lost', message }
   }
 
   /** True once we lead, false when the signal aborts first. */
-  async #campaign({ signal, onEvent }: StandOptions): Promise<boolean> {
+  async #campaign({ signal, onEvent }: CampaignOptions): Promise<boolean> {
     const {
       clock,
       random,
@@ -94,7 +94,7 @@ export class Candidate {
   }
 
   /** Why the lease was lost; undefined when the signal aborts first. */
-  async #renewUntilLost(stand: StandOptions): Promise<string | undefined> {
+  async #renewUntilLost(stand: CampaignOptions): Promise<string | undefined> {
     const {
       clock,
       times: { retryMs, requestMs },
@@ -120,14 +120,14 @@ export class Candidate {
 
   /** One try to get or keep the lease. Never throws: what went wrong is logged, and tried again. */
   async #attempt(
-    { signal, onEvent }: StandOptions,
+    { signal, onEvent }: CampaignOptions,
     { isLeading, limitMs }: { isLeading: boolean; limitMs: number },
   ): Promise<Attempt> {
     const limit = limitOf(this.#options.clock, limitMs, { signal })
     try {
       return isLeading ? await this.#renew(limit.signal, onEvent) : await this.#take(limit.signal)
     } catch (error) {
-      if (!signal.aborted) this.#complain(error)
+      if (!signal.aborted) this.#logFailure(error)
       return 'failed'
     } finally {
       limit.done()
@@ -136,7 +136,7 @@ export class Candidate {
   }
 
   /** Writes without reading, because nobody else should have written; reads when that turns out to be wrong. */
-  async #renew(signal: AbortSignal, onEvent: StandOptions['onEvent']): Promise<Attempt> {
+  async #renew(signal: AbortSignal, onEvent: CampaignOptions['onEvent']): Promise<Attempt> {
     const lease = this.#lease
     if (lease && this.#isValid()) {
       try {
@@ -200,7 +200,7 @@ export class Candidate {
   }
 
   /** Gives the lease back, if it is ours and that was asked for. Bounded, and never throws. */
-  async #letGo(): Promise<StandEnd> {
+  async #release(): Promise<CampaignEnd> {
     const {
       clock,
       deadline,
@@ -213,7 +213,7 @@ export class Candidate {
     if (!release || !this.#lease || holderOf(this.#lease) !== identity) return { reason: 'stopped' }
     const limit = limitOf(clock, renewMs)
     try {
-      while (!(await this.#giveBack(limit.signal))) await sleep(clock, 10, { signal: limit.signal })
+      while (!(await this.#releaseLease(limit.signal))) await sleep(clock, 10, { signal: limit.signal })
     } catch (error) {
       this.#log.warn('the lease could not be given back: others have to wait until it runs out', { error })
     } finally {
@@ -223,7 +223,7 @@ export class Candidate {
   }
 
   /** False when somebody else wrote at the same time. */
-  async #giveBack(signal: AbortSignal): Promise<boolean> {
+  async #releaseLease(signal: AbortSignal): Promise<boolean> {
     const { lock, clock, identity } = this.#options
     const lease = await lock.read({ signal })
     if (!lease || holderOf(lease) !== identity) return true
@@ -254,7 +254,7 @@ export class Candidate {
     return this.#lease !== undefined && this.#options.clock.monotonic() < this.#seenAtMs + durationMsOf(this.#lease)
   }
 
-  #reportLeader(onEvent: StandOptions['onEvent']): void {
+  #reportLeader(onEvent: CampaignOptions['onEvent']): void {
     if (!this.#lease) return
     const identity = holderOf(this.#lease)
     if (identity === this.#leader) return
@@ -262,7 +262,7 @@ export class Candidate {
     onEvent({ type: 'leader', identity })
   }
 
-  #complain(error: unknown): void {
+  #logFailure(error: unknown): void {
     // Others were faster: that is what elections are for.
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
       this.#log.debug('somebody else wrote the lease', { error })

@@ -61,7 +61,7 @@ async function live(
     const deadline = new LeaseDeadline({ clock })
     const times = { ...checkTimes(), ...(holdMs !== undefined && { holdMs }) }
     const cut = { untilMs: 0 }
-    const { stand } = new Candidate({
+    const { run: stand } = new Candidate({
       lock: server.lock({ isCutOff: () => world.monotonic() < cut.untilMs }),
       identity,
       times,
@@ -78,7 +78,7 @@ async function live(
         })
       })
     const stopping = new AbortController()
-    void new LeaderElection({ stand, lead, deadline, clock, name: 'it' }).run(stopping.signal)
+    void new LeaderElection({ campaign: stand, lead, deadline, clock, name: 'it' }).run(stopping.signal)
     return {
       clock,
       deadline,

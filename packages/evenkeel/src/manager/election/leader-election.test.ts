@@ -3,7 +3,7 @@ import { Metrics, SeededRandom, SimulatedClock } from '#base'
 import type { Deferred } from '#base'
 import { deferred } from '#base'
 import { Candidate } from './candidate.ts'
-import { gateTransport } from './gate/gate.ts'
+import { gateWrites } from './gate/gate.ts'
 import { LeaseDeadline } from './gate/lease-deadline.ts'
 import { LeaderElection, LeaseLostError } from './leader-election.ts'
 import type { ElectionState } from './leader-election.ts'
@@ -30,7 +30,7 @@ function elect(): {
   const server = new LeaseServer(clock)
   const deadline = new LeaseDeadline({ clock })
   const metrics = new Metrics()
-  const { stand } = new Candidate({
+  const { run: stand } = new Candidate({
     lock: server.lock(),
     identity: 'me',
     times: checkTimes(),
@@ -47,7 +47,7 @@ function elect(): {
     return done.promise
   }
   const election = new LeaderElection({
-    stand,
+    campaign: stand,
     lead,
     deadline,
     clock,
@@ -94,7 +94,7 @@ describe('LeaderElection', () => {
     expect([election.isLeading, election.leader]).toEqual([false, 'thief'])
     expect(metrics.render()).toContain('leader_election_master_status{name="it"} 0')
     const sent: string[] = []
-    const gated = gateTransport(
+    const gated = gateWrites(
       (request) => {
         sent.push(request.method)
         return Promise.resolve({ status: 200, headers: {} })
@@ -172,7 +172,7 @@ describe('LeaderElection', () => {
       deadline,
       name: 'it',
       lead: () => Promise.resolve(),
-      stand: ({ signal, onEvent }) =>
+      campaign: ({ signal, onEvent }) =>
         new Promise((resolve) => {
           deadline.open({ monotonicMs: 1000, wallMs: clock.now() + 1000 })
           onEvent({ type: 'leading' })
@@ -199,7 +199,7 @@ describe('LeaderElection', () => {
       deadline,
       name: 'it',
       lead: () => Promise.resolve(),
-      stand: () => Promise.reject(new Error('no thread')),
+      campaign: () => Promise.reject(new Error('no thread')),
       onState: () => {
         throw new Error('listener')
       },

@@ -10,7 +10,7 @@
  */
 import { onAbort, silentLogger, sleep } from '#base'
 import type { Clock, Logger, Metrics } from '#base'
-import type { Stand, StandEnd, StandEvent } from './candidate.ts'
+import type { Campaign, CampaignEnd, CampaignEvent } from './candidate.ts'
 import type { LeaseDeadline } from './gate/lease-deadline.ts'
 
 /** Where an election stands. */
@@ -28,7 +28,7 @@ export class LeaseLostError extends Error {
 
 export interface LeaderElectionOptions {
   /** {@link Candidate.stand} in this thread, or one in a thread of its own. */
-  readonly stand: Stand
+  readonly campaign: Campaign
   /** What only the leader does. Ends soon after the signal aborts; if it throws, the election ends with that. */
   readonly lead: (signal: AbortSignal) => Promise<void>
   readonly deadline: LeaseDeadline
@@ -76,16 +76,16 @@ export class LeaderElection {
     const { clock, retryMs = 2000 } = this.#options
     try {
       while (!signal.aborted) {
-        this.#tell({ state: 'standing', leader: this.#leader })
-        const { wasLeading } = await this.#standOnce(signal)
+        this.#report({ state: 'standing', leader: this.#leader })
+        const { wasLeading } = await this.#campaignOnce(signal)
         if (!wasLeading && !signal.aborted) await sleep(clock, retryMs, { signal }).catch(() => undefined)
       }
     } finally {
-      this.#tell({ state: 'stopped' })
+      this.#report({ state: 'stopped' })
     }
   }
 
-  async #standOnce(signal: AbortSignal): Promise<{ wasLeading: boolean }> {
+  async #campaignOnce(signal: AbortSignal): Promise<{ wasLeading: boolean }> {
     const candidacy = new AbortController()
     const term = new AbortController()
     let work: Promise<unknown> | undefined
@@ -93,7 +93,7 @@ export class LeaderElection {
       if (work) term.abort(reason)
       else candidacy.abort(reason)
     })
-    const onEvent = (event: StandEvent): void => {
+    const onEvent = (event: CampaignEvent): void => {
       if (event.type !== 'leading') return this.#note(event)
       this.#begin()
       // Elected at the very moment of being stopped.
@@ -105,7 +105,7 @@ export class LeaderElection {
       work.catch(() => undefined)
     }
     try {
-      const end = await this.#options.stand({ signal: candidacy.signal, onEvent })
+      const end = await this.#options.campaign({ signal: candidacy.signal, onEvent })
       this.#end(end)
       if (end.reason === 'lost') term.abort(new LeaseLostError(end.message))
       await work
@@ -138,25 +138,25 @@ export class LeaderElection {
     this.#isLeading = true
     this.#counts.leading.set(1)
     this.#log.info('leading')
-    this.#tell({ state: 'leading' })
+    this.#report({ state: 'leading' })
   }
 
-  #end(end: StandEnd): void {
+  #end(end: CampaignEnd): void {
     this.#isLeading = false
     this.#counts.leading.set(0)
     if (end.reason === 'stopped') return
     this.#log.warn('the lease was lost: standing by', { why: end.message })
-    this.#tell({ state: 'lost', message: end.message })
+    this.#report({ state: 'lost', message: end.message })
   }
 
-  #note(event: Exclude<StandEvent, { type: 'leading' }>): void {
+  #note(event: Exclude<CampaignEvent, { type: 'leading' }>): void {
     if (event.type === 'slow-path') return this.#counts.slowPaths.add()
     this.#leader = event.identity
     this.#log.info('the leader is', { leader: event.identity })
-    if (!this.#isLeading) this.#tell({ state: 'standing', leader: event.identity })
+    if (!this.#isLeading) this.#report({ state: 'standing', leader: event.identity })
   }
 
-  #tell(state: ElectionState): void {
+  #report(state: ElectionState): void {
     try {
       this.#options.onState?.(state)
     } catch (error) {

@@ -4,7 +4,7 @@
 import type { Cancel, Clock, Metrics } from '#base'
 
 /** Until cancelled. */
-export function followProcess(metrics: Metrics, { clock }: { readonly clock: Clock }): Cancel {
+export function registerProcessMetrics(metrics: Metrics, { clock }: { readonly clock: Clock }): Cancel {
   // The monotonic clock of a process begins with it.
   const startedMs = clock.now() - clock.monotonic()
   const cancels = [

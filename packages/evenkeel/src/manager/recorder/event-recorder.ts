@@ -99,7 +99,7 @@ export class EventRecorder {
     const known = this.#entries.get(key)
     if (!known) return this.#begin(key, begun)
     known.series = continueSeries(known.series, { note: note.note, nowMs })
-    if (!known.isQueued) this.#tellNews(known)
+    if (!known.isQueued) this.#writeNews(known)
   }
 
   /** Records what changed from one set of conditions to another, and nothing when nothing did. */
@@ -168,7 +168,7 @@ export class EventRecorder {
       const outcome = await this.#sink.write(series, entry.written, {
         signal,
         onError: (error) => {
-          this.#complain(error, series, signal)
+          this.#logFailure(error, series, signal)
         },
       })
       if (outcome === 'written') entry.written = series
@@ -178,11 +178,11 @@ export class EventRecorder {
     entry.isQueued = false
     // What could not be made is forgotten, so that the next time is a first time; what came meanwhile is told.
     if (entry.written === undefined) this.#entries.delete(entry.key)
-    else this.#tellNews(entry)
+    else this.#writeNews(entry)
   }
 
   /** Only that it happened again, and what is said about it: how often can wait. */
-  #tellNews(entry: Entry): void {
+  #writeNews(entry: Entry): void {
     const { series, written } = entry
     const isNews = written !== undefined && series !== written && (written.count === 1 || written.note !== series.note)
     if (isNews && this.#filter.accepts(objectKey(series.regarding))) this.#enqueue(entry)
@@ -196,11 +196,11 @@ export class EventRecorder {
       if (signal.aborted) return
       const isRefresh = this.#clock.monotonic() - refreshedMs >= refreshMs
       if (isRefresh) refreshedMs = this.#clock.monotonic()
-      for (const entry of this.#entries.values()) this.#look(entry, isRefresh)
+      for (const entry of this.#entries.values()) this.#flush(entry, isRefresh)
     }
   }
 
-  #look(entry: Entry, isRefresh: boolean): void {
+  #flush(entry: Entry, isRefresh: boolean): void {
     if (entry.isQueued) return
     const isQuiet = this.#clock.now() - entry.series.lastMs >= quietMs
     const isBehind = entry.written !== undefined && entry.written.count < entry.series.count
@@ -216,7 +216,7 @@ export class EventRecorder {
     limit.done()
   }
 
-  #complain(error: unknown, { reason, note, regarding }: EventSeries, signal: AbortSignal): void {
+  #logFailure(error: unknown, { reason, note, regarding }: EventSeries, signal: AbortSignal): void {
     if (!signal.aborted)
       this.#log.warn('an event could not be written', { error, reason, note, object: regarding['name'] })
   }

@@ -3,9 +3,9 @@
  */
 import type { Clock, Logger, Metrics } from '#base'
 import { runEndpoints } from '../endpoints/endpoints.ts'
-import { followProcess } from '../endpoints/process-metrics.ts'
+import { registerProcessMetrics } from '../endpoints/process-metrics.ts'
 import type { EndpointSettings } from '../options.ts'
-import type { Checks } from '../reporting.ts'
+import type { HealthChecks } from '../reporting.ts'
 import type { RequestRules } from '../request-rules.ts'
 import type { Task } from './run-group.ts'
 
@@ -14,7 +14,7 @@ interface EndpointParts {
   readonly log: Logger
   readonly metrics: Metrics
   /** Asked for each time: controllers may come later. */
-  readonly checks: () => Checks
+  readonly checks: () => HealthChecks
   readonly describe: () => object
   readonly rules?: RequestRules | undefined
 }
@@ -28,7 +28,7 @@ export function endpointTask(
   return {
     name: 'endpoints',
     run: (signal, ready) => {
-      const cancel = followProcess(metrics, { clock })
+      const cancel = registerProcessMetrics(metrics, { clock })
       return runEndpoints(signal, {
         ...address,
         clock,

@@ -11,7 +11,7 @@
  * Invariants: what comes later uses what came before, so nothing loses what it needs while it runs; the leader's work has
  * ended before the lease is given back; the first failure stops everything and is what `run` rejects with.
  */
-import { deadline as limitOf, deferred, forOthers, onAbort, Stopper } from '#base'
+import { deadline as limitOf, deferred, nativeSignal, onAbort, LightAbortController } from '#base'
 import { lowPriority, RunAborted } from '#controller'
 import type { Controller } from '#controller'
 import { LeaseLostError } from '../election/leader-election.ts'
@@ -19,10 +19,10 @@ import type { LeaderElection } from '../election/leader-election.ts'
 import { makeElection } from '../leading.ts'
 import type { ManagerOptions } from '../options.ts'
 import type { EventRecorder } from '../recorder/event-recorder.ts'
-import { underWay } from '../reporting.ts'
-import type { Checks } from '../reporting.ts'
+import { activeRuns } from '../reporting.ts'
+import type { HealthChecks } from '../reporting.ts'
 import type { RunFunction } from '../runnable.ts'
-import type { Shared } from '../shared.ts'
+import type { Cluster } from '../shared.ts'
 import { endpointTask } from './endpoint-task.ts'
 import { RunGroup } from './run-group.ts'
 import type { Task } from './run-group.ts'
@@ -38,11 +38,11 @@ export interface RunnableEntry {
 
 /** What there is to run; more may come while it runs. */
 interface ManagerRunParts {
-  readonly shared: Shared
+  readonly shared: Cluster
   readonly options: ManagerOptions
   readonly runnables: readonly RunnableEntry[]
   readonly recorders: ReadonlyMap<string, EventRecorder>
-  readonly checks: () => Checks
+  readonly checks: () => HealthChecks
   readonly describe: () => object
 }
 
@@ -55,8 +55,8 @@ const warmUpMs = 10_000
 export class ManagerRun {
   readonly #parts: ManagerRunParts
   readonly #groups: Readonly<Record<GroupName, RunGroup>>
-  readonly #stopping = new Stopper()
-  readonly #givingUp = new Stopper()
+  readonly #stopping = new LightAbortController()
+  readonly #givingUp = new LightAbortController()
   #begun = new Set<GroupName>()
   #failure: { readonly error: unknown } | undefined
   #term: RunGroup | undefined
@@ -139,7 +139,12 @@ export class ManagerRun {
       options: { webhooks, watchdog: isWatched = true },
     } = this.#parts
     const { clock, log, ledger } = shared
-    const watchdog = watchdogTask({ clock, log, ledger, controllers: () => [...shared.everywhere, ...shared.leading] })
+    const watchdog = watchdogTask({
+      clock,
+      log,
+      ledger,
+      controllers: () => [...shared.replicaControllers, ...shared.leaderControllers],
+    })
     await this.#start(
       'events',
       [...(isWatched ? [watchdog] : []), ...[...recorders].map(([name, recorder]) => recorderTask(name, recorder))],
@@ -150,12 +155,12 @@ export class ManagerRun {
     await this.#start('caches', [this.#cacheTask()])
     const everywhere = [
       ...runnables.filter(({ needsLeader }) => !needsLeader).map((entry) => this.#runnableTask(entry)),
-      ...[...shared.everywhere].map((controller) => this.#everywhereTask(controller)),
+      ...[...shared.replicaControllers].map((controller) => this.#everywhereTask(controller)),
     ]
     await this.#start('everywhere', everywhere, { waits: false })
     await this.#start(
       'warm-up',
-      [...shared.leading].map((controller) => this.#watchTask(controller)),
+      [...shared.leaderControllers].map((controller) => this.#watchTask(controller)),
       { waits: false },
     )
     if (shared.election !== false) await this.#warmUp()
@@ -171,11 +176,11 @@ export class ManagerRun {
 
   async #warmUp(): Promise<void> {
     const {
-      shared: { clock, leading, log },
+      shared: { clock, leaderControllers: leading, log },
     } = this.#parts
     const limit = limitOf(clock, warmUpMs, { signal: this.#stopping.signal })
     try {
-      await Promise.all([...leading].map((controller) => controller.waitForSync({ signal: limit.stop })))
+      await Promise.all([...leading].map((controller) => controller.waitForSync({ signal: limit.lightSignal })))
     } catch {
       if (!this.#stopping.signal.aborted) log.warn('standing for election before every controller knows what there is')
     }
@@ -202,7 +207,7 @@ export class ManagerRun {
   /** One term: until the signal aborts, then until everything has ended; nothing lasts beyond it. */
   async #lead(signal: AbortSignal): Promise<void> {
     const {
-      shared: { leading, log },
+      shared: { leaderControllers: leading, log },
       runnables,
     } = this.#parts
     const over = deferred<void>()
@@ -251,7 +256,7 @@ export class ManagerRun {
       async run(signal, ready) {
         const running = cache.run(signal)
         const limit = limitOf(clock, cacheSyncMs, { signal })
-        await cache.waitForSync({ signal: limit.stop }).catch((error: unknown) => {
+        await cache.waitForSync({ signal: limit.lightSignal }).catch((error: unknown) => {
           if (!signal.aborted) log.error('going on without a cache that cannot be filled', { error })
         })
         limit.done()
@@ -263,7 +268,7 @@ export class ManagerRun {
 
   #runnableTask({ name, needsLeader, run }: RunnableEntry): Task {
     const { cache, client, leaderClient } = this.#parts.shared
-    return { name, run: (signal) => run(forOthers(signal), { cache, client: needsLeader ? leaderClient : client }) }
+    return { name, run: (signal) => run(nativeSignal(signal), { cache, client: needsLeader ? leaderClient : client }) }
   }
 
   #everywhereTask(controller: Controller): Task {
@@ -301,7 +306,7 @@ export class ManagerRun {
 
   #named({ name }: Controller): Pick<Task, 'name' | 'describe'> {
     const { ledger } = this.#parts.shared
-    return { name: `controller ${name}`, describe: () => underWay(name, ledger) }
+    return { name: `controller ${name}`, describe: () => activeRuns(name, ledger) }
   }
 }
 

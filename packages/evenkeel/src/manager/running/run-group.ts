@@ -4,7 +4,7 @@
  * Invariants: `stop` resolves only when everything that was started has ended; the first failure is told at once, later
  * ones and those after a stop are logged; nothing that a task throws, at once or later, gets lost or goes unhandled.
  */
-import { deferred, Stopper } from '#base'
+import { deferred, LightAbortController } from '#base'
 import type { Logger } from '#base'
 
 /** Something with a name that runs until it is told to stop. */
@@ -26,7 +26,7 @@ export class RunGroup {
   readonly name: string
   readonly #options: RunGroupOptions
   /** Made for the first who needs it: most groups stay empty. */
-  #made: Stopper | undefined
+  #made: LightAbortController | undefined
   readonly #running = new Map<Task, Promise<void>>()
 
   constructor(name: string, options: RunGroupOptions) {
@@ -34,8 +34,8 @@ export class RunGroup {
     this.#options = options
   }
 
-  get #stopping(): Stopper {
-    return (this.#made ??= new Stopper())
+  get #stopping(): LightAbortController {
+    return (this.#made ??= new LightAbortController())
   }
 
   /** What has not ended. */

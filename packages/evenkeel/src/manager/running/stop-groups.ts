@@ -29,7 +29,7 @@ export class GraceExceededError extends Error {
 }
 
 /** How long the groups whose turn had not come get once the time is up. */
-const hurryMs = 1000
+const finalGraceMs = 1000
 
 /** Stops groups one after the other. Resolves with what was cut off, if anything was. */
 export async function stopGroups(
@@ -47,7 +47,7 @@ export async function stopGroups(
       told.flatMap(({ running }) => running),
     )
     onGraceOver()
-    const hurry = deadline(clock, hurryMs)
+    const hurry = deadline(clock, finalGraceMs)
     await endsInTime(Promise.all(groups.map((each) => each.stop(reason))), hurry.signal)
     hurry.done()
     return error

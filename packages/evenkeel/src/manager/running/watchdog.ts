@@ -18,7 +18,7 @@ interface WatchdogParts {
 
 const tickMs = 1000
 /** Looking at every controller is more work than looking at the clock. */
-const ticksPerLook = 10
+const ticksPerCheck = 10
 /** How late a tick must be to be worth a line. */
 const lateMs = 2000
 /** How long ago a run may have ended to count as the one that stood in the way until now. */
@@ -41,7 +41,7 @@ export function watchdogTask({ controllers, ledger, clock, log }: WatchdogParts)
             reconciles: suspects(ledger, { stoodMs, nowMs: clock.now() }),
           })
         }
-        if (tick % ticksPerLook === 0) tellStuck(controllers(), told, log)
+        if (tick % ticksPerCheck === 0) reportStuck(controllers(), told, log)
       }
     },
   }
@@ -59,7 +59,7 @@ function suspects(ledger: Ledger, { stoodMs, nowMs }: { stoodMs: number; nowMs: 
     .map(({ controller, key }) => `${controller} ${key}`)
 }
 
-function tellStuck(controllers: Iterable<Controller>, told: Set<string>, log: Logger): void {
+function reportStuck(controllers: Iterable<Controller>, told: Set<string>, log: Logger): void {
   const stuck = [...controllers].flatMap(({ name, health }) =>
     health.stuck.map((run) => ({ controller: name, ...run })),
   )

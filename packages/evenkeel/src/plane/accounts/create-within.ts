@@ -4,7 +4,7 @@
 import { findCause, isAlreadyExists, isNotFound } from '#api'
 
 /** Makes it, unless somebody was faster, or its namespace is on its way out: then it is not wanted any more. */
-export async function createWithin(create: () => Promise<unknown>): Promise<void> {
+export async function createUnlessTerminating(create: () => Promise<unknown>): Promise<void> {
   try {
     await create()
   } catch (error) {

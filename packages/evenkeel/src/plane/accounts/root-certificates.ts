@@ -7,7 +7,7 @@ import type { KubeObject } from '#api'
 import { watching } from '#controller'
 import type { ControllerDeclaration } from '#controller'
 import { namespaceKind } from '../namespaces/namespace.ts'
-import { createWithin } from './create-within.ts'
+import { createUnlessTerminating } from './create-within.ts'
 
 interface ConfigMapObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ const configMapKind = declareKind<ConfigMapObject>({
   kind: 'ConfigMap',
   statusSubresource: false,
 })
-const name = 'kube-root-ca.crt'
+const configMapName = 'kube-root-ca.crt'
 const descriptionKey = 'kubernetes.io/description'
 const description =
   'The authority to trust when the API server is called by its names within the cluster. Nothing else is promised about it.'
@@ -32,18 +32,18 @@ export function rootCertificateController({ caPem }: { caPem: string }): Control
     concurrency: 5,
     watches: [
       watching(configMapKind, {
-        fieldSelector: { 'metadata.name': name },
+        fieldSelector: { 'metadata.name': configMapName },
         map: ({ metadata: { namespace = '' } }) => [{ name: namespace }],
       }),
     ],
     rbac: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'update'] }],
     async reconcile({ metadata: { name: namespace } }, { client, signal }) {
-      const present = await client.find(configMapKind, { name, namespace }, { signal })
+      const present = await client.find(configMapKind, { name: configMapName, namespace }, { signal })
       if (!present) {
-        await createWithin(() =>
+        await createUnlessTerminating(() =>
           client.create(
             configMapKind,
-            { metadata: { name, namespace, annotations: { [descriptionKey]: description } }, data },
+            { metadata: { name: configMapName, namespace, annotations: { [descriptionKey]: description } }, data },
             { signal },
           ),
         )

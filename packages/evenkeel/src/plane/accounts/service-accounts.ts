@@ -5,10 +5,10 @@ import { declareKind } from '#api'
 import { watching } from '#controller'
 import type { ControllerDeclaration } from '#controller'
 import { namespaceKind } from '../namespaces/namespace.ts'
-import { createWithin } from './create-within.ts'
+import { createUnlessTerminating } from './create-within.ts'
 
 const serviceAccountKind = declareKind({ group: '', version: 'v1', kind: 'ServiceAccount', statusSubresource: false })
-const name = 'default'
+const controllerName = 'default'
 
 export function serviceAccountController(): ControllerDeclaration<typeof namespaceKind> {
   return {
@@ -17,14 +17,16 @@ export function serviceAccountController(): ControllerDeclaration<typeof namespa
     concurrency: 5,
     watches: [
       watching(serviceAccountKind, {
-        fieldSelector: { 'metadata.name': name },
+        fieldSelector: { 'metadata.name': controllerName },
         map: ({ metadata: { namespace = '' } }) => [{ name: namespace }],
       }),
     ],
     rbac: [{ apiGroups: [''], resources: ['serviceaccounts'], verbs: ['create'] }],
     async reconcile({ metadata: { name: namespace } }, { client, signal }) {
-      if (await client.find(serviceAccountKind, { name, namespace }, { signal })) return
-      await createWithin(() => client.create(serviceAccountKind, { metadata: { name, namespace } }, { signal }))
+      if (await client.find(serviceAccountKind, { name: controllerName, namespace }, { signal })) return
+      await createUnlessTerminating(() =>
+        client.create(serviceAccountKind, { metadata: { name: controllerName, namespace } }, { signal }),
+      )
     },
   }
 }

@@ -8,7 +8,7 @@
 import { declareKind, deepEqual } from '#api'
 import { watching } from '#controller'
 import type { ControllerDeclaration } from '#controller'
-import { gatherRules, gathers } from './gather-rules.ts'
+import { aggregateRules, aggregates } from './gather-rules.ts'
 import type { ClusterRoleObject } from './gather-rules.ts'
 
 const group = 'rbac.authorization.k8s.io'
@@ -31,19 +31,19 @@ export function aggregationController(): ControllerDeclaration<typeof clusterRol
         map: (changed, { cache }) =>
           cache
             .list(clusterRoleKind)
-            .filter((role) => gathers(role, changed))
+            .filter((role) => aggregates(role, changed))
             .map(({ metadata }) => ({ name: metadata.name })),
       }),
     ],
     // It may write rules that it does not hold: it only passes on what others were allowed to write.
     rbac: [{ apiGroups: [group], resources: ['clusterroles'], verbs: ['escalate', 'patch'] }],
     async reconcile(role, { client, signal }) {
-      const rules = gatherRules(role, (await client.list(clusterRoleKind, { signal })).items)
+      const rules = aggregateRules(role, (await client.list(clusterRoleKind, { signal })).items)
       if (rules === undefined || deepEqual(rules, role.rules ?? [])) return
       await client.apply(
         clusterRoleKind,
         { metadata: { name: role.metadata.name }, ...(rules.length > 0 && { rules }) },
-        { fieldOwner: name, force: true, signal },
+        { fieldManager: name, force: true, signal },
       )
     },
   }

@@ -3,7 +3,7 @@ import { declareKind } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import { World } from '../world.fixture.ts'
 import { aggregationController } from './aggregation-controller.ts'
-import { gatherRules, gathers } from './gather-rules.ts'
+import { aggregateRules, aggregates } from './gather-rules.ts'
 import type { ClusterRoleObject } from './gather-rules.ts'
 
 const ClusterRole = declareKind<ClusterRoleObject>({
@@ -39,10 +39,10 @@ test('gatherRules takes each rule once, in the order of selectors and names, and
     gathering,
     role('e', { to: 'a' }, {}),
   ]
-  expect(gatherRules(gathering, all)).toEqual([read, write])
-  expect(gatherRules(role('x', {}, { rules: [read] }), all)).toBeUndefined()
-  expect(gatherRules(role('x', {}, { aggregationRule: {} }), all)).toEqual([])
-  expect(all.filter((other) => gathers(gathering, other)).map(({ metadata }) => metadata.name)).toEqual([
+  expect(aggregateRules(gathering, all)).toEqual([read, write])
+  expect(aggregateRules(role('x', {}, { rules: [read] }), all)).toBeUndefined()
+  expect(aggregateRules(role('x', {}, { aggregationRule: {} }), all)).toEqual([])
+  expect(all.filter((other) => aggregates(gathering, other)).map(({ metadata }) => metadata.name)).toEqual([
     'z',
     'c',
     'y',

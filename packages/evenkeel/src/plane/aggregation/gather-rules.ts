@@ -11,7 +11,10 @@ export interface ClusterRoleObject extends KubeObject {
 }
 
 /** Whether a role gathers another. No role gathers itself. */
-export function gathers({ metadata: { name }, aggregationRule }: ClusterRoleObject, other: ClusterRoleObject): boolean {
+export function aggregates(
+  { metadata: { name }, aggregationRule }: ClusterRoleObject,
+  other: ClusterRoleObject,
+): boolean {
   return (
     name !== other.metadata.name &&
     selectorsOf(aggregationRule).some((selector) => selectsLabels(selector, other.metadata.labels))
@@ -19,7 +22,7 @@ export function gathers({ metadata: { name }, aggregationRule }: ClusterRoleObje
 }
 
 /** The rules that a role should have; undefined when it gathers nothing and is none of our business. */
-export function gatherRules(
+export function aggregateRules(
   role: ClusterRoleObject,
   all: readonly ClusterRoleObject[],
 ): readonly JsonObject[] | undefined {

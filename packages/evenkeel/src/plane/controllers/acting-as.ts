@@ -14,7 +14,7 @@ const controllerManager = 'system:kube-controller-manager'
 const apiServer: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
 /** The server, as a service account of `kube-system` or a user of the system sees it; without one, as it sees itself. */
-export function actingAs({ as }: Pick<Server, 'as'>, account: string | undefined): Transport {
+export function transportAs({ as }: Pick<Server, 'as'>, account: string | undefined): Transport {
   if (account === undefined) return as(apiServer)
   const [reading, writing] = [as(userOf(controllerManager)), as(userOf(account))]
   return (request) => (isListing(request) ? reading : writing)(request)

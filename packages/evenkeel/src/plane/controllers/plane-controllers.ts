@@ -11,7 +11,7 @@ import type { Server } from '#server'
 import type { Transport } from '#wire'
 
 /** What a controller of the plane may be made from. */
-export interface PlaneFacts {
+export interface PlaneEnvironment {
   /** The server, as the user that the controller acts as. */
   readonly transport: Transport
   readonly clock: Clock
@@ -33,55 +33,55 @@ export interface PlaneController {
   /** The service account in `kube-system` that it writes as, or a user of the system; absent for what the server does itself. */
   readonly account?: string
   /** Undefined when there is nothing for it to do here. */
-  make(facts: PlaneFacts): Promise<PlanePart | undefined>
+  make(facts: PlaneEnvironment): Promise<PlanePart | undefined>
 }
 
 export const planeControllers = {
   garbage: {
     account: 'generic-garbage-collector',
-    make: async (facts) => collecting((await import('../garbage/garbage-collector.ts')).garbageCollector(facts)),
+    make: async (facts) => asCollector((await import('../garbage/garbage-collector.ts')).garbageCollector(facts)),
   },
   namespaces: {
     account: 'namespace-controller',
-    make: async () => declared((await import('../namespaces/namespace-controller.ts')).namespaceController()),
+    make: async () => asControllers((await import('../namespaces/namespace-controller.ts')).namespaceController()),
   },
   serviceAccounts: {
     account: 'service-account-controller',
-    make: async () => declared((await import('../accounts/service-accounts.ts')).serviceAccountController()),
+    make: async () => asControllers((await import('../accounts/service-accounts.ts')).serviceAccountController()),
   },
   rootCertificates: {
     account: 'root-ca-cert-publisher',
     make: async ({ caPem }) =>
       caPem === undefined
         ? undefined
-        : declared((await import('../accounts/root-certificates.ts')).rootCertificateController({ caPem })),
+        : asControllers((await import('../accounts/root-certificates.ts')).rootCertificateController({ caPem })),
   },
   tokens: {
     account: 'system:kube-controller-manager',
-    make: async (facts) => declared((await import('../tokens/token-controller.ts')).tokenController(facts)),
+    make: async (facts) => asControllers((await import('../tokens/token-controller.ts')).tokenController(facts)),
   },
   aggregation: {
     account: 'clusterrole-aggregation-controller',
-    make: async () => declared((await import('../aggregation/aggregation-controller.ts')).aggregationController()),
+    make: async () => asControllers((await import('../aggregation/aggregation-controller.ts')).aggregationController()),
   },
   quotas: {
     account: 'resourcequota-controller',
-    make: async () => declared((await import('../quota/quota-controller.ts')).quotaController()),
+    make: async () => asControllers((await import('../quota/quota-controller.ts')).quotaController()),
   },
   policies: {
     account: 'validatingadmissionpolicy-status-controller',
-    make: async () => declared((await import('../policies/policy-status-controller.ts')).policyStatusController()),
+    make: async () => asControllers((await import('../policies/policy-status-controller.ts')).policyStatusController()),
   },
-  leases: { make: async () => declared((await import('../expiry/lease-expiry.ts')).leaseExpiryController()) },
+  leases: { make: async () => asControllers((await import('../expiry/lease-expiry.ts')).leaseExpiryController()) },
 } satisfies Readonly<Record<string, PlaneController>>
 
 export type PlaneControllerName = keyof typeof planeControllers
 
-function collecting(collector: Runnable & { readonly isIdle: () => boolean }): PlanePart {
+function asCollector(collector: Runnable & { readonly isIdle: () => boolean }): PlanePart {
   return { runnables: [collector], isIdle: collector.isIdle }
 }
 
 // A list of declarations does not know the type of each one's kind.
-function declared(...controllers: readonly unknown[]): PlanePart {
+function asControllers(...controllers: readonly unknown[]): PlanePart {
   return { controllers: controllers as readonly ControllerDeclaration[] }
 }

@@ -14,7 +14,7 @@ import { Client } from '#client'
 import {
   Candidate,
   checkTimes,
-  gateTransport,
+  gateWrites,
   LeaderElection,
   LeaseDeadline,
   leaseLock,
@@ -49,13 +49,13 @@ export class PlaneElection {
   }
 
   /** Whether another plane leads, as far as is known. */
-  get isStandingBy(): boolean {
+  get isStandby(): boolean {
     return this.#leader !== undefined && this.#leader !== '' && this.#leader !== this.#identity
   }
 
   /** The same transport, through which nothing is written but by the leader. */
   gate(transport: Transport): Transport {
-    return gateTransport(transport, this.#deadline, { clock: this.#options.clock })
+    return gateWrites(transport, this.#deadline, { clock: this.#options.clock })
   }
 
   /** Does the work whenever we lead, until the signal aborts and the work has ended. */
@@ -76,7 +76,7 @@ export class PlaneElection {
     })
     const election = new LeaderElection({
       name: lease.name,
-      stand: candidate.stand,
+      campaign: candidate.run,
       lead,
       deadline: this.#deadline,
       clock,

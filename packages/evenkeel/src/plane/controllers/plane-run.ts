@@ -15,19 +15,19 @@ import type { AbortOptions } from '#base'
 import type { Manager } from '#manager'
 import type { Transport } from '#wire'
 import type { PlaneElection } from './plane-election.ts'
-import type { PlaneController, PlaneFacts, PlanePart } from './plane-controllers.ts'
+import type { PlaneController, PlaneEnvironment, PlanePart } from './plane-controllers.ts'
 
 /** A controller under its name. */
 export type NamedController = PlaneController & { readonly name: string }
 
-interface PlaneRunOptions extends Omit<PlaneFacts, 'transport'> {
+interface PlaneRunOptions extends Omit<PlaneEnvironment, 'transport'> {
   readonly controllers: readonly NamedController[]
   /** The server, as a controller sees it. */
   transportFor(account: string | undefined): Transport
   /** How long the server has for itself before they start. */
   readonly delayMs: number
   /** Decides when they run, if other planes serve the same store. */
-  readonly election?: Pick<PlaneElection, 'gate' | 'isStandingBy' | 'run'> | undefined
+  readonly election?: Pick<PlaneElection, 'gate' | 'isStandby' | 'run'> | undefined
 }
 
 const restartMsMin = 1000
@@ -42,8 +42,8 @@ const quietMs = 10
 export class PlaneRun {
   readonly #options: PlaneRunOptions
   readonly #stopping = new AbortController()
-  readonly #running = new Map<NamedController, Running | undefined>()
-  readonly #loaded = new Map<NamedController, Loaded>()
+  readonly #running = new Map<NamedController, RunningController | undefined>()
+  readonly #loaded = new Map<NamedController, LoadedController>()
   #requests = 0
   #done: Promise<unknown> | undefined
 
@@ -78,7 +78,7 @@ export class PlaneRun {
       if (this.#stopping.signal.aborted) return
       await sleep(this.#options.clock, 1, { signal })
       quiet =
-        this.#requests === 0 && (this.#options.election?.isStandingBy || [...this.#running.values()].every(isQuiet))
+        this.#requests === 0 && (this.#options.election?.isStandby || [...this.#running.values()].every(isQuiet))
           ? quiet + 1
           : 0
     }
@@ -132,7 +132,7 @@ export class PlaneRun {
     await manager.run(signal)
   }
 
-  async #load(controller: NamedController): Promise<Loaded> {
+  async #load(controller: NamedController): Promise<LoadedController> {
     const { clock, random, log, caPem, tokenForSecret, transportFor, election } = this.#options
     const { name, account } = controller
     const transport = transportFor(account)
@@ -174,16 +174,16 @@ export class PlaneRun {
 }
 
 /** What a controller is made of, and the manager that runs it: nothing is left to wait for. */
-interface Loaded {
+interface LoadedController {
   readonly part: PlanePart | undefined
   make(parts: Omit<PlanePart, 'isIdle'>): Manager
 }
 
-interface Running extends Required<Pick<PlanePart, 'isIdle'>> {
+interface RunningController extends Required<Pick<PlanePart, 'isIdle'>> {
   readonly manager: Manager
 }
 
-function isQuiet(running: Running | undefined): boolean {
+function isQuiet(running: RunningController | undefined): boolean {
   if (!running?.isIdle()) return false
   const { cache, controllers } = running.manager
   return (

@@ -7,7 +7,7 @@ import type { LeaseTimes } from '#manager'
 import { startServer } from '#server'
 import type { Transport } from '#wire'
 import type { Plane, PlaneOptions } from '../plane.ts'
-import { actingAs } from './acting-as.ts'
+import { transportAs } from './acting-as.ts'
 import type { PlaneElection } from './plane-election.ts'
 import { planeControllers } from './plane-controllers.ts'
 import type { PlaneController } from './plane-controllers.ts'
@@ -16,7 +16,7 @@ import { PlaneRun } from './plane-run.ts'
 import type { NamedController } from './plane-run.ts'
 
 /** See `startPlane`. */
-export async function startParts({
+export async function startServerWithControllers({
   controllers = {},
   controllersDelayMs = 0,
   leaderElection,
@@ -24,7 +24,7 @@ export async function startParts({
 }: PlaneOptions): Promise<Plane> {
   if (!(controllersDelayMs >= 0))
     throw new RangeError(`controllersDelayMs must be 0 or more, got ${controllersDelayMs}`)
-  const wanted = chosen(controllers)
+  const wanted = selectControllers(controllers)
   const { clock = new SystemClock(), random = new SystemRandom(), log = silentLogger } = options
   const elects = leaderElection ?? options.store?.isShared === true
   const makeElection =
@@ -37,17 +37,17 @@ export async function startParts({
     log,
     admission: { ...options.admission, hooks: [...(options.admission?.hooks ?? []), guard.hook] },
   })
-  guard.begin(actingAs(server, undefined))
+  guard.begin(transportAs(server, undefined))
   const run = await PlaneRun.start({
     controllers: wanted,
-    election: makeElection?.(actingAs(server, undefined)),
+    election: makeElection?.(transportAs(server, undefined)),
     clock,
     random,
     log,
     caPem: server.address?.caPem,
     tokenForSecret: server.tokenForSecret,
     delayMs: controllersDelayMs,
-    transportFor: (account) => actingAs(server, account),
+    transportFor: (account) => transportAs(server, account),
   })
   return {
     ...server,
@@ -69,7 +69,7 @@ async function electionFor(
   return (transport) => new PlaneElection({ ...seams, transport, times })
 }
 
-function chosen(choice: false | Partial<Readonly<Record<string, boolean>>>): NamedController[] {
+function selectControllers(choice: false | Partial<Readonly<Record<string, boolean>>>): NamedController[] {
   if (choice === false) return []
   const unknown = Object.keys(choice).find((name) => !Object.hasOwn(planeControllers, name))
   if (unknown !== undefined)

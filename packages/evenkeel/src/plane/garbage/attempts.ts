@@ -8,13 +8,13 @@ import { foregroundFinalizer, orphanFinalizer } from '#api'
 import { isUnknownKind } from '#client'
 import type { Backoff, Outcome } from '#queue'
 import { decide } from './decide.ts'
-import type { Decision, Standing } from './decide.ts'
-import type { Facts, Identity } from './graph/facts.ts'
+import type { Decision, OwnerState } from './decide.ts'
+import type { ObjectFacts, Identity } from './graph/facts.ts'
 import type { Graph } from './graph/graph.ts'
 import type { Node } from './graph/node.ts'
 import type { Work } from './graph/work.ts'
 import type { Operations } from './operations.ts'
-import { standingOf, UnreachableOwnerError } from './standing.ts'
+import { ownerStateOf, UnreachableOwnerError } from './standing.ts'
 
 interface AttemptsOptions {
   readonly graph: Graph
@@ -95,20 +95,24 @@ export class Attempts {
     const facts = isRetry ? await this.#operations.readSame(identity) : node.facts
     if (!facts) return this.#follow(this.#graph.verifyAbsent(identity))
     if (facts.deletedAt !== '') return undefined
-    const standings: Standing[] = []
+    const standings: OwnerState[] = []
     for (const reference of facts.owners) {
       standings.push(
-        await standingOf(
+        await ownerStateOf(
           reference,
           { identity, createdAt: facts.createdAt },
           { graph: this.#graph, operations: this.#operations },
         ),
       )
     }
-    return this.#carryOut(decide({ facts, standings, hasDependents: node.dependentsCount > 0 }), identity, facts)
+    return this.#carryOut(
+      decide({ facts, ownerStates: standings, hasDependents: node.dependentsCount > 0 }),
+      identity,
+      facts,
+    )
   }
 
-  async #carryOut(decision: Decision, identity: Identity, facts: Facts): Promise<void> {
+  async #carryOut(decision: Decision, identity: Identity, facts: ObjectFacts): Promise<void> {
     if (decision.do === 'strip') await this.#operations.strip(identity, facts, decision.uids)
     if (decision.do !== 'delete') return
     const told = await this.#operations.delete(identity, { facts, propagation: decision.propagation })

@@ -15,7 +15,7 @@ import type { CacheEvent } from '#cache'
 import type { Client, DiscoveredResource } from '#client'
 import { EventRecorder } from '#manager'
 import { Backoff, ParkedKeys, runWorkers, WorkQueue } from '#queue'
-import type { Worked } from '#queue'
+import type { WorkResult } from '#queue'
 import { Attempts } from './attempts.ts'
 import { Discovery } from './following/discovery.ts'
 import { Monitors } from './following/monitors.ts'
@@ -25,7 +25,7 @@ import { Graph } from './graph/graph.ts'
 import type { Misplaced, Work } from './graph/work.ts'
 import { Operations } from './operations.ts'
 
-interface CollectionOptions {
+interface CollectorRunOptions {
   readonly client: Client
   readonly clock: Clock
   readonly random: Random
@@ -37,10 +37,10 @@ interface CollectionOptions {
 }
 
 /** Kinds whose changes mean that kinds come or go. */
-const definitions: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'APIService'])
+const crdKind: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'APIService'])
 
-export class Collection {
-  readonly #options: CollectionOptions
+export class CollectorRun {
+  readonly #options: CollectorRunOptions
   readonly #graph = new Graph()
   readonly #cache: ObjectCache
   readonly #recorder: EventRecorder
@@ -55,7 +55,7 @@ export class Collection {
   readonly #started = deferred<void>()
   #isWorking = false
 
-  constructor(options: CollectionOptions) {
+  constructor(options: CollectorRunOptions) {
     const { client, clock, random, log, metrics, discoveryMs } = options
     this.#options = options
     this.#cache = new ObjectCache({ client, clock, random, log })
@@ -63,7 +63,7 @@ export class Collection {
     this.#monitors = new Monitors({
       cache: this.#cache,
       onEvent: (event) => {
-        this.#hear(event)
+        this.#onEvent(event)
       },
       onLost: (type) => {
         this.#follow(this.#graph.lose(type))
@@ -131,7 +131,7 @@ export class Collection {
       signal,
       concurrency,
       backoff: this.#backoff,
-      onSettled: (worked: Worked<string>) => {
+      onFinished: (worked: WorkResult<string>) => {
         this.#report(worked, signal)
       },
     }
@@ -180,7 +180,7 @@ export class Collection {
   }
 
   /** Room 18: what an event of a watch means. */
-  #hear(event: CacheEvent): void {
+  #onEvent(event: CacheEvent): void {
     const { type, object, old } = event
     const { uid } = object.metadata
     // Aggregated servers may have objects without one: nobody can own them, or be owned by them.
@@ -189,7 +189,7 @@ export class Collection {
     if (oldUid !== uid) this.#remove(oldUid)
     if (type === 'delete') this.#remove(uid)
     else this.#follow(this.#graph.observe(identityOf(object), factsOf(object.metadata)))
-    if (!event.isInitial && definitions.has(object.kind)) this.#discovery.hurry()
+    if (!event.isInitial && crdKind.has(object.kind)) this.#discovery.hurry()
   }
 
   #remove(uid: string): void {
@@ -229,7 +229,7 @@ export class Collection {
     })
   }
 
-  #report({ item: { key: uid }, settled: { failure } }: Worked<string>, signal: AbortSignal): void {
+  #report({ item: { key: uid }, decision: { failure } }: WorkResult<string>, signal: AbortSignal): void {
     if (!failure || signal.aborted) return
     const { kind, namespace = '', name = '' } = this.#graph.get(uid)?.identity ?? {}
     this.#options.log.warn('cannot collect an object; trying again', {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decide } from './decide.ts'
-import type { Standing } from './decide.ts'
+import type { OwnerState } from './decide.ts'
 import { noFacts } from './graph/facts.ts'
 
 function situation(
-  standings: readonly Standing[],
+  standings: readonly OwnerState[],
   { finalizers = '', hasDependents = false } = {},
 ): Parameters<typeof decide>[0] {
   const owners = standings.map((_, at) => ({ apiVersion: 'v1', kind: 'Owner', name: `o${at}`, uid: `o${at}` }))
@@ -16,12 +16,12 @@ function situation(
       hasOrphanFinalizer: finalizers === 'orphan',
       hasForegroundFinalizer: finalizers === 'foreground',
     },
-    standings,
+    ownerStates: standings,
     hasDependents,
   }
 }
 
-test.each<[Standing[], { finalizers?: string; hasDependents?: boolean }, object]>([
+test.each<[OwnerState[], { finalizers?: string; hasDependents?: boolean }, object]>([
   [[], {}, { do: 'keep' }],
   [['solid'], {}, { do: 'keep' }],
   [['solid', 'dangling', 'waiting'], {}, { do: 'strip', uids: new Set(['o1', 'o2']) }],
@@ -44,7 +44,7 @@ test('decide: an owner that is named twice and stands by one of the names is not
 })
 
 test('decide: whatever the owners, nothing with a solid or orphaning one is deleted, and a solid one is never taken out', () => {
-  const standing = fc.constantFrom<Standing>('solid', 'waiting', 'dangling', 'orphaned')
+  const standing = fc.constantFrom<OwnerState>('solid', 'waiting', 'dangling', 'orphaned')
   fc.assert(
     fc.property(fc.array(standing, { maxLength: 5 }), fc.boolean(), (standings, hasDependents) => {
       const decision = decide(situation(standings, { hasDependents }))

@@ -7,7 +7,7 @@
  *   else ─────────────────────────▶ delete it, as its own finalizers say
  */
 import type { OwnerReference } from '#api'
-import type { Facts } from './graph/facts.ts'
+import type { ObjectFacts } from './graph/facts.ts'
 
 /**
  * How it is with one owner.
@@ -17,7 +17,7 @@ import type { Facts } from './graph/facts.ts'
  * - `dangling`: it is not there.
  * - `orphaned`: it is not there, and was to go without its dependents.
  */
-export type Standing = 'solid' | 'waiting' | 'dangling' | 'orphaned'
+export type OwnerState = 'solid' | 'waiting' | 'dangling' | 'orphaned'
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan'
 
@@ -27,17 +27,17 @@ export type Decision =
   | { readonly do: 'strip'; readonly uids: ReadonlySet<string> }
   | { readonly do: 'delete'; readonly propagation: Propagation }
 
-interface Situation {
-  readonly facts: Facts
+interface DecisionInput {
+  readonly facts: ObjectFacts
   /** For each of its references, in their order. */
-  readonly standings: readonly Standing[]
+  readonly ownerStates: readonly OwnerState[]
   readonly hasDependents: boolean
 }
 
-export function decide({ facts, standings, hasDependents }: Situation): Decision {
+export function decide({ facts, ownerStates: standings, hasDependents }: DecisionInput): Decision {
   const { owners } = facts
   if (owners.length === 0) return { do: 'keep' }
-  const uidsOf = (...wanted: readonly Standing[]): Set<string> => uidsWith(owners, standings, wanted)
+  const uidsOf = (...wanted: readonly OwnerState[]): Set<string> => uidsWith(owners, standings, wanted)
   if (standings.includes('solid')) {
     const uids = uidsOf('dangling', 'waiting', 'orphaned')
     // A uid that is named twice, once rightly, holds it all the same.
@@ -50,14 +50,14 @@ export function decide({ facts, standings, hasDependents }: Situation): Decision
 }
 
 /** What it says of its own dependents is to be honoured, also when it goes for want of an owner. */
-function ownPropagation({ hasOrphanFinalizer, hasForegroundFinalizer }: Facts): Propagation {
+function ownPropagation({ hasOrphanFinalizer, hasForegroundFinalizer }: ObjectFacts): Propagation {
   return hasOrphanFinalizer ? 'Orphan' : hasForegroundFinalizer ? 'Foreground' : 'Background'
 }
 
 function uidsWith(
   owners: readonly OwnerReference[],
-  standings: readonly Standing[],
-  wanted: readonly Standing[],
+  standings: readonly OwnerState[],
+  wanted: readonly OwnerState[],
 ): Set<string> {
   return new Set(owners.filter((_, at) => wanted.includes(standings[at] ?? 'solid')).map(({ uid }) => uid))
 }

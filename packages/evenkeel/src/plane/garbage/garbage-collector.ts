@@ -12,7 +12,7 @@ import { silentLogger, SystemClock, SystemRandom } from '#base'
 import type { Clock, Logger, Metrics, Random } from '#base'
 import type { Client } from '#client'
 import type { PolicyRule } from '#controller'
-import { Collection } from './collection.ts'
+import { CollectorRun } from './collection.ts'
 
 export interface GarbageCollectorOptions {
   /** @default the one it is run with: a manager's, which writes only while it leads */
@@ -64,13 +64,13 @@ export function garbageCollector({
   if (!(discoveryMs >= 1000)) throw new RangeError(`discoveryMs must be at least 1000, got ${discoveryMs}`)
   if (!(syncMs >= 0)) throw new RangeError(`syncMs must be 0 or more, got ${syncMs}`)
   const name = 'garbage-collector'
-  let running: Collection | undefined
+  let running: CollectorRun | undefined
   return {
     name,
     rbac,
     isIdle: () => running?.isIdle ?? false,
     async run(signal, { client }) {
-      const collection = new Collection({
+      const collection = new CollectorRun({
         client: given ?? client,
         clock,
         random,

@@ -9,7 +9,7 @@ import { isUnknownKind, metadataOnly, refTo } from '#client'
 import type { Client } from '#client'
 import type { Propagation } from './decide.ts'
 import { factsOf } from './graph/facts.ts'
-import type { Facts, Identity } from './graph/facts.ts'
+import type { ObjectFacts, Identity } from './graph/facts.ts'
 
 /** Conflicts in a row, with a fresh look in between, after which somebody else is let pass. */
 const triesMax = 5
@@ -51,7 +51,7 @@ export class Operations {
   }
 
   /** The object as it is now; undefined when it is gone, be there another of its name. @throws {UnknownKindError} */
-  async readSame(identity: Identity): Promise<Facts | undefined> {
+  async readSame(identity: Identity): Promise<ObjectFacts | undefined> {
     const metadata = await this.read(identity)
     return metadata?.uid === identity.uid ? factsOf(metadata) : undefined
   }
@@ -59,7 +59,7 @@ export class Operations {
   /** Deletes an object that was decided on by these facts. @throws {ApiError} `Conflict`, when they no longer hold. */
   async delete(
     identity: Identity,
-    { facts, propagation }: { facts: Facts; propagation: Propagation },
+    { facts, propagation }: { facts: ObjectFacts; propagation: Propagation },
   ): Promise<'told' | 'gone'> {
     try {
       return await this.#delete(identity, { resourceVersion: facts.version, propagation })
@@ -75,12 +75,12 @@ export class Operations {
   }
 
   /** Takes owners out of an object's references. @throws {ApiError} `Conflict`, when it kept changing. */
-  async strip(identity: Identity, facts: Facts, uids: ReadonlySet<string>): Promise<void> {
+  async strip(identity: Identity, facts: ObjectFacts, uids: ReadonlySet<string>): Promise<void> {
     await this.#changeOwners(identity, facts, (owners) => owners.filter(({ uid }) => !uids.has(uid)))
   }
 
   /** Lets the owners of an object go before it. */
-  async unblock(identity: Identity, facts: Facts): Promise<void> {
+  async unblock(identity: Identity, facts: ObjectFacts): Promise<void> {
     await this.#changeOwners(identity, facts, (owners) =>
       owners.map((owner) => (owner.blockOwnerDeletion ? { ...owner, blockOwnerDeletion: false } : owner)),
     )
@@ -105,10 +105,10 @@ export class Operations {
 
   async #changeOwners(
     identity: Identity,
-    facts: Facts,
+    facts: ObjectFacts,
     change: (owners: readonly OwnerReference[]) => readonly OwnerReference[],
   ): Promise<void> {
-    let now: Facts | undefined = facts
+    let now: ObjectFacts | undefined = facts
     for (let tries = 1; now; tries++) {
       const owners = change(now.owners)
       if (isEqual(owners, now.owners)) return
@@ -142,7 +142,7 @@ export class Operations {
   ): Promise<'told' | 'gone'> {
     try {
       await this.#client.delete(objectAt(place), {
-        propagation,
+        propagationPolicy: propagation,
         preconditions: { uid, ...(resourceVersion !== undefined && { resourceVersion }) },
         signal: this.#signal,
       })

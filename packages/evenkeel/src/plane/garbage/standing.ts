@@ -6,7 +6,7 @@
  * so: a watch of another kind that lags behind must not cost anybody's life.
  */
 import type { OwnerReference } from '#api'
-import type { Standing } from './decide.ts'
+import type { OwnerState } from './decide.ts'
 import { factsOf, identityIn, isInReach, isNamedBy, isWaiting } from './graph/facts.ts'
 import type { Identity } from './graph/facts.ts'
 import type { Graph } from './graph/graph.ts'
@@ -17,7 +17,7 @@ export class UnreachableOwnerError extends Error {
   override readonly name = 'UnreachableOwnerError'
 }
 
-interface Knowledge {
+interface OwnerLookup {
   readonly graph: Graph
   readonly operations: Operations
 }
@@ -31,13 +31,13 @@ interface Dependent {
  * @throws {UnknownKindError} when the server does not have the owner's kind, or not yet.
  * @throws {UnreachableOwnerError}
  */
-export async function standingOf(
+export async function ownerStateOf(
   reference: OwnerReference,
   { identity: { namespace, name }, createdAt }: Dependent,
-  { graph, operations }: Knowledge,
-): Promise<Standing> {
+  { graph, operations }: OwnerLookup,
+): Promise<OwnerState> {
   const { absent } = graph
-  const gone = (): Standing => (absent.hasOrphaned(reference.uid, createdAt) ? 'orphaned' : 'dangling')
+  const gone = (): OwnerState => (absent.hasOrphaned(reference.uid, createdAt) ? 'orphaned' : 'dangling')
   const [wide, narrow] = [identityIn('', reference), identityIn(namespace, reference)]
   if (absent.has(wide) || absent.has(narrow)) return gone()
   const known = graph.get(reference.uid)

@@ -135,9 +135,9 @@ export class Garden {
 
   async remove(
     object: Live,
-    propagation: Exclude<DeleteOptions['propagation'], undefined> = 'Background',
+    propagation: Exclude<DeleteOptions['propagationPolicy'], undefined> = 'Background',
   ): Promise<void> {
-    await this.client.delete(object, { propagation })
+    await this.client.delete(object, { propagationPolicy: propagation })
   }
 
   find({ apiVersion, kind, metadata: { name, namespace = '' } }: Live): Promise<Live | undefined> {

@@ -22,7 +22,7 @@ import type { Flags } from './flags.ts'
 type LimitOptions = NonNullable<ServerOptions['limits']>
 type AuthorizationMode = Exclude<NonNullable<ServerOptions['authorization']>, readonly unknown[]>
 
-interface Surroundings {
+interface ServerEnvironment {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -35,7 +35,7 @@ interface Surroundings {
  */
 export async function serverOptionsOf(
   flags: Flags,
-  surroundings: Surroundings,
+  surroundings: ServerEnvironment,
 ): Promise<ServerOptions & { listen: ServerListenOptions }> {
   const [identity, authentication] = await Promise.all([identityOf(flags, surroundings), authenticationOf(flags)])
   const auditPath = flags.value('audit-log-path')
@@ -59,7 +59,7 @@ function hostOf(flags: Flags): string {
 }
 
 /** The certificate that is named, or the one of the folder, or a new one, which is put there for clients to find. */
-async function identityOf(flags: Flags, { clock, random }: Surroundings): Promise<Identity> {
+async function identityOf(flags: Flags, { clock, random }: ServerEnvironment): Promise<Identity> {
   const identity = makeIdentity({ clock, random, names: [hostOf(flags)] })
   const [certificateFile, keyFile, folder] = [
     flags.value('tls-cert-file'),
@@ -91,7 +91,7 @@ async function authenticationOf(flags: Flags): Promise<AuthenticationOptions> {
   const tokenFile = flags.value('token-auth-file')
   return {
     anonymous: flags.isOn('anonymous-auth', true),
-    clientAuthorities,
+    clientCaPems: clientAuthorities,
     serviceAccounts: await serviceAccountsOf(flags),
     ...(tokenFile !== undefined && { tokenFile }),
     ...(proxyAuthority !== undefined && {
@@ -110,11 +110,11 @@ async function serviceAccountsOf(flags: Flags): Promise<ServiceAccountOptions> {
   const signing = await textsOf(flags, 'service-account-signing-key-file')
   const believed = await textsOf(flags, 'service-account-key-file')
   return {
-    extendMounted: flags.isOn('service-account-extend-token-expiration', true),
+    extendTokenExpiration: flags.isOn('service-account-extend-token-expiration', true),
     ...(issuer.length > 0 && { issuer }),
     ...(audiences.length > 0 && { audiences }),
-    ...(keysUrl !== undefined && { keysUrl }),
-    ...(lifeMax !== undefined && { lifeSecondsMax: Math.floor(lifeMax / 1000) }),
+    ...(keysUrl !== undefined && { jwksUri: keysUrl }),
+    ...(lifeMax !== undefined && { maxTokenExpirationSeconds: Math.floor(lifeMax / 1000) }),
     ...(signing.length > 0 && { keys: [...signing, ...believed] }),
   }
 }
@@ -129,7 +129,7 @@ function authorizationOf(flags: Flags): readonly AuthorizationMode[] {
       case 'AlwaysAllow':
         return 'always-allow'
       case 'AlwaysDeny':
-        return () => ({ allowed: false, why: 'Everything is forbidden.' })
+        return () => ({ allowed: false, reason: 'Everything is forbidden.' })
       default:
         throw new RangeError(
           `--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got ${JSON.stringify(mode)}`,

@@ -9,17 +9,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { listenAt } from '#base'
 import { helpOf, readFlags } from './flags.ts'
 import type { FlagTable } from './flags.ts'
-import { endWith, stopSignal } from './until-told.ts'
+import { exitWith, stopSignal } from './until-told.ts'
 
 const table = {
-  'advertise-client-urls': { takes: 'values', says: 'taken, without effect' },
-  'data-dir': { takes: 'value', says: 'taken, without effect: nothing is kept' },
-  help: { takes: 'switch', says: 'say this' },
-  'listen-client-urls': { takes: 'values', says: 'where to listen (default http://localhost:2379)' },
-  'listen-peer-urls': { takes: 'values', says: 'taken, without effect' },
-  name: { takes: 'value', says: 'taken, without effect' },
-  'unsafe-no-fsync': { takes: 'switch', says: 'taken, without effect' },
-  version: { takes: 'switch', says: 'say what this is' },
+  'advertise-client-urls': { takes: 'values', help: 'taken, without effect' },
+  'data-dir': { takes: 'value', help: 'taken, without effect: nothing is kept' },
+  help: { takes: 'switch', help: 'say this' },
+  'listen-client-urls': { takes: 'values', help: 'where to listen (default http://localhost:2379)' },
+  'listen-peer-urls': { takes: 'values', help: 'taken, without effect' },
+  name: { takes: 'value', help: 'taken, without effect' },
+  'unsafe-no-fsync': { takes: 'switch', help: 'taken, without effect' },
+  version: { takes: 'switch', help: 'say what this is' },
 } as const satisfies FlagTable
 
 const version = '3.6.0+evenkeel'
@@ -36,7 +36,7 @@ const answers: ReadonlyMap<string, string> = new Map([
   ['/version', JSON.stringify({ etcdserver: version, etcdcluster: version, storage: 'none' })],
 ])
 
-await endWith(main(process.argv.slice(2)))
+await exitWith(main(process.argv.slice(2)))
 
 async function main(args: readonly string[]): Promise<number> {
   const flags = readFlags(args, table)

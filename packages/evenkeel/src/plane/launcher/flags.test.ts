@@ -4,9 +4,9 @@ import { helpOf, readFlags } from './flags.ts'
 import type { FlagTable } from './flags.ts'
 
 const table = {
-  port: { takes: 'value', says: 'the port' },
-  modes: { takes: 'values', says: 'who decides' },
-  quiet: { takes: 'switch', says: 'say nothing' },
+  port: { takes: 'value', help: 'the port' },
+  modes: { takes: 'values', help: 'who decides' },
+  quiet: { takes: 'switch', help: 'say nothing' },
 } as const satisfies FlagTable
 
 describe('readFlags', () => {

@@ -6,12 +6,12 @@
  */
 
 /** What a flag takes: one value, values that add up (`a,b` or the flag again), or nothing, as in `--help`. */
-type Taking = 'value' | 'values' | 'switch'
+type FlagArity = 'value' | 'values' | 'switch'
 
 interface FlagEntry {
-  readonly takes: Taking
+  readonly takes: FlagArity
   /** A line for `--help`. */
-  readonly says: string
+  readonly help: string
 }
 
 export type FlagTable = Readonly<Record<string, FlagEntry>>
@@ -69,7 +69,7 @@ export function readFlags(args: readonly string[], table: FlagTable): Flags {
 export function helpOf(table: FlagTable): string {
   const width = Math.max(...Object.keys(table).map((name) => name.length))
   return Object.entries(table)
-    .map(([name, { says }]) => `  --${name.padEnd(width)}  ${says}\n`)
+    .map(([name, { help: says }]) => `  --${name.padEnd(width)}  ${says}\n`)
     .join('')
 }
 

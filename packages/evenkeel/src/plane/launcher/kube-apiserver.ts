@@ -8,7 +8,7 @@ import { createLogger, jsonLines, SystemClock, SystemRandom } from '#base'
 import { allApiServerFlags, apiServerFlags } from './api-server-flags.ts'
 import { helpOf, readFlags } from './flags.ts'
 import type { Flags } from './flags.ts'
-import { endWith, stopSignal } from './until-told.ts'
+import { exitWith, stopSignal } from './until-told.ts'
 
 /** Requests that are under way when a test suite ends have nobody who waits for them. */
 const graceMs = 500
@@ -18,7 +18,7 @@ const help = `An API server of Evenkeel that takes the flags of kube-apiserver, 
 Flags:
 ${helpOf(apiServerFlags)}`
 
-await endWith(main(process.argv.slice(2)))
+await exitWith(main(process.argv.slice(2)))
 
 async function main(args: readonly string[]): Promise<number> {
   const flags = readFlags(args, allApiServerFlags)

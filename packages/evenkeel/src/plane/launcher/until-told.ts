@@ -10,7 +10,7 @@ export function stopSignal(): Promise<string> {
 }
 
 /** Runs a program; what it throws is told in one line, without a stack: it is about flags and files. */
-export async function endWith(program: Promise<number>): Promise<never> {
+export async function exitWith(program: Promise<number>): Promise<never> {
   let code = 1
   try {
     code = await program

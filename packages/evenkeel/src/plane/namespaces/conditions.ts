@@ -7,12 +7,12 @@
 import { compareText, setCondition } from '#api'
 import type { Condition } from '#api'
 import type { Contents } from './contents.ts'
-import type { Left } from './remove-content.ts'
+import type { RemainingContent } from './remove-content.ts'
 
 /** What one look at a namespace came to. */
-export interface Look extends Pick<Contents, 'discoveryFailure' | 'parsingFailure'> {
+export interface ContentScan extends Pick<Contents, 'discoveryFailure' | 'parsingFailure'> {
   /** What is left, and what went wrong, kind by kind. */
-  readonly left: readonly Left[]
+  readonly remaining: readonly RemainingContent[]
 }
 
 interface ConditionText {
@@ -21,26 +21,26 @@ interface ConditionText {
 }
 
 /** The conditions that follow from a look; the very same list when nothing is new. */
-export function describeEnd(
+export function terminationConditions(
   conditions: readonly Condition[] | undefined,
-  look: Look,
+  look: ContentScan,
   { nowMs }: { nowMs: number },
 ): readonly Condition[] {
   let next = conditions ?? []
-  for (const { type, good, find } of endConditions) {
+  for (const { type, good, find } of terminationConditionTypes) {
     const trouble = find(look)
     next = setCondition(next, { type, status: trouble ? 'True' : 'False', ...(trouble ?? good) }, { now: nowMs })
   }
   return next
 }
 
-interface EndCondition {
+interface TerminationCondition {
   readonly type: string
   readonly good: ConditionText
-  find(look: Look): ConditionText | undefined
+  find(look: ContentScan): ConditionText | undefined
 }
 
-const endConditions: readonly EndCondition[] = [
+const terminationConditionTypes: readonly TerminationCondition[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',
     good: { reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' },
@@ -56,21 +56,21 @@ const endConditions: readonly EndCondition[] = [
   {
     type: 'NamespaceDeletionContentFailure',
     good: { reason: 'ContentDeleted', message: 'All content successfully deleted, may be waiting on finalization' },
-    find: ({ left }) => findFailures(left),
+    find: ({ remaining: left }) => findFailures(left),
   },
   {
     type: 'NamespaceContentRemaining',
     good: { reason: 'ContentRemoved', message: 'All content successfully removed' },
-    find: ({ left }) => findRemaining(left),
+    find: ({ remaining: left }) => findRemaining(left),
   },
   {
     type: 'NamespaceFinalizersRemaining',
     good: { reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' },
-    find: ({ left }) => findFinalizers(left),
+    find: ({ remaining: left }) => findFinalizers(left),
   },
 ]
 
-function findFailures(left: readonly Left[]): ConditionText | undefined {
+function findFailures(left: readonly RemainingContent[]): ConditionText | undefined {
   const failures = left.flatMap(({ failure }) => failure ?? [])
   if (failures.length === 0) return undefined
   return {
@@ -79,7 +79,7 @@ function findFailures(left: readonly Left[]): ConditionText | undefined {
   }
 }
 
-function findRemaining(left: readonly Left[]): ConditionText | undefined {
+function findRemaining(left: readonly RemainingContent[]): ConditionText | undefined {
   const remaining = left.filter(({ count }) => count > 0)
   if (remaining.length === 0) return undefined
   const kinds = remaining.map(
@@ -88,7 +88,7 @@ function findRemaining(left: readonly Left[]): ConditionText | undefined {
   return { reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${sorted(kinds)}` }
 }
 
-function findFinalizers(left: readonly Left[]): ConditionText | undefined {
+function findFinalizers(left: readonly RemainingContent[]): ConditionText | undefined {
   const counts = new Map<string, number>()
   for (const { finalizers } of left)
     for (const [finalizer, count] of finalizers) counts.set(finalizer, (counts.get(finalizer) ?? 0) + count)

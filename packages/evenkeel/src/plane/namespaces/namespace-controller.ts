@@ -14,13 +14,13 @@
 import { deepEqual, isNotFound, parseTime } from '#api'
 import type { Stored } from '#api'
 import type { BaseContext, ControllerDeclaration, Predicate, ReconcileResult } from '#controller'
-import { describeEnd } from './conditions.ts'
-import type { Look } from './conditions.ts'
+import { terminationConditions } from './conditions.ts'
+import type { ContentScan } from './conditions.ts'
 import { findContents } from './contents.ts'
 import { namespaceKind } from './namespace.ts'
 import type { NamespaceObject } from './namespace.ts'
 import { isPod, removeContent } from './remove-content.ts'
-import type { Left, RemovalOptions } from './remove-content.ts'
+import type { RemainingContent, RemovalOptions } from './remove-content.ts'
 
 export interface NamespaceControllerOptions {
   /** How many namespaces are emptied at a time. @default 10 */
@@ -37,7 +37,7 @@ export interface NamespaceControllerOptions {
 const finalizer = 'kubernetes'
 
 /** The first of the looks at a namespace that waits; each one later, until what waits has said how long it takes. */
-const quickLookMs = 50
+const quickRecheckMs = 50
 
 export function namespaceController({
   concurrency = 10,
@@ -67,7 +67,7 @@ export function namespaceController({
         looks.delete(name)
         seenMs.delete(name)
       } else looks.set(name, count + 1)
-      return waitMs === 0 ? undefined : { afterMs: Math.min(quickLookMs * 2 ** Math.min(count, 20), waitMs) }
+      return waitMs === 0 ? undefined : { afterMs: Math.min(quickRecheckMs * 2 ** Math.min(count, 20), waitMs) }
     },
   }
 }
@@ -87,43 +87,43 @@ async function reconcileNamespace(
     clock.monotonic() - sinceMs,
   )
   if (goingMs < graceMs) return graceMs - goingMs
-  const look = await empty({ client, namespace: name, goingMs, signal })
-  const explained = await explain(namespace, look, context)
-  const failures = [look.discoveryFailure, look.parsingFailure, ...look.left.map(({ failure }) => failure)].filter(
+  const look = await deleteContents({ client, namespace: name, deletingMs: goingMs, signal })
+  const explained = await updateConditions(namespace, look, context)
+  const failures = [look.discoveryFailure, look.parsingFailure, ...look.remaining.map(({ failure }) => failure)].filter(
     (failure) => failure !== undefined,
   )
   if (failures.length > 0) throw new Error(`namespace ${name} could not be emptied: ${failures.join(', ')}`)
-  const estimateSeconds = Math.max(0, ...look.left.map((left) => left.estimateSeconds))
+  const estimateSeconds = Math.max(0, ...look.remaining.map((left) => left.estimateSeconds))
   if (estimateSeconds > 0) return (estimateSeconds / 2 + 1) * 1000
-  await letGo(explained, context)
+  await finalize(explained, context)
   return 0
 }
 
 /** Deletes what there is, pods first; as long as some are there, or nobody knows, nothing else is touched. */
-async function empty(options: RemovalOptions): Promise<Look> {
+async function deleteContents(options: RemovalOptions): Promise<ContentScan> {
   const { contents, ...failures } = await findContents(options.client, options)
   const pods = contents.filter(({ kind }) => isPod(kind))
-  const left: Left[] = []
+  const left: RemainingContent[] = []
   for (const batch of [pods, contents.filter((content) => !pods.includes(content))]) {
     for (const content of batch) left.push(await removeContent(content, options))
     if (left.some(({ count, failure }) => count > 0 || failure !== undefined)) break
   }
-  return { ...failures, left }
+  return { ...failures, remaining: left }
 }
 
 /** Says how it stands, if that is news; gives the namespace as it is then. */
-async function explain(
+async function updateConditions(
   namespace: Stored<NamespaceObject>,
-  look: Look,
+  look: ContentScan,
   { client, clock, signal }: BaseContext,
 ): Promise<Stored<NamespaceObject>> {
   const { status = {} } = namespace
-  const conditions = describeEnd(status.conditions, look, { nowMs: clock.now() })
+  const conditions = terminationConditions(status.conditions, look, { nowMs: clock.now() })
   if (conditions === status.conditions && status.phase === 'Terminating') return namespace
   return client.updateStatus({ ...namespace, status: { ...status, phase: 'Terminating', conditions } }, { signal })
 }
 
-async function letGo(namespace: Stored<NamespaceObject>, { client, signal }: BaseContext): Promise<void> {
+async function finalize(namespace: Stored<NamespaceObject>, { client, signal }: BaseContext): Promise<void> {
   const finalizers = (namespace.spec?.finalizers ?? []).filter((present) => present !== finalizer)
   try {
     await client.subresource('finalize').update({ ...namespace, spec: { ...namespace.spec, finalizers } }, { signal })

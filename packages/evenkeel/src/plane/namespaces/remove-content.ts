@@ -12,7 +12,7 @@ import type { Client } from '#client'
 import type { Content } from './contents.ts'
 
 /** What is left of one kind. */
-export interface Left {
+export interface RemainingContent {
   readonly kind: Kind
   readonly count: number
   /** How many objects each finalizer holds. */
@@ -27,42 +27,45 @@ export interface RemovalOptions extends AbortOptions {
   readonly client: Client
   readonly namespace: string
   /** For how long the namespace has been going. */
-  readonly goingMs: number
+  readonly deletingMs: number
 }
 
 /** Finalizers are given this long, as nobody knows what they do. */
 const finalizerSeconds = 15
 
 /** Deletes what is there. @throws what is no answer of the server. */
-export async function removeContent(content: Content, options: RemovalOptions): Promise<Left> {
+export async function removeContent(content: Content, options: RemovalOptions): Promise<RemainingContent> {
   const { kind, verbs } = content
   try {
     const graceSeconds = await findGrace(content, options)
-    if (graceSeconds === undefined) return nothingLeft(kind)
+    if (graceSeconds === undefined) return noRemainingContent(kind)
     await removeAll(content, options)
-    return whatIsLeft(kind, verbs.has('list') ? await listMetadata(kind, options) : [], { ...options, graceSeconds })
+    return remainingContent(kind, verbs.has('list') ? await listMetadata(kind, options) : [], {
+      ...options,
+      graceSeconds,
+    })
   } catch (error) {
     if (!isApiError(error) && !isUnknownKind(error)) throw error
-    return { ...nothingLeft(kind), failure: error.message }
+    return { ...noRemainingContent(kind), failure: error.message }
   }
 }
 
-function nothingLeft(kind: Kind): Left {
+function noRemainingContent(kind: Kind): RemainingContent {
   return { kind, count: 0, finalizers: new Map(), estimateSeconds: 0 }
 }
 
-function whatIsLeft(
+function remainingContent(
   kind: Kind,
   items: readonly KubeObject[],
-  { namespace, graceSeconds, goingMs }: RemovalOptions & { graceSeconds: number },
-): Left {
-  if (items.length === 0) return nothingLeft(kind)
+  { namespace, graceSeconds, deletingMs: goingMs }: RemovalOptions & { graceSeconds: number },
+): RemainingContent {
+  if (items.length === 0) return noRemainingContent(kind)
   const finalizers = new Map<string, number>()
   for (const { metadata } of items)
     for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
   // Whoever was given time and has had it is no longer waited for.
   const estimateSeconds = goingMs >= graceSeconds * 1000 ? 0 : graceSeconds
-  const left: Left = {
+  const left: RemainingContent = {
     kind,
     count: items.length,
     finalizers,
@@ -123,7 +126,7 @@ async function removeAll(content: Content, options: RemovalOptions): Promise<voi
   const { client, namespace, signal } = options
   if (verbs.has('deletecollection')) {
     try {
-      await client.deleteAllOf(kind, { namespace, propagation: 'Background', ...(signal && { signal }) })
+      await client.deleteAllOf(kind, { namespace, propagationPolicy: 'Background', ...(signal && { signal }) })
       return
     } catch (error) {
       if (!isUnserved(error)) throw error
@@ -139,7 +142,7 @@ async function removeEach(kind: Kind, options: RemovalOptions): Promise<void> {
   } of await listMetadata(kind, options)) {
     const object = refTo(kind, { name, ...(namespace !== undefined && { namespace }) })
     await client.delete(object, {
-      propagation: 'Background',
+      propagationPolicy: 'Background',
       ignoreNotFound: true,
       ...(uid !== undefined && { preconditions: { uid } }),
       ...(signal && { signal }),

@@ -4,7 +4,7 @@
  * A policy is written before anybody can know whether its types exist, so nothing is refused then; here it is told once
  * for each generation. A policy does what it does, whatever the status says.
  */
-import { declareKind, loadAdmissionLanguage } from '#api'
+import { declareKind, loadAdmissionEngine } from '#api'
 import type { JsonObject, KubeObject, TypeWarning } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import { findTypes } from './policy-types.ts'
@@ -38,7 +38,7 @@ export function policyStatusController(): ControllerDeclaration<typeof policyKin
         status = {},
       } = policy
       if (generation <= (status.observedGeneration ?? 0)) return
-      const [language, types] = await Promise.all([loadAdmissionLanguage(), findTypes(spec, client, { signal })])
+      const [language, types] = await Promise.all([loadAdmissionEngine(), findTypes(spec, client, { signal })])
       const warnings = language.typeWarnings(spec, types)
       await client.patchStatus(
         policy,

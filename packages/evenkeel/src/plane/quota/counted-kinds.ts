@@ -12,10 +12,10 @@ import { quotaKind } from './quota.ts'
 
 export class CountedKinds implements Source {
   readonly name = 'counted objects'
-  #started: Started | undefined
+  #started: StartedCountedKinds | undefined
 
   start(context: SourceContext): StartedSource {
-    return (this.#started = new Started(this.name, context))
+    return (this.#started = new StartedCountedKinds(this.name, context))
   }
 
   /** Hears of this kind from now on. */
@@ -24,7 +24,7 @@ export class CountedKinds implements Source {
   }
 }
 
-class Started implements StartedSource {
+class StartedCountedKinds implements StartedSource {
   readonly name: string
   readonly hasSynced = true
   readonly problem = undefined
@@ -57,12 +57,10 @@ function deletionsOf(type: TypeMeta): Source {
     transform: keepName,
     predicates: [({ type: happened }: CacheEvent) => happened === 'delete'],
     handler: ({ key: { namespace } }, { cache }) =>
-      cache
-        .list(quotaKind, { ...(namespace !== undefined && { namespace }) })
-        .map(({ metadata }) => ({
-          name: metadata.name,
-          ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
-        })),
+      cache.list(quotaKind, { ...(namespace !== undefined && { namespace }) }).map(({ metadata }) => ({
+        name: metadata.name,
+        ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+      })),
   })
 }
 

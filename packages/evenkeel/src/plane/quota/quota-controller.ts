@@ -24,13 +24,13 @@ export interface QuotaControllerOptions {
 }
 
 /** How long a quota must be left alone before a lower count is believed. */
-const settledMs = 1000
+const quietMs = 1000
 
 export function quotaController({ resyncMs = 300_000 }: QuotaControllerOptions = {}): ControllerDeclaration<
   typeof quotaKind
 > {
   const kinds = new CountedKinds()
-  const settling = new Settling()
+  const settling = new QuietPeriods()
   return {
     name: 'resourcequota-controller',
     for: quotaKind,
@@ -46,16 +46,16 @@ export function quotaController({ resyncMs = 300_000 }: QuotaControllerOptions =
       const quota = await read(client, { namespace, name }, { signal })
       if (quota === undefined || quota.spec?.scopes?.length || quota.spec?.scopeSelector !== undefined) return undefined
       const used = await countAll(quota, { kinds, client, signal })
-      return settle(quota, used, { context, settling })
+      return updateUsage(quota, used, { context, settling })
     },
   }
 }
 
 /** Writes the status, or waits until it may. */
-async function settle(
+async function updateUsage(
   quota: Stored<QuotaObject>,
   used: Amounts,
-  { context: { client, clock, signal }, settling }: { context: BaseContext; settling: Settling },
+  { context: { client, clock, signal }, settling }: { context: BaseContext; settling: QuietPeriods },
 ): Promise<ReconcileResult | undefined> {
   const { spec: { hard = {} } = {}, status = {} } = quota
   if (deepEqual(status.hard ?? {}, hard) && deepEqual(status.used ?? {}, used)) return undefined
@@ -65,11 +65,11 @@ async function settle(
   const isFirst = status.used === undefined
   await client.updateStatus({ ...quota, status: { hard, used } }, { signal })
   // What was on its way while we counted for the first time was charged to nobody.
-  return isFirst ? { afterMs: settledMs } : undefined
+  return isFirst ? { afterMs: quietMs } : undefined
 }
 
 /** Since when quotas have been seen as they are. */
-class Settling {
+class QuietPeriods {
   readonly #seen = new Map<string, { readonly version: string; readonly at: number }>()
 
   /** How much longer the quota must stay as it is. */
@@ -77,9 +77,9 @@ class Settling {
     const seen = this.#seen.get(uid)
     if (seen?.version !== resourceVersion) {
       this.#seen.set(uid, { version: resourceVersion, at: now })
-      return settledMs
+      return quietMs
     }
-    const leftMs = seen.at + settledMs - now
+    const leftMs = seen.at + quietMs - now
     if (leftMs <= 0) this.#seen.delete(uid)
     return Math.max(0, leftMs)
   }

@@ -7,7 +7,7 @@ import { Client, isUnknownKind } from '#client'
 import { ClusterUsage, Usage, usageLabel, usageLabelOf } from '#verbs'
 import type { Transport } from '#wire'
 
-interface Used {
+interface UsedObject {
   readonly group: string
   readonly kind: string
   readonly namespace: string
@@ -33,7 +33,7 @@ export class Usages {
   }
 
   /** Whoever uses an object, for people: `Route default/r (the Route depends on it)`. */
-  async usersOf(used: Used, options: AbortOptions = {}): Promise<readonly string[]> {
+  async usersOf(used: UsedObject, options: AbortOptions = {}): Promise<readonly string[]> {
     if (this.#clock.monotonic() - this.#absentAtMs < absentMs) return []
     const lists = await Promise.all([this.#list(Usage, used, options), this.#list(ClusterUsage, used, options)])
     if (lists.every((list) => list === undefined)) this.#absentAtMs = this.#clock.monotonic()
@@ -41,7 +41,7 @@ export class Usages {
   }
 
   /** Undefined when there is no such kind. */
-  async #list(kind: typeof Usage, used: Used, options: AbortOptions): Promise<readonly string[] | undefined> {
+  async #list(kind: typeof Usage, used: UsedObject, options: AbortOptions): Promise<readonly string[] | undefined> {
     try {
       const { items } = await this.#client.list(kind, {
         labelSelector: `${usageLabel}=${usageLabelOf(used)}`,

@@ -10,13 +10,13 @@ import type { User } from '../call.ts'
 import type { PolicyRule } from './policy-rule.ts'
 
 /** What is asked. Without a place it is about a path that is not about resources. */
-export interface AccessQuestion {
+export interface AuthorizationAttributes {
   readonly user: User
   /** `get`, `list`, ..., `impersonate`, `escalate`, `bind`, or the method in lower case for other paths. */
   readonly verb: string
   readonly path: string
   /** The name is also that of a collection whose field selector lets only one name through. */
-  readonly place:
+  readonly resourcePath:
     | Pick<ResourcePath, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'>
     | undefined
   /** What narrows a list, a watch or the deletion of a collection; for authorizers that look at it. */
@@ -25,18 +25,18 @@ export interface AccessQuestion {
 }
 
 /** What is said: yes, or a no that ends the asking. */
-export interface Verdict {
+export interface AuthorizationDecision {
   readonly allowed: boolean
   /** Why, for the caller to read; may be empty. */
-  readonly why: string
+  readonly reason: string
   /** A no for want of a yes: others are asked, and what is said here is kept for the end. */
-  readonly undecided?: true
+  readonly noOpinion?: true
   /** What went wrong while deciding. Only a yes holds in spite of it. */
   readonly error?: string
 }
 
 /** What somebody may do in a namespace, as far as it can be said in rules. */
-export interface HeldRules {
+export interface SubjectRules {
   readonly rules: readonly PolicyRule[]
   /** There may be more that is allowed than the rules say. */
   readonly incomplete: boolean
@@ -46,21 +46,21 @@ export interface HeldRules {
 
 /** Says yes or no, or undefined when it has no opinion. */
 export interface Authorizer {
-  (question: AccessQuestion): Verdict | undefined | Promise<Verdict | undefined>
+  (question: AuthorizationAttributes): AuthorizationDecision | undefined | Promise<AuthorizationDecision | undefined>
   /** For those whose decisions follow from rules. Without it the answer to "what may I do" is marked as incomplete. */
-  rulesFor?(user: User, namespace: string): HeldRules
+  rulesFor?(user: User, namespace: string): SubjectRules
 }
 
 /** The one door to permission: rooms ask it for calls, reviews ask it for others. */
-export interface Access {
-  decide(question: AccessQuestion): Verdict | Promise<Verdict>
-  rulesFor(user: User, namespace: string): HeldRules
+export interface AuthorizerChain {
+  decide(question: AuthorizationAttributes): AuthorizationDecision | Promise<AuthorizationDecision>
+  rulesFor(user: User, namespace: string): SubjectRules
 }
 
 /** Asks authorizers in turn; the first that has an opinion decides, and without one the answer is no. */
-export function askInTurn(authorizers: readonly Authorizer[]): Access {
+export function chainAuthorizers(authorizers: readonly Authorizer[]): AuthorizerChain {
   return {
-    decide: (question) => askFrom(question, { authorizers, next: 0, said: [] }),
+    decide: (question) => decideFrom(question, { authorizers, next: 0, decisions: [] }),
     rulesFor(user, namespace) {
       const held = authorizers.map((authorizer) => authorizer.rulesFor?.(user, namespace) ?? unknownRules)
       return {
@@ -72,42 +72,50 @@ export function askInTurn(authorizers: readonly Authorizer[]): Access {
   }
 }
 
-interface Asking {
+interface ChainState {
   readonly authorizers: readonly Authorizer[]
   readonly next: number
   /** By those who had no opinion. */
-  readonly said: readonly Verdict[]
+  readonly decisions: readonly AuthorizationDecision[]
 }
 
 // Most decisions wait for nobody, and a promise costs more than they do.
-function askFrom(question: AccessQuestion, { authorizers, next, said }: Asking): Verdict | Promise<Verdict> {
+function decideFrom(
+  question: AuthorizationAttributes,
+  { authorizers, next, decisions: said }: ChainState,
+): AuthorizationDecision | Promise<AuthorizationDecision> {
   let heard = said
   for (let index = next; index < authorizers.length; index++) {
     const asked = authorizers[index]?.(question)
-    if (asked instanceof Promise) return goOn(question, asked, { authorizers, next: index + 1, said: heard })
+    if (asked instanceof Promise)
+      return continueAfter(question, asked, { authorizers, next: index + 1, decisions: heard })
     if (isDecided(asked)) return asked
     if (asked) heard = [...heard, asked]
   }
-  return heard.length === 0 ? noOpinion : joined(heard)
+  return heard.length === 0 ? noOpinion : joinDecisions(heard)
 }
 
-async function goOn(question: AccessQuestion, asked: Promise<Verdict | undefined>, asking: Asking): Promise<Verdict> {
+async function continueAfter(
+  question: AuthorizationAttributes,
+  asked: Promise<AuthorizationDecision | undefined>,
+  asking: ChainState,
+): Promise<AuthorizationDecision> {
   const verdict = await asked
   if (isDecided(verdict)) return verdict
-  return askFrom(question, { ...asking, said: verdict ? [...asking.said, verdict] : asking.said })
+  return decideFrom(question, { ...asking, decisions: verdict ? [...asking.decisions, verdict] : asking.decisions })
 }
 
-function isDecided(verdict: Verdict | undefined): verdict is Verdict {
-  return verdict !== undefined && !verdict.undecided
+function isDecided(verdict: AuthorizationDecision | undefined): verdict is AuthorizationDecision {
+  return verdict !== undefined && !verdict.noOpinion
 }
 
-function joined(said: readonly Verdict[]): Verdict {
+function joinDecisions(said: readonly AuthorizationDecision[]): AuthorizationDecision {
   const why = said
-    .map((verdict) => verdict.why)
+    .map((verdict) => verdict.reason)
     .filter((text) => text !== '')
     .join('\n')
   const errors = said.flatMap(({ error }) => error ?? [])
-  return { allowed: false, undecided: true, why, ...(errors.length > 0 && { error: formatErrors(errors) }) }
+  return { allowed: false, noOpinion: true, reason: why, ...(errors.length > 0 && { error: formatErrors(errors) }) }
 }
 
 /** Several errors as one text, in the form clients know. */
@@ -116,5 +124,5 @@ export function formatErrors(errors: readonly string[]): string {
   return others.length === 0 ? first : `[${[first, ...others].join(', ')}]`
 }
 
-const noOpinion: Verdict = { allowed: false, undecided: true, why: '' }
-const unknownRules: HeldRules = { rules: [], incomplete: true, errors: [] }
+const noOpinion: AuthorizationDecision = { allowed: false, noOpinion: true, reason: '' }
+const unknownRules: SubjectRules = { rules: [], incomplete: true, errors: [] }

@@ -19,16 +19,16 @@ export function policyRule(given: Partial<PolicyRule>): PolicyRule {
 }
 
 /** The rules of a role of a view; read once, because objects of a view never change. */
-export function rulesIn(role: UnstructuredObject): readonly PolicyRule[] {
+export function cachedRulesOf(role: UnstructuredObject): readonly PolicyRule[] {
   const known = read.get(role)
   if (known) return known
-  const rules = readRules(role)
+  const rules = rulesOf(role)
   read.set(role, rules)
   return rules
 }
 
 /** The rules of a role as they are now. */
-export function readRules(role: JsonObject | UnstructuredObject): readonly PolicyRule[] {
+export function rulesOf(role: JsonObject | UnstructuredObject): readonly PolicyRule[] {
   const value = getOwn(role as JsonObject, 'rules')
   return Array.isArray(value) ? value.filter(isJsonObject).map(readRule) : []
 }

@@ -7,16 +7,16 @@
  * objects that configure admission itself, except hooks of the embedder.
  */
 import type { JsonObject, UnstructuredObject } from '#api'
-import type { Target, User } from '../call.ts'
+import type { ResourceRef, User } from '../call.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** What admission is told of a write, beside the object. */
-export interface Admitted {
-  readonly operation: Operation
+export interface AdmissionAttributes {
+  readonly operation: AdmissionOperation
   /** Resource, subresource, namespace and name; a new object whose name is generated has none yet. */
-  readonly target: Target
+  readonly target: ResourceRef
   /** Absent when the server itself writes: then only quotas and lifecycles may object. */
   readonly user: User | undefined
   readonly dryRun: boolean
@@ -29,7 +29,7 @@ export interface Admitted {
   /** Something worth an entry in the audit log. */
   annotate(key: string, value: string): void
   /** Which round of mutation this is, and whether there shall be another. */
-  readonly again: Reinvocation
+  readonly reinvocation: ReinvocationContext
   readonly signal?: AbortSignal
 }
 
@@ -37,7 +37,7 @@ export interface Admitted {
  * Mutation has a second round when a step says so, because it changed what earlier ones have seen; never a third. In
  * the second round a step asks only those again that want it and that were asked before the change.
  */
-export class Reinvocation {
+export class ReinvocationContext {
   #round = 0
   #isWanted = false
   readonly #memory = new Map<string, unknown>()
@@ -48,66 +48,66 @@ export class Reinvocation {
   }
 
   /** Something was changed: there shall be a second round. */
-  want(): void {
+  request(): void {
     this.#isWanted = true
   }
 
   /** Begins the second round, if somebody wants it. */
-  begin(): boolean {
+  beginRound(): boolean {
     if (this.#round > 0 || !this.#isWanted) return false
     this.#round = 1
     return true
   }
 
   /** What a step remembers from one round to the next. */
-  memory<T>(step: string, make: () => T): T {
+  state<T>(step: string, make: () => T): T {
     if (!this.#memory.has(step)) this.#memory.set(step, make())
     return this.#memory.get(step) as T
   }
 }
 
 /** One thing that takes part in admission. */
-export interface AdmissionStep {
+export interface AdmissionPlugin {
   readonly name: string
   /** Cheap, and asked first: whether this write can concern it at all. */
-  concerns(admitted: Pick<Admitted, 'operation' | 'target'>): boolean
+  handles(admitted: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean
   /**
    * Changes the draft in place. For DELETE there is no draft to change and it is not called.
    *
    * @returns whether anything was changed
    * @throws {ApiError} when it refuses
    */
-  mutate?(draft: ObjectDraft, admitted: Admitted): Promise<boolean>
+  mutate?(draft: ObjectDraft, admitted: AdmissionAttributes): Promise<boolean>
   /**
    * @param object what would be written; absent for DELETE
    * @throws {ApiError} when it refuses
    */
-  validate?(object: UnstructuredObject | undefined, admitted: Admitted): Promise<void>
+  validate?(object: UnstructuredObject | undefined, admitted: AdmissionAttributes): Promise<void>
 }
 
 /** All of it, in order. */
-export interface Admission {
+export interface AdmissionChain {
   /** Whether anybody wants to be asked: nothing else is done for a write that concerns nobody. */
-  concerns(admitted: Pick<Admitted, 'operation' | 'target'>): boolean
+  handles(admitted: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean
   /** @returns whether anything was changed: then the draft has to be shaped and defaulted again. */
-  mutate(draft: ObjectDraft, admitted: Admitted): Promise<boolean>
-  validate(object: UnstructuredObject | undefined, admitted: Admitted): Promise<void>
+  mutate(draft: ObjectDraft, admitted: AdmissionAttributes): Promise<boolean>
+  validate(object: UnstructuredObject | undefined, admitted: AdmissionAttributes): Promise<void>
 }
 
 /** Asks the steps in order. */
-export function admitInTurn(steps: readonly AdmissionStep[]): Admission {
+export function chainAdmission(steps: readonly AdmissionPlugin[]): AdmissionChain {
   return {
-    concerns: (admitted) => steps.some((step) => step.concerns(admitted)),
+    handles: (admitted) => steps.some((step) => step.handles(admitted)),
     async mutate(draft, admitted) {
       let isChanged = false
       do {
         for (const step of steps)
-          if (step.mutate && step.concerns(admitted)) isChanged = (await step.mutate(draft, admitted)) || isChanged
-      } while (admitted.again.begin())
+          if (step.mutate && step.handles(admitted)) isChanged = (await step.mutate(draft, admitted)) || isChanged
+      } while (admitted.reinvocation.beginRound())
       return isChanged
     },
     async validate(object, admitted) {
-      for (const step of steps) if (step.validate && step.concerns(admitted)) await step.validate(object, admitted)
+      for (const step of steps) if (step.validate && step.handles(admitted)) await step.validate(object, admitted)
     },
   }
 }

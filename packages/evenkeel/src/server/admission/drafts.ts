@@ -7,26 +7,26 @@
 import { internalError, isApiError, setOwn } from '#api'
 import type { JsonValue } from '#api'
 import { Warnings } from '../answers/warnings.ts'
-import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
-import type { Target } from '../call.ts'
+import { builtinSchemas, schemaName } from '../builtin/definitions.ts'
+import type { ResourceRef } from '../call.ts'
 import { shapeObject } from '../decode.ts'
 import { applyDefaults } from '../mutate.ts'
 import type { ObjectDraft, Resource, Subresource } from '../resources/resource.ts'
 
-const forms = new WeakMap<Subresource, Resource>()
+const bodyResources = new WeakMap<Subresource, Resource>()
 
 /** What the object of a write is: the resource, or what its subresource reads and writes (a Scale, an Eviction). */
-export function formOf({ resource, subresource }: Pick<Target, 'resource' | 'subresource'>): Resource {
+export function bodyResource({ resource, subresource }: Pick<ResourceRef, 'resource' | 'subresource'>): Resource {
   if (subresource === undefined || (subresource.kind === resource.kind && subresource.group === resource.group))
     return resource
-  let form = forms.get(subresource)
-  if (form === undefined) forms.set(subresource, (form = documentForm(resource, subresource)))
+  let form = bodyResources.get(subresource)
+  if (form === undefined) bodyResources.set(subresource, (form = subresourceBody(resource, subresource)))
   return form
 }
 
-function documentForm(owner: Resource, { group, version, kind }: Subresource): Resource {
-  const name = definitionName({ group, version, kind })
-  const { checkName, unconditionalUpdate, createOnUpdate, generation, returnsDeleted, dependents } = owner.rules
+function subresourceBody(owner: Resource, { group, version, kind }: Subresource): Resource {
+  const name = schemaName({ group, version, kind })
+  const { checkName, unconditionalUpdate, createOnUpdate, generation, returnsDeleted, dependents } = owner.strategy
   return {
     ...owner,
     group,
@@ -34,9 +34,9 @@ function documentForm(owner: Resource, { group, version, kind }: Subresource): R
     kind,
     custom: false,
     storage: { ...owner.storage, group, version, kind },
-    schema: { name, definitions: builtinDefinitions, root: builtinDefinitions(name) ?? {} },
+    schema: { name, definitions: builtinSchemas, root: builtinSchemas(name) ?? {} },
     // The rules of the owner are about the owner.
-    rules: { checkName, unconditionalUpdate, createOnUpdate, generation, returnsDeleted, dependents },
+    strategy: { checkName, unconditionalUpdate, createOnUpdate, generation, returnsDeleted, dependents },
   }
 }
 

@@ -2,11 +2,11 @@
  * What errors of admission are about.
  */
 import type { NamedSubject, UnstructuredObject } from '#api'
-import type { Target } from '../call.ts'
+import type { ResourceRef } from '../call.ts'
 
 /** The name of an object that has none yet is the beginning of the one it will get. */
-export function subjectOf(
-  { resource: { group, plural }, name }: Target,
+export function admissionSubject(
+  { resource: { group, plural }, name }: ResourceRef,
   object: Pick<UnstructuredObject, 'metadata'> | undefined,
 ): NamedSubject {
   const own = object?.metadata.name ?? ''

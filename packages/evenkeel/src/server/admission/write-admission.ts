@@ -1,42 +1,42 @@
 /**
  * The two rounds of admission around one write, as the walks call them.
  *
- * A walk asks {@link admissionOf} first: most writes concern nobody, and then nothing is done at all. The first round
+ * A walk asks {@link writeAdmissionFor} first: most writes concern nobody, and then nothing is done at all. The first round
  * is given what the client wants, before the server adds anything; the second what would be written, inside the retry
  * around a lost race, so that the old object it sees is the one that is replaced.
  */
 import { FieldPath, dedupeOwnerReferences, formatFieldError, validateManagedFields } from '#api'
 import type { JsonObject, JsonValue, ManagedFieldsEntry, OwnerReference, UnstructuredObject } from '#api'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
 import { shapeObject } from '../decode.ts'
 import { optionsObject } from '../options/write-options.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
-import { Reinvocation } from './admission.ts'
-import type { Admission, Admitted, Operation } from './admission.ts'
-import { formOf, replaceDraft } from './drafts.ts'
+import { ReinvocationContext } from './admission.ts'
+import type { AdmissionChain, AdmissionAttributes, AdmissionOperation } from './admission.ts'
+import { bodyResource, replaceDraft } from './drafts.ts'
 
 /** What is needed of a call to write for it; the server itself writes without being anybody. */
-export type Writer = Pick<Call, 'warnings'> &
-  Partial<Pick<Call, 'user' | 'query' | 'request'>> & {
+export type WriteRequest = Pick<RequestContext, 'warnings'> &
+  Partial<Pick<RequestContext, 'user' | 'query' | 'request'>> & {
     /** Takes notes for the audit log, if there is one. */
     annotate?(key: string, value: string): void
   }
 
-interface AdmittedWrite {
-  readonly call: Writer
-  readonly target: Target
-  readonly rooms: Pick<Rooms, 'admission'>
+interface WriteAdmissionOptions {
+  readonly call: WriteRequest
+  readonly target: ResourceRef
+  readonly server: Pick<ServerContext, 'admission'>
   readonly dryRun: boolean
   /** DeleteOptions; those of other operations are read from the query. */
   readonly options?: JsonObject
 }
 
 /** The admission of a write; undefined when it concerns nobody. */
-export function admissionOf(
-  operation: Operation,
-  { call, target, rooms: { admission }, dryRun, options }: AdmittedWrite,
+export function writeAdmissionFor(
+  operation: AdmissionOperation,
+  { call, target, server: { admission }, dryRun, options }: WriteAdmissionOptions,
 ): WriteAdmission | undefined {
-  if (!admission.concerns({ operation, target })) return undefined
+  if (!admission.handles({ operation, target })) return undefined
   const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
   return new WriteAdmission(admission, {
     operation,
@@ -50,7 +50,7 @@ export function admissionOf(
     annotate: (key, value) => {
       call.annotate?.(key, value)
     },
-    again: new Reinvocation(),
+    reinvocation: new ReinvocationContext(),
     ...(call.request && { signal: call.request.signal }),
   })
 }
@@ -61,11 +61,11 @@ export function admissionOf(
  * @returns what became of it; what was given when it concerns nobody
  * @throws {ApiError} when somebody refuses
  */
-export async function admitDocument(given: JsonObject, write: AdmittedWrite): Promise<JsonObject> {
-  const admission = admissionOf('CREATE', write)
+export async function admitDocument(given: JsonObject, write: WriteAdmissionOptions): Promise<JsonObject> {
+  const admission = writeAdmissionFor('CREATE', write)
   if (admission === undefined) return given
   const value = JSON.parse(JSON.stringify(given)) as JsonObject
-  const draft = shapeObject({ value, duplicates: [] }, formOf(write.target), {
+  const draft = shapeObject({ value, duplicates: [] }, bodyResource(write.target), {
     fieldValidation: 'Ignore',
     warnings: write.call.warnings,
   })
@@ -75,10 +75,10 @@ export async function admitDocument(given: JsonObject, write: AdmittedWrite): Pr
 }
 
 export class WriteAdmission {
-  readonly #admission: Admission
-  readonly #admitted: Admitted
+  readonly #admission: AdmissionChain
+  readonly #admitted: AdmissionAttributes
 
-  constructor(admission: Admission, admitted: Admitted) {
+  constructor(admission: AdmissionChain, admitted: AdmissionAttributes) {
     this.#admission = admission
     this.#admitted = admitted
   }
@@ -92,9 +92,15 @@ export class WriteAdmission {
   async mutate(draft: ObjectDraft, old?: UnstructuredObject): Promise<void> {
     const { target, warn } = this.#admitted
     const managers = draft.metadata['managedFields']
-    if (!(await this.#admission.mutate(draft, { ...this.#admitted, again: new Reinvocation(), ...(old && { old }) })))
+    if (
+      !(await this.#admission.mutate(draft, {
+        ...this.#admitted,
+        reinvocation: new ReinvocationContext(),
+        ...(old && { old }),
+      }))
+    )
       return
-    replaceDraft(draft, draft, formOf(target))
+    replaceDraft(draft, draft, bodyResource(target))
     keepManagers(draft, managers, warn)
     dedupeOwners(draft, warn)
   }

@@ -8,22 +8,22 @@ import { promisify } from 'node:util'
 import type { WireResponse } from '#wire'
 
 /** As upstream has it. */
-export const packedSizeMin = 128 * 1024
-const level = 1
+export const gzipSizeMin = 128 * 1024
+const gzipLevel = 1
 
 /** What an answer in gzip says about itself. */
-export const packedHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } as const
+export const gzipHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } as const
 
 /** The same answer, smaller if it is large and the client can read it. */
 export async function compress(response: WireResponse, acceptEncoding = ''): Promise<WireResponse> {
   const { body } = response
   if (body === undefined || !acceptsGzip(acceptEncoding) || response.headers['content-encoding'] !== undefined)
     return response
-  const headers = { ...response.headers, ...packedHeaders }
+  const headers = { ...response.headers, ...gzipHeaders }
   if (!(body instanceof Uint8Array)) return { ...response, headers, body: gzipPieces(body) }
-  if (body.byteLength < packedSizeMin) return response
+  if (body.byteLength < gzipSizeMin) return response
   const { gzip } = await import('node:zlib')
-  return { ...response, headers, body: await promisify(gzip)(body, { level }) }
+  return { ...response, headers, body: await promisify(gzip)(body, { level: gzipLevel }) }
 }
 
 /** Whether a client says that it reads gzip. */
@@ -38,7 +38,7 @@ async function* gzipPieces(body: readonly Uint8Array[] | AsyncIterable<Uint8Arra
     import('node:stream/promises'),
     import('node:stream'),
   ])
-  const packed = createGzip({ level })
+  const packed = createGzip({ level: gzipLevel })
   const fed = pipeline(Readable.from(body), packed)
   try {
     for await (const piece of packed as AsyncIterable<Uint8Array>) yield piece

@@ -5,7 +5,7 @@ import { onAbort } from '#base'
 import type { WireRequest, WireResponse } from '#wire'
 
 /** The same response; `ended` is called once, when nothing more will be sent. */
-export function whenEnded(response: WireResponse, request: WireRequest, ended: () => void): WireResponse {
+export function onResponseEnd(response: WireResponse, request: WireRequest, ended: () => void): WireResponse {
   const { body } = response
   if (body === undefined || !(Symbol.asyncIterator in body) || request.method === 'HEAD') {
     ended()
@@ -20,10 +20,10 @@ export function whenEnded(response: WireResponse, request: WireRequest, ended: (
   }
   let stop = (): void => {}
   stop = onAbort(request.signal, end)
-  return { ...response, body: { [Symbol.asyncIterator]: () => pieces(body, end) } }
+  return { ...response, body: { [Symbol.asyncIterator]: () => untilEnd(body, end) } }
 }
 
-async function* pieces(body: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array, void> {
+async function* untilEnd(body: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array, void> {
   try {
     yield* body
   } finally {

@@ -10,19 +10,19 @@ import { auditIdOf } from './audit-id.ts'
 import type { AuditOptions } from './audit-options.ts'
 import { checkAuditPolicy, defaultAuditPolicy } from './audit-policy.ts'
 import type { AuditPolicy } from './audit-policy.ts'
-import { AuditedCall } from './audited-call.ts'
-import { Chain } from './chain.ts'
+import { RequestAudit } from './audited-call.ts'
+import { HashChain } from './chain.ts'
 import { lastLink } from './file/last-link.ts'
 import { RotatingFile } from './file/rotating-file.ts'
 
-interface Surroundings {
+interface AuditLogContext {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
 }
 
 /** Where lines go. */
-interface Sink {
+interface AuditSink {
   write(line: string): void
   readonly dropped: number
   close(): Promise<void>
@@ -33,13 +33,13 @@ export class AuditLog {
   readonly policy: AuditPolicy
   readonly showsSecrets: boolean
   readonly #random: Random
-  readonly #sink: Sink
+  readonly #sink: AuditSink
   #events = 0
 
   private constructor(
     { policy = defaultAuditPolicy, secretBodies = false }: AuditOptions,
-    sink: Sink,
-    { clock, random }: Surroundings,
+    sink: AuditSink,
+    { clock, random }: AuditLogContext,
   ) {
     checkAuditPolicy(policy)
     this.clock = clock
@@ -52,14 +52,14 @@ export class AuditLog {
   /**
    * @throws {RangeError} for options that cannot be meant; what opening the file throws.
    */
-  static async open(options: AuditOptions, around: Surroundings): Promise<AuditLog> {
+  static async open(options: AuditOptions, around: AuditLogContext): Promise<AuditLog> {
     checkAuditPolicy(options.policy ?? defaultAuditPolicy)
     return new AuditLog(options, await openSink(options, around), around)
   }
 
   /** A request has arrived. */
-  begin(request: WireRequest): AuditedCall {
-    return new AuditedCall(request, auditIdOf(request, this.#random), this)
+  begin(request: WireRequest): RequestAudit {
+    return new RequestAudit(request, auditIdOf(request, this.#random), this)
   }
 
   write(event: JsonObject): void {
@@ -85,15 +85,18 @@ export class AuditLog {
   }
 }
 
-async function openSink({ file, write, chain = false }: AuditOptions, { clock, log }: Surroundings): Promise<Sink> {
+async function openSink(
+  { file, write, chain = false }: AuditOptions,
+  { clock, log }: AuditLogContext,
+): Promise<AuditSink> {
   if ((file === undefined) === (write === undefined))
     throw new RangeError('an audit log needs either a file or a function to write to')
   const key = typeof chain === 'object' ? chain.key : undefined
   if (file) {
-    const links = chain ? new Chain({ key, after: await lastLink(file.path) }) : undefined
+    const links = chain ? new HashChain({ key, after: await lastLink(file.path) }) : undefined
     return RotatingFile.open(file, { clock, log, seal: (line) => links?.seal(line) ?? line })
   }
-  const links = chain ? new Chain({ key }) : undefined
+  const links = chain ? new HashChain({ key }) : undefined
   let dropped = 0
   return {
     get dropped() {

@@ -18,7 +18,7 @@ function levelOf(
   const user = 'user' in rest ? rest.user : ann
   return decideAudit(
     { rules: [{ level: 'Metadata', ...rule }] },
-    { path, verb, place: parseResourcePath(path), ...(user && { user }) },
+    { path, verb, resourcePath: parseResourcePath(path), ...(user && { user }) },
   ).level
 }
 
@@ -70,7 +70,7 @@ describe('decideAudit', () => {
         { level: 'RequestResponse' },
       ],
     }
-    const asked = { path: '/api', place: undefined, user: ann }
+    const asked = { path: '/api', resourcePath: undefined, user: ann }
     expect(decideAudit(policy, { ...asked, verb: 'get' })).toEqual({
       level: 'Request',
       omitStages: new Set(['RequestReceived', 'Panic']),
@@ -89,7 +89,7 @@ describe('decideAudit', () => {
       decideAudit(defaultAuditPolicy, {
         verb,
         path: '/api/v1/pods',
-        place: parseResourcePath('/api/v1/pods'),
+        resourcePath: parseResourcePath('/api/v1/pods'),
         user: ann,
       }).level
     expect(['create', 'update', 'patch', 'delete', 'deletecollection'].map(at)).toEqual(Array(5).fill('Metadata'))

@@ -3,7 +3,7 @@
  *
  * Rules are tried in order and the first that fits decides; a request that none fits is not written down.
  */
-import type { Call, Routed, User } from '../call.ts'
+import type { RequestContext, RequestInfo, User } from '../call.ts'
 
 const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 
@@ -58,11 +58,11 @@ export interface AuditDecision {
 }
 
 /** What a policy looks at; there is no user when nobody could say who it is. */
-type Audited = Pick<Routed, 'verb' | 'path' | 'place'> & Partial<Pick<Call, 'user'>>
+type AuditSubject = Pick<RequestInfo, 'verb' | 'path' | 'resourcePath'> & Partial<Pick<RequestContext, 'user'>>
 
 export function decideAudit(
   { rules, omitStages = [], omitManagedFields = false }: AuditPolicy,
-  audited: Audited,
+  audited: AuditSubject,
 ): AuditDecision {
   const rule = rules.find((one) => fits(one, audited))
   return {
@@ -101,15 +101,15 @@ function checkStages(given: readonly AuditStage[]): void {
       throw new RangeError(`there is no audit stage ${JSON.stringify(stage)}, only ${stages.join(', ')}`)
 }
 
-function fits(rule: AuditRule, audited: Audited): boolean {
+function fits(rule: AuditRule, audited: AuditSubject): boolean {
   const { users = [], userGroups = [], verbs = [], resources = [], namespaces = [], nonResourceURLs = [] } = rule
   if (users.length > 0 && !(audited.user && users.includes(audited.user.name))) return false
   if (userGroups.length > 0 && !isMember(audited.user, userGroups)) return false
   if (verbs.length > 0 && !verbs.includes(audited.verb)) return false
-  if (resources.length > 0 || namespaces.length > 0) return fitsPlace(rule, audited)
+  if (resources.length > 0 || namespaces.length > 0) return fitsResourcePath(rule, audited)
   return (
     nonResourceURLs.length === 0 ||
-    (audited.place === undefined && nonResourceURLs.some((pattern) => fitsPath(pattern, audited.path)))
+    (audited.resourcePath === undefined && nonResourceURLs.some((pattern) => fitsPath(pattern, audited.path)))
   )
 }
 
@@ -121,14 +121,17 @@ function fitsPath(pattern: string, path: string): boolean {
   return pattern === path || (pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, '')))
 }
 
-function fitsPlace({ resources = [], namespaces = [] }: AuditRule, { place }: Audited): boolean {
+function fitsResourcePath(
+  { resources = [], namespaces = [] }: AuditRule,
+  { resourcePath: place }: AuditSubject,
+): boolean {
   if (place === undefined || (namespaces.length > 0 && !namespaces.includes(place.namespace))) return false
   return resources.length === 0 || resources.some((one) => fitsResources(one, place))
 }
 
 function fitsResources(
   { group = '', resources = [], resourceNames = [] }: AuditResources,
-  place: NonNullable<Routed['place']>,
+  place: NonNullable<RequestInfo['resourcePath']>,
 ): boolean {
   if (group !== place.group && group !== '*') return false
   if (resources.length === 0) return true

@@ -8,9 +8,9 @@ import { toStatus } from '#api'
 import type { JsonObject, JsonObjectDraft, Status } from '#api'
 import { formatMicroTime, setOwn } from '#api'
 import type { WireRequest, WireResponse } from '#wire'
-import type { Access, Verdict } from '../access/access.ts'
+import type { AuthorizerChain, AuthorizationDecision } from '../access/access.ts'
 import { userInfo } from '../authentication/person.ts'
-import type { Call, Routed } from '../call.ts'
+import type { RequestContext, RequestInfo } from '../call.ts'
 import { ChangedRequest } from '../requests/changed-request.ts'
 import { readBody } from '../decode.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -18,19 +18,19 @@ import { decideAudit, reaches } from './audit-policy.ts'
 import type { AuditDecision, AuditLevel, AuditStage } from './audit-policy.ts'
 import { documentOf, nameIn, withoutManagers } from './documents.ts'
 import { isSensitive } from './sensitive.ts'
-import { whenEnded } from '../answers/when-ended.ts'
+import { onResponseEnd } from '../answers/when-ended.ts'
 
 const agentMax = 1024
 const annotationsMax = 64
 
-export class AuditedCall {
+export class RequestAudit {
   readonly id: string
   readonly #log: AuditLog
   readonly #request: WireRequest
   readonly #receivedMs: number
   readonly #annotations: JsonObjectDraft = {}
-  #routed: Routed | undefined
-  #call: Call | undefined
+  #info: RequestInfo | undefined
+  #call: RequestContext | undefined
   #decision: AuditDecision | undefined
   #isSensitive = false
   #requestObject: JsonObject | undefined
@@ -44,13 +44,13 @@ export class AuditedCall {
   }
 
   /** The path is read. */
-  isRouted(routed: Routed): void {
-    this.#routed = routed
-    this.#isSensitive = !this.#log.showsSecrets && isSensitive(routed.place)
+  setRequestInfo(info: RequestInfo): void {
+    this.#info = info
+    this.#isSensitive = !this.#log.showsSecrets && isSensitive(info.resourcePath)
   }
 
   /** It is known who calls. The call takes notes for the log from here on. */
-  isKnown(call: Call): Call {
+  setUser(call: RequestContext): RequestContext {
     this.#call = call
     this.#decide()
     this.#write('RequestReceived')
@@ -65,24 +65,24 @@ export class AuditedCall {
   }
 
   /** It is known as whom. */
-  isSomebodyElse(call: Call): void {
+  setImpersonatedUser(call: RequestContext): void {
     this.#call = call
   }
 
   /** The same door, with an ear at it. */
-  overhear(access: Access): Access {
-    if (!this.#isLogged()) return access
-    const note = (verdict: Verdict): Verdict => {
+  watchAuthorizer(authorizer: AuthorizerChain): AuthorizerChain {
+    if (!this.#isLogged()) return authorizer
+    const note = (verdict: AuthorizationDecision): AuthorizationDecision => {
       this.#annotate('authorization.k8s.io/decision', verdict.allowed ? 'allow' : 'forbid')
-      this.#annotate('authorization.k8s.io/reason', verdict.why)
+      this.#annotate('authorization.k8s.io/reason', verdict.reason)
       return verdict
     }
     return {
       decide(question) {
-        const asked = access.decide(question)
+        const asked = authorizer.decide(question)
         return asked instanceof Promise ? asked.then(note) : note(asked)
       },
-      rulesFor: (user, namespace) => access.rulesFor(user, namespace),
+      rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace),
     }
   }
 
@@ -91,8 +91,8 @@ export class AuditedCall {
    *
    * @throws {ApiError} `RequestEntityTooLarge`
    */
-  async withBody(call: Call): Promise<Call> {
-    if (call.place === undefined || call.request.body === undefined || !this.#shows('Request')) return call
+  async captureBody(call: RequestContext): Promise<RequestContext> {
+    if (call.resourcePath === undefined || call.request.body === undefined || !this.#shows('Request')) return call
     const { request } = call
     const body = await readBody(request)
     this.#requestObject = await documentOf(body, request.headers['content-type'])
@@ -100,32 +100,32 @@ export class AuditedCall {
   }
 
   /** It failed, and this is why. */
-  hasFailed(error: unknown, { isExpected }: { isExpected: boolean }): void {
+  setFailure(error: unknown, { isExpected }: { isExpected: boolean }): void {
     this.#failure = { status: toStatus(error), isExpected }
   }
 
   /** It is answered: the response to send. */
-  async ends(response: WireResponse): Promise<WireResponse> {
+  async complete(response: WireResponse): Promise<WireResponse> {
     if (this.#decision === undefined) this.#decide()
     if (!this.#isLogged()) return response
     if (this.#call === undefined) this.#write('ResponseStarted', response)
     else if (this.#failure && !this.#failure.isExpected) this.#write('Panic', response)
-    else if (this.#routed?.verb === 'watch' && response.status < 300) return this.#streams(response)
+    else if (this.#info?.verb === 'watch' && response.status < 300) return this.#streams(response)
     else this.#write('ResponseComplete', response, await this.#shown(response))
     return response
   }
 
   #streams(response: WireResponse): WireResponse {
     this.#write('ResponseStarted', response)
-    return whenEnded(response, this.#request, () => {
+    return onResponseEnd(response, this.#request, () => {
       this.#write('ResponseComplete', response)
     })
   }
 
   #decide(): void {
-    const { verb = '', path = '', place } = this.#routed ?? {}
+    const { verb = '', path = '', resourcePath: place } = this.#info ?? {}
     const user = this.#call?.impersonator ?? this.#call?.user
-    this.#decision = decideAudit(this.#log.policy, { verb, path, place, ...(user && { user }) })
+    this.#decision = decideAudit(this.#log.policy, { verb, path, resourcePath: place, ...(user && { user }) })
   }
 
   #isLogged(): boolean {
@@ -142,11 +142,11 @@ export class AuditedCall {
 
   /** The answer as an object, as far as it is needed: for its own sake, or for the name that something new was given. */
   async #shown({ body, headers, status }: WireResponse): Promise<JsonObject | undefined> {
-    const isNew = this.#routed?.verb === 'create' && status < 300
+    const isNew = this.#info?.verb === 'create' && status < 300
     if (
       !(body instanceof Uint8Array) ||
       !(isNew || this.#shows('RequestResponse')) ||
-      this.#routed?.place === undefined
+      this.#info?.resourcePath === undefined
     )
       return undefined
     return documentOf(body, headers['content-type'])
@@ -162,7 +162,7 @@ export class AuditedCall {
       auditID: this.id,
       stage,
       requestURI: this.#request.target,
-      verb: this.#routed?.verb ?? '',
+      verb: this.#info?.verb ?? '',
       ...this.#who(),
       ...this.#where(shown),
       ...(response && { responseStatus: this.#status(response, stage) }),
@@ -188,7 +188,7 @@ export class AuditedCall {
   }
 
   #where(shown: JsonObject | undefined): JsonObjectDraft {
-    const place = this.#routed?.place
+    const place = this.#info?.resourcePath
     if (place === undefined) return {}
     const parts = {
       resource: place.resource,

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TestServer } from '../client.fixture.ts'
-import { Chain, verifyAuditLog } from './chain.ts'
+import { HashChain, verifyAuditLog } from './chain.ts'
 import { auditBackups } from './file/rotating-file.ts'
 
 let folder = ''
@@ -21,7 +21,7 @@ async function write(lines: readonly string[]): Promise<void> {
 }
 
 function sealed(key?: string): string[] {
-  const chain = new Chain({ key })
+  const chain = new HashChain({ key })
   return Array.from({ length: 5 }, (_, index) => chain.seal(JSON.stringify({ kind: 'Event', number: index })))
 }
 

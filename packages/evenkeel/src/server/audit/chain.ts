@@ -18,7 +18,7 @@ const start: ChainLink = { sequence: 0, hash: '' }
 const suffix = /,"chain":"(\d{1,15}) ([0-9a-f]{64})"\}$/
 
 /** Adds links to lines. */
-export class Chain {
+export class HashChain {
   readonly #key: string | undefined
   #last: ChainLink
 

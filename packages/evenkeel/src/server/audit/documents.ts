@@ -14,14 +14,14 @@ const shownBytesMax = 1024 * 1024
 export async function documentOf(bytes: Uint8Array, contentType: string | undefined): Promise<JsonObject | undefined> {
   if (bytes.byteLength === 0 || bytes.byteLength > shownBytesMax) return undefined
   try {
-    const value = await read(bytes, contentType ?? '')
+    const value = await parseDocument(bytes, contentType ?? '')
     return isJsonObject(value) || Array.isArray(value) ? (value as JsonObject) : undefined
   } catch {
     return undefined
   }
 }
 
-async function read(bytes: Uint8Array, contentType: string): Promise<JsonValue> {
+async function parseDocument(bytes: Uint8Array, contentType: string): Promise<JsonValue> {
   const format = formatOfBody(contentType)
   if (format === 'protobuf') return decodeProtobuf(bytes)
   if (format === 'yaml' || /\+yaml\b/.test(contentType)) return (await readYaml(bytes)).value
@@ -45,11 +45,11 @@ export function withoutManagers(object: JsonObject): JsonObject {
   const { metadata, items } = object
   return {
     ...object,
-    ...(isJsonObject(metadata) && 'managedFields' in metadata && { metadata: without(metadata, 'managedFields') }),
+    ...(isJsonObject(metadata) && 'managedFields' in metadata && { metadata: withoutField(metadata, 'managedFields') }),
     ...(Array.isArray(items) && { items: items.map((item) => (isJsonObject(item) ? withoutManagers(item) : item)) }),
   }
 }
 
-function without(object: JsonObject, name: string): JsonObject {
+function withoutField(object: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name))
 }

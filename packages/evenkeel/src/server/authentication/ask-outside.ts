@@ -4,13 +4,13 @@
 import { deadline, onAbort } from '#base'
 import type { Clock } from '#base'
 import { connectHttps, readJson } from '#wire'
-import type { Connection, HttpsOptions } from '#wire'
+import type { HttpsConnection, HttpsOptions } from '#wire'
 import type { JsonObject, JsonValue } from '#api'
 
-export interface Outside {
+export interface HttpsJsonOptions {
   readonly clock: Clock
   readonly caPem?: string | undefined
-  connect?: ((destination: HttpsOptions) => Connection) | undefined
+  connect?: ((destination: HttpsOptions) => HttpsConnection) | undefined
   /** Aborts when nothing is asked any more: no connection is kept then. */
   readonly stopping: AbortSignal
 }
@@ -19,11 +19,11 @@ const timeoutMs = 10_000
 const bytesMax = 1_048_576
 
 /** Asks under addresses of any origin, with a connection for each. */
-export class OutsideCalls {
-  readonly #outside: Outside
-  readonly #connections = new Map<string, Connection>()
+export class HttpsJsonClient {
+  readonly #outside: HttpsJsonOptions
+  readonly #connections = new Map<string, HttpsConnection>()
 
-  constructor(outside: Outside) {
+  constructor(outside: HttpsJsonOptions) {
     this.#outside = outside
     onAbort(outside.stopping, () => {
       for (const connection of this.#connections.values()) connection.close()
@@ -35,7 +35,7 @@ export class OutsideCalls {
    *
    * @throws {Error} without a word of what was answered: it may be anything.
    */
-  async ask(url: URL, document?: JsonObject): Promise<JsonValue> {
+  async request(url: URL, document?: JsonObject): Promise<JsonValue> {
     const { clock } = this.#outside
     const { signal, done } = deadline(clock, timeoutMs)
     const sent =
@@ -59,7 +59,7 @@ export class OutsideCalls {
     }
   }
 
-  #connection(origin: string): Connection {
+  #connection(origin: string): HttpsConnection {
     const known = this.#connections.get(origin)
     if (known) return known
     const { connect = connectHttps, caPem, stopping } = this.#outside

@@ -85,7 +85,7 @@ describe('row 4: nobody is anonymous', () => {
     ).toBe(401)
     const open = await start({
       authentication: { anonymous: true },
-      authorization: [() => ({ allowed: true, why: '' })],
+      authorization: [() => ({ allowed: true, reason: '' })],
     })
     expect((await open.who()).user).toEqual({ username: 'system:anonymous', groups: ['system:unauthenticated'] })
   })

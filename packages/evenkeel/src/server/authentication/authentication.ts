@@ -5,17 +5,17 @@
  * bearer token (static, of a service account, of an OpenID issuer, by webhook), and what the embedder brings.
  */
 import type { Clock, Logger, Random } from '#base'
-import type { Connection, HttpsOptions } from '#wire'
+import type { HttpsConnection, HttpsOptions } from '#wire'
 import type { Authenticator } from '../authenticate.ts'
-import type { Rooms } from '../call.ts'
+import type { ServerContext } from '../call.ts'
 import type { Identity } from '../identity/identity.ts'
 import { ChangedRequest } from '../requests/changed-request.ts'
-import type { View } from '../views/view.ts'
-import { AccountKeys } from './accounts/account-keys.ts'
-import { AccountTokens } from './accounts/account-tokens.ts'
-import { find } from './accounts/token-request.ts'
+import type { Informer } from '../views/view.ts'
+import { ServiceAccountKeys } from './accounts/account-keys.ts'
+import { ServiceAccountTokens } from './accounts/account-tokens.ts'
+import { findObject } from './accounts/token-request.ts'
 import type { TokenRequestOptions } from './accounts/token-request.ts'
-import { BearerTokens } from './bearer/bearer.ts'
+import { BearerTokenAuthenticator } from './bearer/bearer.ts'
 import { staticTokens } from './bearer/static-tokens.ts'
 import type { StaticToken } from './bearer/static-tokens.ts'
 import { readTokenFile } from './bearer/token-file.ts'
@@ -27,10 +27,10 @@ import { administrator } from './person.ts'
 
 export interface Authentication {
   /** All kinds of bearer tokens: for callers, and for reviews. */
-  readonly tokens: BearerTokens
-  readonly accounts: TokenRequestOptions
+  readonly tokens: BearerTokenAuthenticator
+  readonly serviceAccounts: TokenRequestOptions
   /** Where the keys of service accounts are, if not here. */
-  readonly keysUrl: string | undefined
+  readonly jwksUri: string | undefined
   /** For callers over sockets, in the order in which they are asked. */
   readonly authenticators: readonly Authenticator[]
   readonly anonymous: boolean
@@ -38,17 +38,17 @@ export interface Authentication {
   readonly authoritiesPem: string
 }
 
-interface Surroundings {
+interface AuthenticationContext {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
   /** Of a server that listens. */
   readonly identity: Identity | undefined
   /** The view of service accounts. */
-  readonly accounts: View
+  readonly accounts: Informer
   /** There once the server is. */
-  rooms(): Rooms
-  connect?: ((destination: HttpsOptions) => Connection) | undefined
+  server(): ServerContext
+  connect?: ((destination: HttpsOptions) => HttpsConnection) | undefined
   readonly stopping: AbortSignal
 }
 
@@ -57,12 +57,15 @@ const defaultIssuer = 'https://kubernetes.default.svc.cluster.local'
 /** @throws {RangeError} for keys, certificates and addresses that are none. */
 export async function makeAuthentication(
   options: AuthenticationOptions,
-  surroundings: Surroundings,
+  context: AuthenticationContext,
 ): Promise<Authentication> {
-  const { clock, identity } = surroundings
-  const { serviceAccounts = {}, frontProxy, clientAuthorities = [], authenticators = [] } = options
-  const accounts = makeAccounts(options, surroundings)
-  const tokens = new BearerTokens(await tokenKinds(options, { accounts, surroundings }), accounts.audiences)
+  const { clock, identity } = context
+  const { serviceAccounts = {}, frontProxy, clientCaPems: clientAuthorities = [], authenticators = [] } = options
+  const accounts = makeServiceAccountTokens(options, context)
+  const tokens = new BearerTokenAuthenticator(
+    await tokenAuthenticators(options, { accounts, context }),
+    accounts.audiences,
+  )
   const ofUsers = [...(identity ? [identity.authority.certificatePem] : []), ...clientAuthorities]
   const proxies =
     frontProxy &&
@@ -72,51 +75,51 @@ export async function makeAuthentication(
     })
   return {
     tokens,
-    accounts: {
+    serviceAccounts: {
       tokens: accounts,
-      lifeSecondsMax: serviceAccounts.lifeSecondsMax ?? 0,
-      extend: serviceAccounts.extendMounted ?? true,
+      maxExpirationSeconds: serviceAccounts.maxTokenExpirationSeconds ?? 0,
+      extendExpiration: serviceAccounts.extendTokenExpiration ?? true,
     },
-    keysUrl: serviceAccounts.keysUrl,
+    jwksUri: serviceAccounts.jwksUri,
     authenticators: [
       ...(proxies ? [proxies] : []),
       certificateAuthenticator(new ClientCertificates(ofUsers, clock)),
       tokens.authenticator,
-      ...authenticators.map(shownRequests),
+      ...authenticators.map(withReadOnlyRequest),
     ],
     anonymous: options.anonymous ?? false,
     authoritiesPem: [...ofUsers, ...(frontProxy ? [frontProxy.caPem] : [])].join('\n'),
   }
 }
 
-function makeAccounts(
+function makeServiceAccountTokens(
   { serviceAccounts: { issuer = defaultIssuer, audiences, keys } = {} }: AuthenticationOptions,
-  { clock, random, identity, accounts, rooms }: Surroundings,
-): AccountTokens {
+  { clock, random, identity, accounts, server }: AuthenticationContext,
+): ServiceAccountTokens {
   const [first = defaultIssuer, ...others] = typeof issuer === 'string' ? [issuer] : issuer
-  return new AccountTokens({
-    keys: new AccountKeys(keys ?? identity?.accountKeys ?? []),
+  return new ServiceAccountTokens({
+    keys: new ServiceAccountKeys(keys ?? identity?.accountKeys ?? []),
     issuers: [first, ...others],
     audiences: audiences ?? [first, ...others],
     objects: {
-      account: (namespace, name) => accounts.get(name, { namespace }),
-      find: (plural, namespace, name) => find(plural, { rooms: rooms(), namespace, name }),
+      serviceAccount: (namespace, name) => accounts.get(name, { namespace }),
+      find: (plural, namespace, name) => findObject(plural, { server: server(), namespace, name }),
     },
     clock,
     random,
   })
 }
 
-async function tokenKinds(
+async function tokenAuthenticators(
   { tokens = {}, tokenFile, oidc = [], webhook }: AuthenticationOptions,
-  { accounts, surroundings }: { accounts: AccountTokens; surroundings: Surroundings },
+  { accounts, context }: { accounts: ServiceAccountTokens; context: AuthenticationContext },
 ): Promise<TokenAuthenticator[]> {
-  const { identity } = surroundings
+  const { identity } = context
   const given: StaticToken[] = Object.entries(tokens).map(([token, user]) => ({ token, user }))
   const inFile = tokenFile === undefined ? [] : await readTokenFile(tokenFile)
   const own = identity ? [{ token: identity.token, user: administrator }] : []
   // Those who ask others are loaded when there is somebody to ask: most servers start without them.
-  const outside = { ...surroundings, audiences: accounts.audiences }
+  const outside = { ...context, audiences: accounts.audiences }
   return [
     staticTokens([...given, ...inFile, ...own], accounts.audiences),
     accounts.authenticator,
@@ -128,6 +131,6 @@ async function tokenKinds(
 }
 
 /** Code of others is shown requests whose signals are Node's. */
-function shownRequests(authenticator: Authenticator): Authenticator {
-  return (routed) => authenticator({ ...routed, request: new ChangedRequest(routed.request) })
+function withReadOnlyRequest(authenticator: Authenticator): Authenticator {
+  return (info) => authenticator({ ...info, request: new ChangedRequest(info.request) })
 }

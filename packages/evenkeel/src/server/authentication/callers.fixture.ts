@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
-import type { Credential } from '#wire'
+import type { CertificateKeyPair } from '#wire'
 import { makeIdentity } from '../identity/identity.ts'
 import type { Identity } from '../identity/identity.ts'
 import { startServer } from '../server.ts'
@@ -14,7 +14,7 @@ interface Caller {
   readonly path?: string
   readonly method?: string
   readonly headers?: Readonly<Record<string, string | string[]>>
-  readonly client?: Credential
+  readonly client?: CertificateKeyPair
   readonly body?: unknown
   readonly session?: Buffer
 }

@@ -24,7 +24,7 @@ export interface AuthenticationOptions {
    *
    * @default none
    */
-  clientAuthorities?: readonly string[]
+  clientCaPems?: readonly string[]
   /** Tokens of service accounts. */
   serviceAccounts?: ServiceAccountOptions
   /**
@@ -84,19 +84,19 @@ export interface ServiceAccountOptions {
    *
    * @default `/openid/v1/jwks` of this server
    */
-  keysUrl?: string
+  jwksUri?: string
   /**
    * The longest life of a token, in seconds; 0 for no limit.
    *
    * @default 0
    */
-  lifeSecondsMax?: number
+  maxTokenExpirationSeconds?: number
   /**
    * Tokens that are mounted into pods live for a year, with a warning after the hour they asked for.
    *
    * @default true
    */
-  extendMounted?: boolean
+  extendTokenExpiration?: boolean
 }
 
 export interface FrontProxyOptions {

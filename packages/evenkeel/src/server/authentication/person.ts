@@ -20,7 +20,7 @@ export const anonymous: User = { name: anonymousName, groups: [unauthenticatedGr
 export const administrator: User = { name: 'evenkeel-admin', groups: ['system:masters', authenticatedGroup] }
 
 /** Whoever was recognized is in the group of all who were, unless the groups say something else. */
-export function asAuthenticated(user: User): User {
+export function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user
   if (name === anonymousName || groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup))
     return user
@@ -28,34 +28,34 @@ export function asAuthenticated(user: User): User {
 }
 
 /** Namespace and name of a service account. */
-export interface AccountName {
+export interface ServiceAccountName {
   readonly namespace: string
   readonly name: string
 }
 
-const accountPrefix = 'system:serviceaccount:'
+const serviceAccountPrefix = 'system:serviceaccount:'
 const nodePrefix = 'system:node:'
 
-export function formatAccount({ namespace, name }: AccountName): string {
-  return `${accountPrefix}${namespace}:${name}`
+export function formatServiceAccount({ namespace, name }: ServiceAccountName): string {
+  return `${serviceAccountPrefix}${namespace}:${name}`
 }
 
 /** The service account that a user name means, if it means one. */
-export function parseAccount(userName: string): AccountName | undefined {
-  if (!userName.startsWith(accountPrefix)) return undefined
-  const [namespace = '', name = '', ...rest] = userName.slice(accountPrefix.length).split(':')
+export function parseServiceAccount(userName: string): ServiceAccountName | undefined {
+  if (!userName.startsWith(serviceAccountPrefix)) return undefined
+  const [namespace = '', name = '', ...rest] = userName.slice(serviceAccountPrefix.length).split(':')
   const isProper =
     rest.length === 0 && checkDnsLabelName(namespace).length === 0 && checkDnsSubdomainName(name).length === 0
   return isProper ? { namespace, name } : undefined
 }
 
 /** The groups that every service account of a namespace is in. */
-export function accountGroups(namespace: string): string[] {
+export function serviceAccountGroups(namespace: string): string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
 
 /** The node that a user name means, if it means one. */
-export function parseNode(userName: string): string | undefined {
+export function parseNodeName(userName: string): string | undefined {
   if (!userName.startsWith(nodePrefix)) return undefined
   const name = userName.slice(nodePrefix.length)
   return checkDnsSubdomainName(name).length === 0 ? name : undefined

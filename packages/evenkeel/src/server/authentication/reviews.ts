@@ -4,8 +4,8 @@
 import { badRequest, isJsonObject } from '#api'
 import type { JsonObject, JsonObjectDraft } from '#api'
 import { audiencesOf } from './accounts/account-claims.ts'
-import type { BearerTokens } from './bearer/bearer.ts'
-import { isGood } from './bearer/token.ts'
+import type { BearerTokenAuthenticator } from './bearer/bearer.ts'
+import { isAuthenticatedToken } from './bearer/token.ts'
 import { userInfo } from './person.ts'
 
 /**
@@ -13,7 +13,10 @@ import { userInfo } from './person.ts'
  *
  * @throws {ApiError} `BadRequest`, without a token.
  */
-export async function tokenReviewStatus({ spec }: JsonObjectDraft, tokens: BearerTokens): Promise<JsonObject> {
+export async function tokenReviewStatus(
+  { spec }: JsonObjectDraft,
+  tokens: BearerTokenAuthenticator,
+): Promise<JsonObject> {
   const { token, audiences } = isJsonObject(spec) ? spec : {}
   if (typeof token !== 'string' || token === '') throw badRequest('token is required for TokenReview in authentication')
   const wanted = audiencesOf(audiences)
@@ -21,6 +24,6 @@ export async function tokenReviewStatus({ spec }: JsonObjectDraft, tokens: Beare
   const verdict = /\s/.test(token)
     ? { error: 'invalid bearer token' }
     : await tokens.review(token, wanted.length === 0 ? tokens.audiences : wanted)
-  if (!isGood(verdict)) return { user: {}, error: verdict.error }
+  if (!isAuthenticatedToken(verdict)) return { user: {}, error: verdict.error }
   return { authenticated: true, user: userInfo(verdict.user), audiences: [...verdict.audiences] }
 }

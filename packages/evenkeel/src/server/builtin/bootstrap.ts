@@ -5,9 +5,9 @@
  * Runs at every start and makes only what is missing; two servers on one store may run it at the same time.
  */
 import { isAlreadyExists } from '#api'
-import type { Rooms, Target } from '../call.ts'
-import { installDefaults } from '../permission/defaults/install-defaults.ts'
-import { fetchCurrent } from '../persist.ts'
+import type { ServerContext, ResourceRef } from '../call.ts'
+import { installDefaultRoles } from '../permission/defaults/install-defaults.ts'
+import { getStored } from '../persist.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
 import { createObject } from '../walks/create.ts'
 import { Warnings } from '../answers/warnings.ts'
@@ -15,8 +15,8 @@ import { Warnings } from '../answers/warnings.ts'
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
 /** Makes what is missing. */
-export async function bootstrap(rooms: Rooms, { port }: { port: number }): Promise<void> {
-  await Promise.all(namespaces.map((name) => ensure({ plural: 'namespaces', name, namespace: '', rest: {} }, rooms)))
+export async function bootstrap(server: ServerContext, { port }: { port: number }): Promise<void> {
+  await Promise.all(namespaces.map((name) => ensure({ plural: 'namespaces', name, namespace: '', rest: {} }, server)))
   await ensure(
     {
       plural: 'services',
@@ -36,23 +36,23 @@ export async function bootstrap(rooms: Rooms, { port }: { port: number }): Promi
         },
       },
     },
-    rooms,
+    server,
   )
-  await installDefaults(rooms)
+  await installDefaultRoles(server)
 }
 
-interface Wanted {
+interface BootstrapObject {
   readonly plural: string
   readonly name: string
   readonly namespace: string
   readonly rest: object
 }
 
-async function ensure({ plural, name, namespace, rest }: Wanted, rooms: Rooms): Promise<void> {
-  const resource = rooms.registry.find('', 'v1', plural)
+async function ensure({ plural, name, namespace, rest }: BootstrapObject, server: ServerContext): Promise<void> {
+  const resource = server.registry.find('', 'v1', plural)
   if (resource === undefined) return
-  const target: Target = { resource, namespace, name }
-  if (await fetchCurrent(name, { rooms, target })) return
+  const target: ResourceRef = { resource, namespace, name }
+  if (await getStored(name, { server, target })) return
   const draft = (): ObjectDraft => ({
     apiVersion: 'v1',
     kind: resource.kind,
@@ -60,7 +60,7 @@ async function ensure({ plural, name, namespace, rest }: Wanted, rooms: Rooms): 
     ...structuredClone(rest),
   })
   try {
-    await createObject(draft, { call: { warnings: new Warnings() }, target, rooms, dryRun: false })
+    await createObject(draft, { call: { warnings: new Warnings() }, target, server, dryRun: false })
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
   }

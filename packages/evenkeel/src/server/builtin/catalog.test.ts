@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import type { Rules } from '../resources/resource.ts'
-import type { Columns } from '../tables/columns.ts'
+import type { ResourceStrategy } from '../resources/resource.ts'
+import type { TableColumns } from '../tables/columns.ts'
 import { makeCatalog } from './catalog.ts'
-import { builtinDefinitions, definitionName, publishedName } from './definitions.ts'
+import { builtinSchemas, schemaName, publishedSchemaName } from './definitions.ts'
 
 const asked: string[] = []
 const catalog = makeCatalog({
-  rulesFor: (group, kind) => {
+  strategyFor: (group, kind) => {
     asked.push(`${group}/${kind}`)
-    return {} as Rules
+    return {} as ResourceStrategy
   },
-  columnsFor: () => ({ definitions: [], cells: () => [] }) satisfies Columns,
+  columnsFor: () => ({ definitions: [], cells: () => [] }) satisfies TableColumns,
 })
 
 function find(group: string, version: string, plural: string) {
@@ -113,11 +113,11 @@ test('builtinDefinitions know every name that a definition refers to', () => {
   const visitName = (name: string): void => {
     if (seen.has(name)) return
     seen.add(name)
-    const definition = builtinDefinitions(name)
+    const definition = builtinSchemas(name)
     expect(definition, name).toBeDefined()
     visit(definition)
   }
-  for (const resource of catalog) visitName(definitionName(resource))
+  for (const resource of catalog) visitName(schemaName(resource))
   expect(seen.size).toBeGreaterThan(300)
 })
 
@@ -131,20 +131,20 @@ test('builtinDefinitions know nothing of names that are no definitions', () => {
     'constructor.name',
     'core.v2.Pod',
   ]) {
-    expect(builtinDefinitions(name), name).toBeUndefined()
+    expect(builtinSchemas(name), name).toBeUndefined()
   }
 })
 
 test('publishedName gives the names that clients look up', () => {
-  expect(publishedName('core.v1.Pod')).toBe('io.k8s.api.core.v1.Pod')
-  expect(publishedName('meta.v1.ObjectMeta')).toBe('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
-  expect(publishedName('quantity.Quantity')).toBe('io.k8s.apimachinery.pkg.api.resource.Quantity')
-  expect(publishedName('apiextensions.v1.CustomResourceDefinition')).toBe(
+  expect(publishedSchemaName('core.v1.Pod')).toBe('io.k8s.api.core.v1.Pod')
+  expect(publishedSchemaName('meta.v1.ObjectMeta')).toBe('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')
+  expect(publishedSchemaName('quantity.Quantity')).toBe('io.k8s.apimachinery.pkg.api.resource.Quantity')
+  expect(publishedSchemaName('apiextensions.v1.CustomResourceDefinition')).toBe(
     'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition',
   )
 })
 
 test('definitionName is the first word of the group, then version and kind', () => {
-  expect(definitionName({ group: '', version: 'v1', kind: 'Pod' })).toBe('core.v1.Pod')
-  expect(definitionName({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'Role' })).toBe('rbac.v1.Role')
+  expect(schemaName({ group: '', version: 'v1', kind: 'Pod' })).toBe('core.v1.Pod')
+  expect(schemaName({ group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'Role' })).toBe('rbac.v1.Role')
 })

@@ -6,15 +6,15 @@
  */
 import { assert } from '#base'
 import type { Schema, SchemaNode } from '#api'
-import type { Resource, ResourceStorage, Rules, Subresource, Verb } from '../resources/resource.ts'
-import type { Columns } from '../tables/columns.ts'
-import { builtinDefinitions, definitionName } from './definitions.ts'
+import type { Resource, ResourceStorage, ResourceStrategy, Subresource, Verb } from '../resources/resource.ts'
+import type { TableColumns } from '../tables/columns.ts'
+import { builtinSchemas, schemaName } from './definitions.ts'
 import { recordTexts } from './generated/records.ts'
 
 /** What the catalog needs to know of a kind beside its record. */
 interface CatalogParts {
-  rulesFor(group: string, kind: string): Rules
-  columnsFor(group: string, kind: string): Columns
+  strategyFor(group: string, kind: string): ResourceStrategy
+  columnsFor(group: string, kind: string): TableColumns
 }
 
 /** One generated resource; absent means: all eight verbs, cluster scope, stored under its own names. */
@@ -44,7 +44,7 @@ const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get'
 /** Every built-in resource, in the order in which discovery lists them; records are shared, never to be changed. */
 export function makeCatalog(parts: CatalogParts): readonly Resource[] {
   // A process may start thousands of servers: tests, simulations.
-  if (last?.parts.rulesFor === parts.rulesFor && last.parts.columnsFor === parts.columnsFor) return last.resources
+  if (last?.parts.strategyFor === parts.strategyFor && last.parts.columnsFor === parts.columnsFor) return last.resources
   const resources = unpackAll(parts)
   last = { parts, resources }
   return resources
@@ -59,13 +59,13 @@ function unpackAll(parts: CatalogParts): Resource[] {
   })
 }
 
-interface Place {
+interface UnpackContext {
   readonly group: string
   readonly version: string
   readonly parts: CatalogParts
 }
 
-function unpack(packed: PackedResource, { group, version, parts }: Place): Resource {
+function unpack(packed: PackedResource, { group, version, parts }: UnpackContext): Resource {
   const { kind, plural, singular } = packed
   return {
     group,
@@ -82,10 +82,10 @@ function unpack(packed: PackedResource, { group, version, parts }: Place): Resou
       unpackSubresource(subresource, { group, version, kind }),
     ),
     storage: storageOf(packed, { group, version, parts }),
-    schema: new BuiltinSchema(definitionName({ group, version, kind })),
+    schema: new BuiltinSchema(schemaName({ group, version, kind })),
     custom: false,
     ...(packed.virtual && { virtual: packed.virtual }),
-    rules: parts.rulesFor(group, kind),
+    strategy: parts.strategyFor(group, kind),
     columns: parts.columnsFor(group, kind),
   }
 }
@@ -103,7 +103,7 @@ function unpackSubresource(
   }
 }
 
-function storageOf({ kind, plural, storage }: PackedResource, { group, version }: Place): ResourceStorage {
+function storageOf({ kind, plural, storage }: PackedResource, { group, version }: UnpackContext): ResourceStorage {
   if (!storage) return { group, plural, version, kind }
   return { group: storage[0], version: storage[1], kind: storage[2], plural: storage[3] }
 }
@@ -114,7 +114,7 @@ function toVerbs(text: string): readonly Verb[] {
 
 /** The schema of a built-in kind, whose definition is not parsed before it is needed. */
 class BuiltinSchema implements Schema {
-  readonly definitions = builtinDefinitions
+  readonly definitions = builtinSchemas
   readonly name: string
 
   constructor(name: string) {
@@ -122,7 +122,7 @@ class BuiltinSchema implements Schema {
   }
 
   get root(): SchemaNode {
-    const root = builtinDefinitions(this.name)
+    const root = builtinSchemas(this.name)
     assert(root, `no definition ${this.name}`)
     return root
   }

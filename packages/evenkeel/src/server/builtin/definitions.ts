@@ -10,19 +10,19 @@ import { definitionTexts, publishedPrefixes } from './generated/definitions.ts'
 const packages = new Map<string, Readonly<Record<string, SchemaNode>>>()
 
 /** Finds a definition by its short name. */
-export const builtinDefinitions: Definitions = (name) => {
+export const builtinSchemas: Definitions = (name) => {
   const at = name.lastIndexOf('.')
   const definitions = at < 0 ? undefined : openPackage(name.slice(0, at))
   return definitions && getOwn(definitions, name.slice(at + 1))
 }
 
 /** The short name of a built-in kind's definition: the group's first word, or `core`, then version and kind. */
-export function definitionName({ group, version, kind }: GroupVersionKind): string {
+export function schemaName({ group, version, kind }: GroupVersionKind): string {
   return `${group === '' ? 'core' : group.split('.', 1)[0]}.${version}.${kind}`
 }
 
 /** The name under which clients know a definition: `io.k8s.api.core.v1.Pod` for `core.v1.Pod`. */
-export function publishedName(name: string): string {
+export function publishedSchemaName(name: string): string {
   const word = name.slice(0, name.indexOf('.'))
   const prefix = getOwn(publishedPrefixes, word)
   return prefix === undefined ? `io.k8s.api.${name}` : prefix + name.slice(word.length)

@@ -7,7 +7,7 @@ import { FieldPath, formatFieldErrors, getOwn, isJsonObject, validateAnnotations
 import type { FieldError, JsonObject, JsonObjectDraft, JsonValue } from '#api'
 import { conversionError, formatType } from './conversion.ts'
 
-interface CheckOptions {
+interface ConversionCheckOptions {
   /** Who converted, as messages name it: `conversion webhook`. */
   readonly converter: string
   /** The wanted `group/version`. */
@@ -22,7 +22,7 @@ interface CheckOptions {
 export function checkConverted(
   sent: readonly JsonObject[],
   converted: readonly JsonValue[],
-  options: CheckOptions,
+  options: ConversionCheckOptions,
 ): JsonObject[] {
   const [first = {}] = sent
   const subject = `${options.converter} for ${formatType(first)}`
@@ -39,7 +39,7 @@ export function checkConverted(
   })
 }
 
-interface Mistake {
+interface ConversionMistake {
   readonly text: string
   /** Said without naming who converted. */
   readonly isBare?: boolean
@@ -49,7 +49,7 @@ function findMistake(
   original: JsonObject,
   converted: JsonValue | undefined,
   { apiVersion, where }: { apiVersion: string; where: number | undefined },
-): Mistake | undefined {
+): ConversionMistake | undefined {
   if (!isJsonObject(converted))
     return { text: `a converted object must be an object, got ${JSON.stringify(converted ?? null)}`, isBare: true }
   const received = textOf(converted, 'apiVersion')
@@ -97,11 +97,11 @@ function mapMistake(before: JsonObject, after: JsonObject, field: 'labels' | 'an
   const isSame =
     Object.keys(map).length === Object.keys(old).length &&
     Object.entries(map).every(([key, value]) => getOwn(old, key) === value)
-  const errors = isSame ? [] : judge(map as Record<string, string>, field)
+  const errors = isSame ? [] : validateMap(map as Record<string, string>, field)
   return errors.length === 0 ? undefined : formatFieldErrors(errors)
 }
 
-function judge(map: Readonly<Record<string, string>>, field: 'labels' | 'annotations'): FieldError[] {
+function validateMap(map: Readonly<Record<string, string>>, field: 'labels' | 'annotations'): FieldError[] {
   return field === 'labels'
     ? validateLabels(map, FieldPath.of('metadata', 'labels'))
     : validateAnnotations(map, FieldPath.of('metadata', 'annotation'))

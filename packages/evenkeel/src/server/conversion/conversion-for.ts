@@ -3,7 +3,7 @@
  * the definition names, else nobody.
  */
 import type { Clock, Random } from '#base'
-import type { Definition } from '../definitions/definition.ts'
+import type { CustomResourceDefinition } from '../definitions/definition.ts'
 import type { Conversion } from './conversion.ts'
 import { functionConversion } from './convert-function.ts'
 import type { ConvertObject } from './convert-function.ts'
@@ -17,7 +17,7 @@ export interface ConversionOptions {
   readonly webhooks: WebhookOptions
 }
 
-interface Surroundings extends ConversionOptions {
+interface ConversionContext extends ConversionOptions {
   readonly clock: Clock
   readonly random: Random
   readonly retired: AbortSignal
@@ -25,11 +25,11 @@ interface Surroundings extends ConversionOptions {
 
 /** The conversion of a definition; undefined when its versions differ in their name only. */
 export function conversionFor(
-  { metadata: { name = '' }, spec }: Definition,
-  { conversions, ...surroundings }: Surroundings,
+  { metadata: { name = '' }, spec }: CustomResourceDefinition,
+  { conversions, ...context }: ConversionContext,
 ): Conversion | undefined {
   const given = Object.hasOwn(conversions, name) ? conversions[name] : undefined
   if (given !== undefined) return functionConversion(given)
   const { strategy, webhook } = spec.conversion ?? {}
-  return strategy === 'Webhook' && webhook !== undefined ? webhookConversion(webhook, surroundings) : undefined
+  return strategy === 'Webhook' && webhook !== undefined ? webhookConversion(webhook, context) : undefined
 }

@@ -17,7 +17,7 @@ export type ConvertObject = (
   version: string,
 ) => UnstructuredObject | Promise<UnstructuredObject>
 
-const converter = 'conversion function'
+const functionConverter = 'conversion function'
 
 /** A conversion that calls a function for each object. */
 export function functionConversion(convert: ConvertObject): Conversion {
@@ -27,21 +27,21 @@ export function functionConversion(convert: ConvertObject): Conversion {
     for (const object of objects) {
       try {
         converted.push(
-          settle(object, await convert(deepCopy(object) as unknown as UnstructuredObject, version), apiVersion),
+          checkResult(object, await convert(deepCopy(object) as unknown as UnstructuredObject, version), apiVersion),
         )
       } catch (error) {
         throw conversionError(
-          `${converter} for ${formatType(object)} failed: ${error instanceof Error ? error.message : String(error)}`,
+          `${functionConverter} for ${formatType(object)} failed: ${error instanceof Error ? error.message : String(error)}`,
           { cause: error },
         )
       }
     }
-    return checkConverted(objects, converted, { converter, apiVersion })
+    return checkConverted(objects, converted, { converter: functionConverter, apiVersion })
   }
 }
 
 // JSON is what will be stored: what has no place in it (undefined, dates) shows now and not at the next read.
-function settle(object: JsonObject, result: unknown, apiVersion: string): JsonValue {
+function checkResult(object: JsonObject, result: unknown, apiVersion: string): JsonValue {
   const plain = result === undefined ? null : (JSON.parse(JSON.stringify(result)) as JsonValue)
   if (!isJsonObject(plain)) return plain
   const isUntouched = plain['apiVersion'] === undefined || plain['apiVersion'] === object['apiVersion']

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '#api'
-import { makeReview, readAnswer, reviewVersion } from './review.ts'
+import { makeConversionReview, readConversionResponse, conversionReviewVersion } from './review.ts'
 
 const question = { version: 'v1', uid: 'q', apiVersion: 'a.example.com/v2' } as const
 const head = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' }
 
 test('reviewVersion takes the first of a list that is spoken here', () => {
-  expect(reviewVersion(['v9', 'v1beta1', 'v1'])).toBe('v1beta1')
-  expect(reviewVersion(['v9'])).toBeUndefined()
+  expect(conversionReviewVersion(['v9', 'v1beta1', 'v1'])).toBe('v1beta1')
+  expect(conversionReviewVersion(['v9'])).toBeUndefined()
 })
 
 test('makeReview asks for a version and does not tell where objects are stored', () => {
   const objects = [{ apiVersion: 'a.example.com/v1', kind: 'Thing', metadata: { name: 'x', resourceVersion: '7' } }]
-  expect(makeReview(objects, question)).toEqual({
+  expect(makeConversionReview(objects, question)).toEqual({
     ...head,
     request: {
       uid: 'q',
@@ -25,9 +25,14 @@ test('makeReview asks for a version and does not tell where objects are stored',
 describe('readAnswer', () => {
   test('gives the converted objects', () => {
     expect(
-      readAnswer({ ...head, response: { uid: 'q', result: { status: 'Success' }, convertedObjects: [1] } }, question),
+      readConversionResponse(
+        { ...head, response: { uid: 'q', result: { status: 'Success' }, convertedObjects: [1] } },
+        question,
+      ),
     ).toEqual({ ok: true, objects: [1] })
-    expect(readAnswer({ ...head, response: { uid: 'q', result: { status: 'Success' } } }, question)).toEqual({
+    expect(
+      readConversionResponse({ ...head, response: { uid: 'q', result: { status: 'Success' } } }, question),
+    ).toEqual({
       ok: true,
       objects: [],
     })
@@ -53,12 +58,12 @@ describe('readAnswer', () => {
       'response.convertedObjects must be a list',
     ],
   ])('refuses %j', (review, why) => {
-    expect(readAnswer(review, question)).toEqual({ ok: false, why })
+    expect(readConversionResponse(review, question)).toEqual({ ok: false, why })
   })
 
   test('takes any answer in v1beta1 that says success', () => {
     expect(
-      readAnswer(
+      readConversionResponse(
         { response: { uid: 'other', result: { status: 'Success' }, convertedObjects: [] } },
         { ...question, version: 'v1beta1' },
       ),

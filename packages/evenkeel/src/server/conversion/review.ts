@@ -7,61 +7,69 @@
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue } from '#api'
 
-const group = 'apiextensions.k8s.io'
+const conversionReviewGroup = 'apiextensions.k8s.io'
 
 /** Versions of the protocol that are spoken. */
-type ReviewVersion = 'v1' | 'v1beta1'
+type ConversionReviewVersion = 'v1' | 'v1beta1'
 
 /** The first version in a definition's list that we speak. */
-export function reviewVersion(versions: readonly string[]): ReviewVersion | undefined {
-  return versions.find((version): version is ReviewVersion => version === 'v1' || version === 'v1beta1')
+export function conversionReviewVersion(versions: readonly string[]): ConversionReviewVersion | undefined {
+  return versions.find((version): version is ConversionReviewVersion => version === 'v1' || version === 'v1beta1')
 }
 
-interface Question {
-  readonly version: ReviewVersion
+interface ConversionReviewRequest {
+  readonly version: ConversionReviewVersion
   readonly uid: string
   /** The wanted `group/version`. */
   readonly apiVersion: string
 }
 
-export function makeReview(objects: readonly JsonObject[], { version, uid, apiVersion }: Question): JsonObject {
+export function makeConversionReview(
+  objects: readonly JsonObject[],
+  { version, uid, apiVersion }: ConversionReviewRequest,
+): JsonObject {
   return {
     kind: 'ConversionReview',
-    apiVersion: `${group}/${version}`,
+    apiVersion: `${conversionReviewGroup}/${version}`,
     request: { uid, desiredAPIVersion: apiVersion, objects: objects.map(withoutVersion) },
   }
 }
 
 /** The converted objects of an answer, or why there are none. */
-type ReviewAnswer =
+type ConversionReviewResponse =
   | { readonly ok: true; readonly objects: readonly JsonValue[] }
   | { readonly ok: false; readonly why: string }
 
-export function readAnswer(review: JsonValue, { version, uid }: Question): ReviewAnswer {
+export function readConversionResponse(
+  review: JsonValue,
+  { version, uid }: ConversionReviewRequest,
+): ConversionReviewResponse {
   if (!isJsonObject(review))
-    return refuse(
+    return refusedResponse(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${typeName(review)} into Go value of type struct`,
     )
   if (version === 'v1') {
-    const expected = `${group}/v1, Kind=ConversionReview`
-    const got = `${textIn(review, 'apiVersion') || '/'}, Kind=${textIn(review, 'kind')}`
-    if (got !== expected) return refuse(`expected webhook response of ${expected}, got ${got}`)
+    const expected = `${conversionReviewGroup}/v1, Kind=ConversionReview`
+    const got = `${textField(review, 'apiVersion') || '/'}, Kind=${textField(review, 'kind')}`
+    if (got !== expected) return refusedResponse(`expected webhook response of ${expected}, got ${got}`)
   }
   const { response } = review
-  if (!isJsonObject(response)) return refuse('no response provided')
+  if (!isJsonObject(response)) return refusedResponse('no response provided')
   if (version === 'v1' && response['uid'] !== uid)
-    return refuse(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textIn(response, 'uid'))}`)
+    return refusedResponse(
+      `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textField(response, 'uid'))}`,
+    )
   const result = isJsonObject(response['result']) ? response['result'] : {}
-  const status = textIn(result, 'status')
+  const status = textField(result, 'status')
   if (status !== 'Success')
-    return refuse(textIn(result, 'message') || `response.result.status was '${status}', not 'Success'`)
+    return refusedResponse(textField(result, 'message') || `response.result.status was '${status}', not 'Success'`)
   const objects = response['convertedObjects'] ?? []
   return Array.isArray(objects)
     ? { ok: true, objects: objects as readonly JsonValue[] }
-    : refuse('response.convertedObjects must be a list')
+    : refusedResponse('response.convertedObjects must be a list')
 }
 
-function refuse(why: string): ReviewAnswer {
+function refusedResponse(why: string): ConversionReviewResponse {
   return { ok: false, why }
 }
 
@@ -73,7 +81,7 @@ function withoutVersion(object: JsonObject): JsonObject {
   return { ...object, metadata: rest }
 }
 
-function textIn(object: JsonObject, field: string): string {
+function textField(object: JsonObject, field: string): string {
   const value = object[field]
   return typeof value === 'string' ? value : ''
 }

@@ -6,13 +6,13 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
-import type { ResourceReading } from '../resources/resource.ts'
+import type { StoredObjectReader } from '../resources/resource.ts'
 
 /** An object in a version of its kind, by the name of the version. */
 export type ConvertNow = (object: JsonObject, version: string) => JsonObject
 
 /** What a computation lacks. It never leaves this file. */
-class Lacking extends Error {
+class MissingConversion extends Error {
   readonly object: JsonObject
   readonly version: string
 
@@ -32,30 +32,30 @@ const roundsMax = 1000
  * @throws {ApiError} 500, when a converter failed.
  */
 export async function withConversions<T>(
-  convert: NonNullable<ResourceReading['convert']>,
+  convert: NonNullable<StoredObjectReader['convert']>,
   compute: (convert: ConvertNow) => T,
 ): Promise<T> {
   const known = new Map<string, JsonObject>()
   const convertNow: ConvertNow = (object, version) => {
     // An object that says nothing yet says the same in every version.
     if (!isJsonObject(object['metadata'])) return object
-    const found = known.get(keyOf(object, version))
-    if (found === undefined) throw new Lacking(object, version)
+    const found = known.get(conversionKey(object, version))
+    if (found === undefined) throw new MissingConversion(object, version)
     return found
   }
   for (let round = 0; round < roundsMax; round++) {
     try {
       return compute(convertNow)
     } catch (lacking) {
-      if (!(lacking instanceof Lacking)) throw lacking
+      if (!(lacking instanceof MissingConversion)) throw lacking
       const { object, version } = lacking
       const [converted] = await convert([object as unknown as UnstructuredObject], version)
-      known.set(keyOf(object, version), converted as unknown as JsonObject)
+      known.set(conversionKey(object, version), converted as unknown as JsonObject)
     }
   }
   throw new RangeError(`a computation asked for more than ${roundsMax} conversions`)
 }
 
-function keyOf(object: JsonObject, version: string): string {
+function conversionKey(object: JsonObject, version: string): string {
   return `${version} ${JSON.stringify(object)}`
 }

@@ -4,9 +4,9 @@
  * Objects come from the store, where only validated ones are, so the shape is taken as given.
  */
 import type { Condition, JsonObject, PrinterColumn, SchemaNode, UnstructuredObject } from '#api'
-import type { WebhookConfig } from '../conversion/webhook.ts'
+import type { ConversionWebhookConfig } from '../conversion/webhook.ts'
 
-export interface DefinitionNames {
+export interface CrdNames {
   readonly plural: string
   readonly singular?: string
   readonly kind: string
@@ -15,7 +15,7 @@ export interface DefinitionNames {
   readonly categories?: readonly string[]
 }
 
-export interface DefinitionVersion {
+export interface CrdVersion {
   readonly name: string
   readonly served: boolean
   readonly storage: boolean
@@ -34,24 +34,24 @@ export interface DefinitionVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[]
 }
 
-export interface DefinitionStatus {
-  readonly acceptedNames?: DefinitionNames
+export interface CrdStatus {
+  readonly acceptedNames?: CrdNames
   readonly storedVersions?: readonly string[]
   readonly conditions?: readonly Condition[]
 }
 
-export interface Definition {
+export interface CustomResourceDefinition {
   readonly metadata: UnstructuredObject['metadata']
   readonly spec: {
     readonly group: string
     readonly scope: 'Namespaced' | 'Cluster'
-    readonly names: DefinitionNames
-    readonly versions: readonly DefinitionVersion[]
-    readonly conversion?: { readonly strategy: string; readonly webhook?: WebhookConfig }
+    readonly names: CrdNames
+    readonly versions: readonly CrdVersion[]
+    readonly conversion?: { readonly strategy: string; readonly webhook?: ConversionWebhookConfig }
   }
-  readonly status?: DefinitionStatus
+  readonly status?: CrdStatus
 }
 
-export function asDefinition(object: UnstructuredObject): Definition {
-  return object as unknown as Definition
+export function asCrd(object: UnstructuredObject): CustomResourceDefinition {
+  return object as unknown as CustomResourceDefinition
 }

@@ -7,54 +7,54 @@
  */
 import { actionsAnnotation, deepEqual, formatTime, isConflict, isNotFound } from '#api'
 import type { UnstructuredObject } from '#api'
-import { deferred, Stopper } from '#base'
+import { deferred, LightAbortController } from '#base'
 import type { Deferred } from '#base'
 import type { Watch } from '#store'
-import type { Rooms, Target } from '../call.ts'
+import type { ServerContext, ResourceRef } from '../call.ts'
 import type { Resource } from '../resources/resource.ts'
 import { StoredObject } from '../storage/bytes.ts'
 import { keyPrefix } from '../storage/keys.ts'
-import { modify } from '../walks/modify.ts'
+import { guaranteedUpdate } from '../walks/modify.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
 import { Warnings } from '../answers/warnings.ts'
-import { asDefinition } from './definition.ts'
-import type { Definition, DefinitionStatus } from './definition.ts'
+import { asCrd } from './definition.ts'
+import type { CustomResourceDefinition, CrdStatus } from './definition.ts'
 import { conversionFor } from '../conversion/conversion-for.ts'
 import type { ConversionOptions } from '../conversion/conversion-for.ts'
-import { Endings } from './ending.ts'
-import { hasAllNames, isEstablished, isSettled, statusOf } from './naming.ts'
-import { preparePatterns } from './patterns.ts'
-import { prepareRules } from './rules.ts'
-import { resourcesOf } from './served.ts'
+import { CrdFinalizer } from './ending.ts'
+import { areNamesAccepted, isEstablished, isStatusCurrent, crdStatus } from './naming.ts'
+import { loadPatternEngine } from './patterns.ts'
+import { loadValidationRules } from './rules.ts'
+import { crdResources } from './served.ts'
 
-interface Serving {
+interface ServedCrd {
   readonly resources: readonly Resource[]
   readonly generation: number | undefined
   /** What it says of actions, which is no part of the spec. */
   readonly actions: string | undefined
-  readonly spec: Definition['spec']
-  readonly names: DefinitionStatus['acceptedNames']
-  readonly retire: Stopper
+  readonly spec: CustomResourceDefinition['spec']
+  readonly names: CrdStatus['acceptedNames']
+  readonly retire: LightAbortController
   isClosed: boolean
 }
 
-export class Definitions {
-  readonly #rooms: Rooms
+export class CrdController {
+  readonly #server: ServerContext
   readonly #resource: Resource
-  readonly #known = new Map<string, Definition>()
-  readonly #served = new Map<string, Serving>()
+  readonly #known = new Map<string, CustomResourceDefinition>()
+  readonly #served = new Map<string, ServedCrd>()
   readonly #waiting: { readonly revision: number; readonly done: Deferred<undefined> }[] = []
   #seen = 0
   readonly #conversions: ConversionOptions
-  readonly #endings: Endings
+  readonly #endings: CrdFinalizer
   #source: Watch | undefined
 
-  constructor(rooms: Rooms, resource: Resource, conversions: ConversionOptions) {
-    this.#rooms = rooms
+  constructor(server: ServerContext, resource: Resource, conversions: ConversionOptions) {
+    this.#server = server
     this.#resource = resource
     this.#conversions = conversions
-    this.#endings = new Endings({
-      rooms,
+    this.#endings = new CrdFinalizer({
+      server,
       now: () => this.#now(),
       write: (definition, change) => this.#change(definition, change),
     })
@@ -62,7 +62,7 @@ export class Definitions {
 
   /** Serves what is defined already; from then on follows changes, until `stop`. */
   async start(): Promise<void> {
-    const { store } = this.#rooms
+    const { store } = this.#server
     const range = await store.range(this.#prefix)
     if (!range.ok) throw new Error('definitions could not be read')
     for (const entry of range.entries) this.#learn(entry.key, new StoredObject(entry.value, entry.revision).object)
@@ -70,7 +70,7 @@ export class Definitions {
     this.#seen = range.revision
     this.#source = store.watch(this.#prefix, { after: range.revision })
     this.#follow(this.#source).catch((error: unknown) => {
-      this.#rooms.log.error('definitions are no longer followed', { error })
+      this.#server.log.error('definitions are no longer followed', { error })
     })
   }
 
@@ -80,7 +80,7 @@ export class Definitions {
   }
 
   /** Resolves once everything up to a revision has been taken in. */
-  async caughtUp(revision: number): Promise<void> {
+  async waitForRevision(revision: number): Promise<void> {
     if (this.#seen >= revision || this.#source === undefined) return
     const done = deferred<undefined>()
     this.#waiting.push({ revision, done })
@@ -90,7 +90,7 @@ export class Definitions {
   }
 
   get #prefix(): string {
-    return keyPrefix(this.#rooms.cluster, this.#resource.storage)
+    return keyPrefix(this.#server.cluster, this.#resource.storage)
   }
 
   async #follow(source: Watch): Promise<void> {
@@ -114,7 +114,7 @@ export class Definitions {
   }
 
   #learn(key: string, object: UnstructuredObject): void {
-    this.#known.set(key, asDefinition(object))
+    this.#known.set(key, asCrd(object))
   }
 
   #forget(key: string): void {
@@ -127,7 +127,7 @@ export class Definitions {
     try {
       await this.#settleWithNeighbours(key)
     } catch (error) {
-      this.#rooms.log.error('a definition cannot be served', { object: this.#known.get(key)?.metadata.name, error })
+      this.#server.log.error('a definition cannot be served', { object: this.#known.get(key)?.metadata.name, error })
     }
   }
 
@@ -135,27 +135,31 @@ export class Definitions {
   async #settleWithNeighbours(key: string): Promise<void> {
     await this.#settle(key)
     for (const [other, definition] of this.#known)
-      if (other !== key && !hasAllNames(definition)) await this.#settle(other)
+      if (other !== key && !areNamesAccepted(definition)) await this.#settle(other)
   }
 
   async #settle(key: string): Promise<void> {
     const definition = this.#known.get(key)
     if (definition === undefined) return
     const others = [...this.#known].filter(([other]) => other !== key).map(([, other]) => other)
-    const wanted = statusOf(definition, others, this.#now())
-    const current = isSettled(definition, wanted) ? definition : await this.#write(key, definition, wanted)
+    const wanted = crdStatus(definition, others, this.#now())
+    const current = isStatusCurrent(definition, wanted) ? definition : await this.#write(key, definition, wanted)
     if (current === undefined) return
-    await preparePatterns()
-    await prepareRules(current)
+    await loadPatternEngine()
+    await loadValidationRules(current)
     this.#serve(key, current)
-    if (Endings.isDue(current))
+    if (CrdFinalizer.isDue(current))
       await this.#endings.begin(current, this.#served.get(key)?.resources[0] ?? this.#unserved(current))
   }
 
   /** Writes the status; undefined when the definition changed meanwhile, which will be told. */
-  async #write(key: string, definition: Definition, status: DefinitionStatus): Promise<Definition | undefined> {
+  async #write(
+    key: string,
+    definition: CustomResourceDefinition,
+    status: CrdStatus,
+  ): Promise<CustomResourceDefinition | undefined> {
     try {
-      const { stored } = await modify(
+      const { stored } = await guaranteedUpdate(
         (current) => {
           const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
           draft['status'] = { ...(draft['status'] as object), ...(status as object) } as never
@@ -164,15 +168,15 @@ export class Definitions {
         {
           call: { warnings: new Warnings() },
           target: this.#target(definition, 'status'),
-          rooms: this.#rooms,
+          server: this.#server,
           dryRun: false,
         },
       )
       this.#learn(key, stored.object)
-      return asDefinition(stored.object)
+      return asCrd(stored.object)
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return undefined
-      this.#rooms.log.error('the status of a definition could not be written', {
+      this.#server.log.error('the status of a definition could not be written', {
         object: definition.metadata.name,
         error,
       })
@@ -180,7 +184,7 @@ export class Definitions {
     }
   }
 
-  #serve(key: string, definition: Definition): void {
+  #serve(key: string, definition: CustomResourceDefinition): void {
     const before = this.#served.get(key)
     if (!isEstablished(definition)) {
       this.#retire(key)
@@ -202,10 +206,10 @@ export class Definitions {
       this.#close(before, definition)
       return
     }
-    const retire = new Stopper()
+    const retire = new LightAbortController()
     const resources = this.#resources(key, definition, { since: Number(resourceVersion), retired: retire.signal })
     this.#retire(key)
-    for (const resource of resources) this.#rooms.registry.add(resource)
+    for (const resource of resources) this.#server.registry.add(resource)
     this.#served.set(key, {
       resources,
       generation,
@@ -218,34 +222,34 @@ export class Definitions {
   }
 
   /** What is going away is shown with fewer verbs: documents about it have to be made anew. */
-  #close(serving: Serving, { metadata: { deletionTimestamp } }: Definition): void {
+  #close(serving: ServedCrd, { metadata: { deletionTimestamp } }: CustomResourceDefinition): void {
     if (serving.isClosed || deletionTimestamp === undefined) return
     serving.isClosed = true
-    for (const resource of serving.resources) this.#rooms.registry.add(resource)
+    for (const resource of serving.resources) this.#server.registry.add(resource)
   }
 
   #resources(
     key: string,
-    definition: Definition,
+    definition: CustomResourceDefinition,
     { since, retired }: { since: number; retired: AbortSignal },
   ): Resource[] {
-    const { clock, random, registry } = this.#rooms
+    const { clock, random, registry } = this.#server
     const conversion = conversionFor(definition, { ...this.#conversions, clock, random, retired })
     const isClosed = (): boolean => this.#known.get(key)?.metadata.deletionTimestamp !== undefined
     // What is built in stays as it is, whoever says that it may be defined anew.
-    return resourcesOf(definition, { since, retired, conversion, isClosed }).filter(
+    return crdResources(definition, { since, retired, conversion, isClosed }).filter(
       ({ group, version, plural }) => registry.find(group, version, plural)?.custom !== false,
     )
   }
 
   /** A resource for a definition whose objects are kept, but not served in any version. */
-  #unserved(definition: Definition): Resource | undefined {
+  #unserved(definition: CustomResourceDefinition): Resource | undefined {
     const { metadata, spec, status } = definition
     const versions = spec.versions.map((version) => ({ ...version, served: true }))
     return this.#resources(
       '',
       { metadata, spec: { ...spec, versions }, ...(status && { status }) },
-      { since: Number(metadata.resourceVersion ?? 0), retired: this.#rooms.stopping },
+      { since: Number(metadata.resourceVersion ?? 0), retired: this.#server.stopping },
     )[0]
   }
 
@@ -253,13 +257,13 @@ export class Definitions {
     const serving = this.#served.get(key)
     if (serving === undefined) return
     this.#served.delete(key)
-    for (const resource of serving.resources) this.#rooms.registry.remove(resource)
+    for (const resource of serving.resources) this.#server.registry.remove(resource)
     serving.retire.abort(new Error('the definition of the resource changed'))
   }
 
   /** Writes to a definition whatever it is by now; what is said in vain is not an error. */
-  async #change(definition: Definition, change: (draft: ObjectDraft) => void): Promise<void> {
-    await modify(
+  async #change(definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void): Promise<void> {
+    await guaranteedUpdate(
       (current) => {
         const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
         change(draft)
@@ -268,18 +272,18 @@ export class Definitions {
       {
         call: { warnings: new Warnings() },
         target: this.#target(definition, 'status'),
-        rooms: this.#rooms,
+        server: this.#server,
         dryRun: false,
       },
     )
   }
 
-  #target({ metadata: { name = '' } }: Definition, part?: string): Target {
+  #target({ metadata: { name = '' } }: CustomResourceDefinition, part?: string): ResourceRef {
     const subresource = this.#resource.subresources.find((one) => one.name === part)
     return { resource: this.#resource, namespace: '', name, ...(subresource && { subresource }) }
   }
 
   #now(): string {
-    return formatTime(this.#rooms.clock.now())
+    return formatTime(this.#server.clock.now())
   }
 }

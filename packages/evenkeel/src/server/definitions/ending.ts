@@ -7,12 +7,12 @@
 import { isNotFound, setCondition } from '#api'
 import type { Condition, NewCondition } from '#api'
 import { sleep } from '#base'
-import { cleanupFinalizer } from '../builtin/rules/cluster/definition-deletion.ts'
-import type { Rooms } from '../call.ts'
+import { crdCleanupFinalizer } from '../builtin/rules/cluster/definition-deletion.ts'
+import type { ServerContext } from '../call.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
-import { removeInstances } from './cleanup.ts'
+import { deleteInstances } from './cleanup.ts'
 import { isEstablished } from './naming.ts'
-import type { Definition } from './definition.ts'
+import type { CustomResourceDefinition } from './definition.ts'
 
 /** How long to wait before looking again whether the last instances are gone. */
 const pollMs = 1000
@@ -21,30 +21,30 @@ const patienceMs = 60_000
 /** The longest wait when deleting fails again and again. */
 const retryMaxMs = 60_000
 
-type Outcome = 'gone' | 'waiting' | 'failed'
+type FinalizeOutcome = 'gone' | 'waiting' | 'failed'
 
-interface EndingOptions {
-  readonly rooms: Rooms
+interface CrdFinalizerOptions {
+  readonly server: ServerContext
   /** Changes a definition as it is now, status included. */
-  readonly write: (definition: Definition, change: (draft: ObjectDraft) => void) => Promise<void>
+  readonly write: (definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void) => Promise<void>
   readonly now: () => string
 }
 
-export class Endings {
-  readonly #options: EndingOptions
+export class CrdFinalizer {
+  readonly #options: CrdFinalizerOptions
   readonly #underWay = new Set<string>()
 
-  constructor(options: EndingOptions) {
+  constructor(options: CrdFinalizerOptions) {
     this.#options = options
   }
 
   /** Whether a definition is on its way out and has instances to lose. */
-  static isDue({ metadata: { deletionTimestamp, finalizers } }: Definition): boolean {
-    return deletionTimestamp !== undefined && (finalizers?.includes(cleanupFinalizer) ?? false)
+  static isDue({ metadata: { deletionTimestamp, finalizers } }: CustomResourceDefinition): boolean {
+    return deletionTimestamp !== undefined && (finalizers?.includes(crdCleanupFinalizer) ?? false)
   }
 
   /** Resolves when the instances are gone, or when it takes longer and goes on by itself. */
-  async begin(definition: Definition, resource: Resource | undefined): Promise<void> {
+  async begin(definition: CustomResourceDefinition, resource: Resource | undefined): Promise<void> {
     const { name = '' } = definition.metadata
     if (this.#underWay.has(name)) return
     this.#underWay.add(name)
@@ -54,7 +54,7 @@ export class Endings {
   }
 
   /** Whether the definition was let go. */
-  async #attempt(definition: Definition, resource: Resource | undefined): Promise<boolean> {
+  async #attempt(definition: CustomResourceDefinition, resource: Resource | undefined): Promise<boolean> {
     const reason =
       !isEstablished(definition) || resource === undefined
         ? neverEstablished
@@ -66,15 +66,15 @@ export class Endings {
     await this.#options.write(definition, (draft) => {
       this.#set(draft, reason ?? completed)
       draft.metadata['finalizers'] = ((draft.metadata['finalizers'] as string[] | undefined) ?? []).filter(
-        (name) => name !== cleanupFinalizer,
+        (name) => name !== crdCleanupFinalizer,
       )
     })
     return true
   }
 
-  async #remove(definition: Definition, resource: Resource): Promise<number> {
+  async #remove(definition: CustomResourceDefinition, resource: Resource): Promise<number> {
     try {
-      return await removeInstances(resource, this.#options.rooms)
+      return await deleteInstances(resource, this.#options.server)
     } catch (error) {
       await this.#say(definition, {
         ...inProgress,
@@ -85,8 +85,8 @@ export class Endings {
     }
   }
 
-  async #goOn(definition: Definition, attempt: () => Promise<boolean>): Promise<void> {
-    const { clock, stopping } = this.#options.rooms
+  async #goOn(definition: CustomResourceDefinition, attempt: () => Promise<boolean>): Promise<void> {
+    const { clock, stopping } = this.#options.server
     let waitMs = pollMs
     for (let began = clock.monotonic(); !stopping.aborted;) {
       await sleep(clock, waitMs, { signal: stopping }).catch(() => undefined)
@@ -99,13 +99,13 @@ export class Endings {
     }
   }
 
-  async #safely(attempt: () => Promise<boolean>): Promise<Outcome> {
+  async #safely(attempt: () => Promise<boolean>): Promise<FinalizeOutcome> {
     try {
       return (await attempt()) ? 'gone' : 'waiting'
     } catch (error) {
       if (isNotFound(error)) return 'gone'
-      if (!this.#options.rooms.stopping.aborted)
-        this.#options.rooms.log.error('instances of a definition could not be deleted', { error })
+      if (!this.#options.server.stopping.aborted)
+        this.#options.server.log.error('instances of a definition could not be deleted', { error })
       return 'failed'
     }
   }
@@ -115,13 +115,13 @@ export class Endings {
       group,
       names: { plural },
     },
-  }: Definition): boolean {
-    return this.#options.rooms.registry
+  }: CustomResourceDefinition): boolean {
+    return this.#options.server.registry
       .all()
       .some(({ custom, storage }) => !custom && storage.group === group && storage.plural === plural)
   }
 
-  async #say(definition: Definition, condition: NewCondition): Promise<void> {
+  async #say(definition: CustomResourceDefinition, condition: NewCondition): Promise<void> {
     await this.#options.write(definition, (draft) => {
       this.#set(draft, condition)
     })

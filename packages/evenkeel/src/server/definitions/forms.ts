@@ -6,16 +6,16 @@
  * asked, the second step is a new `apiVersion`, and all of it is one synchronous call.
  */
 import { assert } from '#base'
-import { defaultCustomObject, formatApiVersion, jsonSize, shapeCustomObject, toStructural } from '#api'
+import { defaultCustomObject, formatApiVersion, jsonSize, pruneCustomObject, toStructuralSchema } from '#api'
 import type { JsonObject, Schema, UnstructuredObject } from '#api'
 import { ConvertedCache } from '../conversion/converted-cache.ts'
 import type { Conversion } from '../conversion/conversion.ts'
-import type { ResourceReading } from '../resources/resource.ts'
+import type { StoredObjectReader } from '../resources/resource.ts'
 import { typeBytes } from '../storage/bytes.ts'
-import type { Definition, DefinitionVersion } from './definition.ts'
+import type { CustomResourceDefinition, CrdVersion } from './definition.ts'
 
 /** How the objects of a definition are read. */
-export class Forms {
+export class CrdVersions {
   readonly #group: string
   readonly #schemas: ReadonlyMap<string, Schema>
   readonly #conversion: Conversion | undefined
@@ -29,13 +29,13 @@ export class Forms {
         names: { kind },
         versions,
       },
-    }: Definition,
+    }: CustomResourceDefinition,
     conversion?: Conversion,
   ) {
     this.#group = group
     const stored = versions.find(({ storage }) => storage)
     if (stored && versions.length > 1) this.#type = typeBytes(this.#apiVersion(stored.name), kind)
-    this.#schemas = new Map(versions.map((version) => [version.name, schemaOf(version)]))
+    this.#schemas = new Map(versions.map((version) => [version.name, compiledSchema(version)]))
     this.#conversion = conversion
   }
 
@@ -44,7 +44,7 @@ export class Forms {
   }
 
   /** @param since objects written after this revision are as the definition has them. */
-  reading(since: number): ResourceReading {
+  reading(since: number): StoredObjectReader {
     return {
       since,
       ...(this.#type && { type: this.#type }),
@@ -65,7 +65,7 @@ export class Forms {
     return this.#prune({ ...tidy, apiVersion }, version)
   }
 
-  #converter(convert: Conversion): NonNullable<ResourceReading['convert']> {
+  #converter(convert: Conversion): NonNullable<StoredObjectReader['convert']> {
     return async (objects, version, { reuse = false } = {}) => {
       const apiVersion = this.#apiVersion(version)
       const results = objects.map((object) =>
@@ -104,7 +104,7 @@ export class Forms {
 
   #prune(object: JsonObject, version: string): JsonObject {
     const schema = this.#schemas.get(version)
-    return schema === undefined ? object : shapeCustomObject(object, schema.root).object
+    return schema === undefined ? object : pruneCustomObject(object, schema.root).object
   }
 
   #apiVersion(version: string): string {
@@ -116,7 +116,7 @@ export class Forms {
 const recentSchemas = new Map<string, Schema>()
 const [recentMax, textMax] = [64, 65_536]
 
-function schemaOf({ schema }: DefinitionVersion): Schema {
+function compiledSchema({ schema }: CrdVersion): Schema {
   const given: JsonObject = (schema?.openAPIV3Schema as JsonObject | undefined) ?? {
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,
@@ -124,7 +124,7 @@ function schemaOf({ schema }: DefinitionVersion): Schema {
   const text = JSON.stringify(given)
   const known = recentSchemas.get(text)
   if (known) return known
-  const made: Schema = { root: toStructural(given), definitions: () => undefined }
+  const made: Schema = { root: toStructuralSchema(given), definitions: () => undefined }
   if (recentSchemas.size >= recentMax) recentSchemas.clear()
   if (text.length <= textMax) recentSchemas.set(text, made)
   return made

@@ -6,15 +6,19 @@
  */
 import { approvalCondition, deepEqual, isConditionTrue, setCondition } from '#api'
 import type { Condition } from '#api'
-import type { Definition, DefinitionNames, DefinitionStatus } from './definition.ts'
+import type { CustomResourceDefinition, CrdNames, CrdStatus } from './definition.ts'
 
 /** The status a definition should have among the others of its group. */
-export function statusOf(definition: Definition, others: readonly Definition[], now: string): DefinitionStatus {
+export function crdStatus(
+  definition: CustomResourceDefinition,
+  others: readonly CustomResourceDefinition[],
+  now: string,
+): CrdStatus {
   const {
     spec: { names, versions },
     status = {},
   } = definition
-  const taken = takenBy(others.filter((other) => other.spec.group === definition.spec.group))
+  const taken = takenNames(others.filter((other) => other.spec.group === definition.spec.group))
   const { accepted, conflict } = acceptNames(names, status.acceptedNames, taken)
   const conditions = nextConditions(withApproval(status.conditions ?? [], definition, now), conflict, now)
   const storage = versions.find((version) => version.storage)?.name
@@ -27,21 +31,21 @@ export function statusOf(definition: Definition, others: readonly Definition[], 
 }
 
 /** Whether a definition may be served. */
-export function isEstablished({ status }: Pick<Definition, 'status'>): boolean {
+export function isEstablished({ status }: Pick<CustomResourceDefinition, 'status'>): boolean {
   return isConditionTrue(status?.conditions ?? [], 'Established')
 }
 
 /** Whether a definition got every name it asks for. */
-export function hasAllNames({ status }: Pick<Definition, 'status'>): boolean {
+export function areNamesAccepted({ status }: Pick<CustomResourceDefinition, 'status'>): boolean {
   return isConditionTrue(status?.conditions ?? [], 'NamesAccepted')
 }
 
-interface Taken {
+interface TakenNames {
   readonly resources: ReadonlySet<string>
   readonly kinds: ReadonlySet<string>
 }
 
-function takenBy(others: readonly Definition[]): Taken {
+function takenNames(others: readonly CustomResourceDefinition[]): TakenNames {
   const names = others.flatMap(({ status }) => status?.acceptedNames ?? [])
   return {
     resources: new Set(
@@ -53,18 +57,18 @@ function takenBy(others: readonly Definition[]): Taken {
   }
 }
 
-interface Conflict {
+interface NameConflict {
   readonly reason: string
   readonly message: string
 }
 
 function acceptNames(
-  wanted: DefinitionNames,
-  present: Partial<DefinitionNames> = {},
-  { resources, kinds }: Taken,
-): { accepted: DefinitionNames; conflict: Conflict | undefined } {
+  wanted: CrdNames,
+  present: Partial<CrdNames> = {},
+  { resources, kinds }: TakenNames,
+): { accepted: CrdNames; conflict: NameConflict | undefined } {
   const accepted: Record<string, unknown> = { ...present }
-  let conflict: Conflict | undefined
+  let conflict: NameConflict | undefined
   const take = (field: 'plural' | 'singular' | 'kind' | 'listKind', used: ReadonlySet<string>): void => {
     const name = wanted[field]
     if (name === undefined || name === present[field] || !used.has(name)) accepted[field] = name
@@ -88,7 +92,7 @@ function acceptNames(
 
 function withApproval(
   present: readonly Condition[],
-  { metadata: { annotations = {} }, spec: { group } }: Definition,
+  { metadata: { annotations = {} }, spec: { group } }: CustomResourceDefinition,
   now: string,
 ): readonly Condition[] {
   const approval = approvalCondition(group, annotations)
@@ -101,7 +105,7 @@ function inUse(name: string): string {
 
 function nextConditions(
   present: readonly Condition[],
-  conflict: Conflict | undefined,
+  conflict: NameConflict | undefined,
   now: string,
 ): readonly Condition[] {
   const names =
@@ -129,6 +133,6 @@ function nextConditions(
 }
 
 /** Whether a definition already says what it should. */
-export function isSettled({ status }: Pick<Definition, 'status'>, wanted: DefinitionStatus): boolean {
+export function isStatusCurrent({ status }: Pick<CustomResourceDefinition, 'status'>, wanted: CrdStatus): boolean {
   return deepEqual(status, { ...status, ...wanted })
 }

@@ -7,7 +7,7 @@ import type { RE2JS } from 're2js'
 let engine: typeof RE2JS | undefined
 
 /** Makes patterns work; must have resolved before anything is matched. */
-export async function preparePatterns(): Promise<void> {
+export async function loadPatternEngine(): Promise<void> {
   engine ??= (await import('re2js')).RE2JS
 }
 
@@ -28,7 +28,7 @@ function patternOf(pattern: string): RE2JS | undefined {
 }
 
 /** What is wrong with a pattern; undefined when it can be used. */
-export function patternMistake(pattern: string): string | undefined {
+export function patternError(pattern: string): string | undefined {
   try {
     engine?.compile(pattern)
     return undefined

@@ -1,30 +1,30 @@
 /**
  * Rules of custom resources in the expression language, which is loaded with the first definition that has some.
  */
-import { loadRules } from '#api'
-import type { RuleEvaluator, RuleLanguage, SchemaNode } from '#api'
+import { loadRuleEngine } from '#api'
+import type { RuleEvaluator, RuleEngine, SchemaNode } from '#api'
 
 // Large, and most servers never need it.
-let language: RuleLanguage | undefined
+let language: RuleEngine | undefined
 
 /** Makes rules work if a definition has any; must have resolved before it is judged or served. */
-export async function prepareRules(definition: unknown): Promise<void> {
-  if (language === undefined && mentionsRules(definition)) language = await loadRules()
+export async function loadValidationRules(definition: unknown): Promise<void> {
+  if (language === undefined && mentionsRules(definition)) language = await loadRuleEngine()
 }
 
 /** The language, once a definition needed it. */
-export function ruleLanguage(): RuleLanguage | undefined {
+export function loadedRuleLanguage(): RuleEngine | undefined {
   return language
 }
 
 /** The rules of a schema, compiled when they are first asked for: many definitions are never written to. */
-export function lazyRules(schema: SchemaNode): () => RuleEvaluator | undefined {
+export function lazyValidationRules(schema: SchemaNode): () => RuleEvaluator | undefined {
   let compiled: { readonly rules: RuleEvaluator | undefined } | undefined
   return () => (compiled ??= { rules: mentionsRules(schema) ? loaded().compile(schema) : undefined }).rules
 }
 
-/** Objects must not pass because somebody forgot {@link prepareRules}. */
-function loaded(): RuleLanguage {
+/** Objects must not pass because somebody forgot {@link loadValidationRules}. */
+function loaded(): RuleEngine {
   if (language === undefined) throw new Error('rules are to be evaluated, but their language was never loaded')
   return language
 }

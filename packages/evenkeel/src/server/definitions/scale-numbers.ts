@@ -5,14 +5,18 @@
  */
 import { FieldPath, fieldError, getOwn, isJsonObject } from '#api'
 import type { FieldError, JsonValue, UnstructuredObject } from '#api'
-import type { DefinitionVersion } from './definition.ts'
+import type { CrdVersion } from './definition.ts'
 
-type Scale = NonNullable<NonNullable<DefinitionVersion['subresources']>['scale']>
+type ScaleSubresource = NonNullable<NonNullable<CrdVersion['subresources']>['scale']>
 
 const replicasMax = 2 ** 31 - 1
 
 /** What is wrong at the paths of a scale; a write to the status is judged by the status alone. */
-export function scaleErrors(object: UnstructuredObject, scale: Scale | undefined, part?: 'status'): FieldError[] {
+export function scaleErrors(
+  object: UnstructuredObject,
+  scale: ScaleSubresource | undefined,
+  part?: 'status',
+): FieldError[] {
   if (scale === undefined) return []
   const { specReplicasPath, statusReplicasPath } = scale
   return [...(part === 'status' ? [] : [specReplicasPath]), statusReplicasPath].flatMap((path) =>

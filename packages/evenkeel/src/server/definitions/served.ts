@@ -7,7 +7,7 @@ import {
   defaultCustomObject,
   getOwn,
   isJsonObject,
-  readActionSheets,
+  readActionDefinitions,
   setOwn,
   validateCustomObject,
 } from '#api'
@@ -22,19 +22,19 @@ import type {
 } from '#api'
 import { assert } from '#base'
 import type { Conversion } from '../conversion/conversion.ts'
-import type { ObjectDraft, Resource, Rules, Subresource, Verb } from '../resources/resource.ts'
+import type { ObjectDraft, Resource, ResourceStrategy, Subresource, Verb } from '../resources/resource.ts'
 import { columnsFromPrinter } from '../tables/index.ts'
-import type { Definition, DefinitionVersion } from './definition.ts'
-import { Forms } from './forms.ts'
+import type { CustomResourceDefinition, CrdVersion } from './definition.ts'
+import { CrdVersions } from './forms.ts'
 import { matchesPattern } from './patterns.ts'
-import { lazyRules } from './rules.ts'
+import { lazyValidationRules } from './rules.ts'
 import { scaleErrors } from './scale-numbers.ts'
 
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-const partVerbs: readonly Verb[] = ['get', 'patch', 'update']
+const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 const actionVerbs: readonly Verb[] = ['create']
 
-interface ServeOptions {
+interface CrdResourceOptions {
   /** Objects written after this revision are as the definition has them. */
   readonly since: number
   readonly retired: AbortSignal
@@ -45,9 +45,9 @@ interface ServeOptions {
 }
 
 /** The resources of a definition. */
-export function resourcesOf(
-  definition: Definition,
-  { since, retired, conversion, isClosed }: ServeOptions,
+export function crdResources(
+  definition: CustomResourceDefinition,
+  { since, retired, conversion, isClosed }: CrdResourceOptions,
 ): Resource[] {
   const {
     spec: { group, scope, versions },
@@ -55,8 +55,8 @@ export function resourcesOf(
   const names = definition.status?.acceptedNames ?? definition.spec.names
   const { plural, singular = '', kind, listKind = `${kind}List`, shortNames = [], categories = [] } = names
   const storage = { group, plural, kind, version: versions.find((version) => version.storage)?.name ?? '' }
-  const actions = readActionSheets(definition.metadata.annotations?.[actionsAnnotation])
-  const forms = new Forms(definition, conversion)
+  const actions = readActionDefinitions(definition.metadata.annotations?.[actionsAnnotation])
+  const forms = new CrdVersions(definition, conversion)
   const reading = forms.reading(since)
   return versions
     .filter(({ served }) => served)
@@ -89,7 +89,7 @@ export function resourcesOf(
           })),
         ],
         actions,
-        rules: rulesOf(version, { schema, warning: deprecationOf(version, definition), isClosed }),
+        strategy: crdRules(version, { schema, warning: deprecationOf(version, definition), isClosed }),
         columns: printedColumns((version.additionalPrinterColumns as readonly PrinterColumn[] | undefined) ?? []),
         reading,
         ...(version.subresources?.scale && { scale: version.subresources.scale }),
@@ -98,28 +98,28 @@ export function resourcesOf(
 }
 
 function subresourcesOf(
-  { name, subresources = {} }: DefinitionVersion,
+  { name, subresources = {} }: CrdVersion,
   { group, kind }: { group: string; kind: string },
 ): Subresource[] {
   return [
-    ...(subresources.status ? [{ name: 'status', verbs: partVerbs, group, version: name, kind }] : []),
+    ...(subresources.status ? [{ name: 'status', verbs: subresourceVerbs, group, version: name, kind }] : []),
     ...(subresources.scale
-      ? [{ name: 'scale', verbs: partVerbs, group: 'autoscaling', version: 'v1', kind: 'Scale' }]
+      ? [{ name: 'scale', verbs: subresourceVerbs, group: 'autoscaling', version: 'v1', kind: 'Scale' }]
       : []),
   ]
 }
 
-interface RuleOptions {
+interface CrdRulesOptions {
   readonly schema: Schema
   readonly warning: string | undefined
   readonly isClosed: () => boolean
 }
 
-function rulesOf(
-  { selectableFields = [], subresources: { scale } = {} }: DefinitionVersion,
-  { schema, warning, isClosed }: RuleOptions,
-): Rules {
-  const expressions = lazyRules(schema.root)
+function crdRules(
+  { selectableFields = [], subresources: { scale } = {} }: CrdVersion,
+  { schema, warning, isClosed }: CrdRulesOptions,
+): ResourceStrategy {
+  const expressions = lazyValidationRules(schema.root)
   const check = (
     object: UnstructuredObject,
     old?: UnstructuredObject,
@@ -140,8 +140,8 @@ function rulesOf(
     generation: true,
     returnsDeleted: false,
     dependents: 'background',
-    ratchets: true,
-    fields: Object.fromEntries(
+    ratcheting: true,
+    selectableFields: Object.fromEntries(
       selectableFields.map(({ jsonPath }) => [
         jsonPath.replace(/^\./, ''),
         (object: UnstructuredObject) => textAt(object, jsonPath),
@@ -154,7 +154,8 @@ function rulesOf(
     validateUpdate: (object, old, warn) => check(object, old, { warn }),
     validateStatusUpdate: (object, old, warn) => check(object, old, { part: 'status', warn }),
     ...(warning !== undefined && { deprecation: warning }),
-    closed: () => (isClosed() ? 'create not allowed while custom resource definition is terminating' : undefined),
+    createForbidden: () =>
+      isClosed() ? 'create not allowed while custom resource definition is terminating' : undefined,
   }
 }
 
@@ -175,8 +176,8 @@ function textAt(object: UnstructuredObject, path: string): string {
 }
 
 function deprecationOf(
-  { deprecated, deprecationWarning, name }: DefinitionVersion,
-  { spec: { group, names, versions } }: Definition,
+  { deprecated, deprecationWarning, name }: CrdVersion,
+  { spec: { group, names, versions } }: CustomResourceDefinition,
 ): string | undefined {
   if (!deprecated) return undefined
   if (deprecationWarning !== undefined && deprecationWarning !== '') return deprecationWarning

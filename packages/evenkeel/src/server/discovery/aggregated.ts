@@ -15,19 +15,19 @@ export function groupDiscoveryList(groups: readonly ServedGroup[]): JsonObject {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
-    items: groups.map(describeGroup),
+    items: groups.map(groupDiscovery),
   }
 }
 
-function describeGroup({ name, versions }: ServedGroup): JsonObject {
-  return { metadata: name === '' ? {} : { name }, versions: versions.map(describeVersion) }
+function groupDiscovery({ name, versions }: ServedGroup): JsonObject {
+  return { metadata: name === '' ? {} : { name }, versions: versions.map(versionDiscovery) }
 }
 
-function describeVersion({ version, resources }: ServedVersion): JsonObject {
-  return { version, resources: resources.map(describeResource), freshness: 'Current' }
+function versionDiscovery({ version, resources }: ServedVersion): JsonObject {
+  return { version, resources: resources.map(resourceDiscovery), freshness: 'Current' }
 }
 
-function describeResource(resource: Resource): JsonObject {
+function resourceDiscovery(resource: Resource): JsonObject {
   const { plural, scope, singular, shortNames, categories, subresources } = resource
   return {
     resource: plural,
@@ -38,12 +38,12 @@ function describeResource(resource: Resource): JsonObject {
     ...(shortNames.length > 0 && { shortNames }),
     ...(categories.length > 0 && { categories }),
     ...(subresources.length > 0 && {
-      subresources: subresources.map((subresource) => describeSubresource(resource, subresource)),
+      subresources: subresources.map((subresource) => subresourceDiscovery(resource, subresource)),
     }),
   }
 }
 
-function describeSubresource(resource: Resource, subresource: Subresource): JsonObject {
+function subresourceDiscovery(resource: Resource, subresource: Subresource): JsonObject {
   return { subresource: subresource.name, responseKind: responseKind(resource, subresource), verbs: subresource.verbs }
 }
 

@@ -16,7 +16,7 @@ interface DiscoveryOptions {
   readonly serverAddress?: string
 }
 
-interface DocumentOptions {
+interface DiscoveryDocumentOptions {
   /** The one-document form, which exists for `/api` and `/apis` only. @default false */
   readonly aggregated?: boolean
 }
@@ -34,7 +34,7 @@ export class Discovery {
   }
 
   /** The document at a path, or undefined when there is none. A slash at the end of the path does not matter. */
-  document(path: string, { aggregated = false }: DocumentOptions = {}): ServedDocument | undefined {
+  document(path: string, { aggregated = false }: DiscoveryDocumentOptions = {}): ServedDocument | undefined {
     const clean = path.endsWith('/') ? path.slice(0, -1) : path
     const key = aggregated ? `${clean}?aggregated` : clean
     const known = this.#documents.get(key)
@@ -59,13 +59,13 @@ export class Discovery {
     if (name === undefined) return groupList(this.#select((group) => group !== ''))
     const group = name === '' ? undefined : this.#groups.get(name)
     if (!group || more.length > 0) return undefined
-    return version === undefined ? groupDocument(group) : versionDocument(group, version)
+    return version === undefined ? groupDocument(group) : resourceListOf(group, version)
   }
 
   #coreDocument([version, ...more]: readonly string[]): JsonObject | undefined {
     const core = this.#groups.get('') ?? { name: '', versions: [] }
     if (more.length > 0) return undefined
-    return version === undefined ? coreVersions(core, this.#serverAddress) : versionDocument(core, version)
+    return version === undefined ? coreVersions(core, this.#serverAddress) : resourceListOf(core, version)
   }
 
   #select(isWanted: (name: string) => boolean): ServedGroup[] {
@@ -73,7 +73,7 @@ export class Discovery {
   }
 }
 
-function versionDocument({ versions }: ServedGroup, version: string): JsonObject | undefined {
+function resourceListOf({ versions }: ServedGroup, version: string): JsonObject | undefined {
   const served = versions.find((one) => one.version === version)
   return served && resourceList(served)
 }

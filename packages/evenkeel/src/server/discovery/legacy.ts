@@ -21,12 +21,12 @@ export function coreVersions({ versions }: ServedGroup, serverAddress: string | 
 
 /** `/apis`: every group but the core one. */
 export function groupList(groups: readonly ServedGroup[]): JsonObject {
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(describeGroup) }
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(apiGroup) }
 }
 
 /** `/apis/GROUP`. */
 export function groupDocument(group: ServedGroup): JsonObject {
-  return { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) }
+  return { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group) }
 }
 
 /** `/api/v1` and `/apis/GROUP/VERSION`. */
@@ -36,13 +36,13 @@ export function resourceList(served: ServedVersion): JsonObject {
     ...(served.group !== '' && { apiVersion: 'v1' }),
     groupVersion: formatApiVersion(served),
     resources: served.resources.flatMap((resource) => [
-      describeResource(resource),
-      ...resource.subresources.map((subresource) => describeSubresource(resource, subresource)),
+      apiResource(resource),
+      ...resource.subresources.map((subresource) => apiSubresource(resource, subresource)),
     ]),
   }
 }
 
-function describeGroup({ name, versions }: ServedGroup): JsonObject {
+function apiGroup({ name, versions }: ServedGroup): JsonObject {
   const described = versions.map(({ group, version }) => ({
     groupVersion: formatApiVersion({ group, version }),
     version,
@@ -50,7 +50,7 @@ function describeGroup({ name, versions }: ServedGroup): JsonObject {
   return { name, versions: described, preferredVersion: described[0] }
 }
 
-function describeResource(resource: Resource): JsonObject {
+function apiResource(resource: Resource): JsonObject {
   const { plural, singular, scope, kind, shortNames, categories, virtual } = resource
   return {
     name: plural,
@@ -64,7 +64,7 @@ function describeResource(resource: Resource): JsonObject {
   }
 }
 
-function describeSubresource(resource: Resource, { name, verbs, group, version, kind }: Subresource): JsonObject {
+function apiSubresource(resource: Resource, { name, verbs, group, version, kind }: Subresource): JsonObject {
   return {
     name: `${resource.plural}/${name}`,
     singularName: '',

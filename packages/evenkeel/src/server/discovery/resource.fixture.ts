@@ -2,7 +2,7 @@
  * Resources for tests of discovery and OpenAPI: complete records of which a test says only what it is about.
  */
 import { makeCatalog } from '../builtin/catalog.ts'
-import type { Resource, Rules } from '../resources/resource.ts'
+import type { Resource, ResourceStrategy } from '../resources/resource.ts'
 
 /** A custom resource with everything at its plainest. */
 export function customResource(
@@ -21,7 +21,7 @@ export function customResource(
     storage: { ...names },
     schema: { root: { type: 'object' }, definitions: () => undefined },
     custom: true,
-    rules: {} as Rules,
+    strategy: {} as ResourceStrategy,
     columns: { definitions: [], cells: () => [] },
     ...more,
   }
@@ -29,5 +29,10 @@ export function customResource(
 
 /** The built-in resources, without rules and columns. */
 export function builtinCatalog(): Resource[] {
-  return [...makeCatalog({ rulesFor: () => ({}) as Rules, columnsFor: () => ({ definitions: [], cells: () => [] }) })]
+  return [
+    ...makeCatalog({
+      strategyFor: () => ({}) as ResourceStrategy,
+      columnsFor: () => ({ definitions: [], cells: () => [] }),
+    }),
+  ]
 }

@@ -8,7 +8,7 @@
  * Invariants: a request that was answered has left its list and listens to nobody; there are no more timers than requests and usual times to live, and
  * without requests there is none after the server has stopped.
  */
-import { DeadlineError, onAbort, Stopper } from '#base'
+import { DeadlineError, onAbort, LightAbortController } from '#base'
 import type { Cancel, Clock } from '#base'
 import type { WireHeaders, WirePeer, WireRequest } from '#wire'
 
@@ -19,11 +19,11 @@ export class TimedRequest implements WireRequest {
   readonly headers: WireHeaders
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
   readonly peer?: WirePeer
-  readonly borrowsPieces?: true | undefined
+  readonly borrowsChunks?: true | undefined
   readonly #given: WireRequest
   #isLimited = false
   #isExpired = false
-  #controller: Stopper | undefined
+  #controller: LightAbortController | undefined
   #stopListening: (() => void) | undefined
 
   constructor(given: WireRequest) {
@@ -32,12 +32,12 @@ export class TimedRequest implements WireRequest {
     this.headers = given.headers
     if (given.body !== undefined) this.body = given.body
     if (given.peer !== undefined) this.peer = given.peer
-    this.borrowsPieces = given.borrowsPieces
+    this.borrowsChunks = given.borrowsChunks
     this.#given = given
   }
 
   /** The request as it arrived: its signal knows only of the client. */
-  get untimed(): WireRequest {
+  get original(): WireRequest {
     return this.#given
   }
 
@@ -47,7 +47,7 @@ export class TimedRequest implements WireRequest {
     return this.#controller.signal
   }
 
-  /** From now on the time counts, until it {@link ends}. */
+  /** From now on the time counts, until it {@link end}. */
   limit(): void {
     this.#isLimited = true
   }
@@ -59,13 +59,13 @@ export class TimedRequest implements WireRequest {
   }
 
   /** It was answered in time. */
-  ends(): void {
+  end(): void {
     this.#isLimited = false
     this.#stopListening?.()
   }
 
-  #listen(): Stopper {
-    const controller = new Stopper()
+  #listen(): LightAbortController {
+    const controller = new LightAbortController()
     if (this.#isExpired) controller.abort(new DeadlineError('the time of the request is over'))
     this.#stopListening = onAbort(this.#given.signal, (reason) => {
       controller.abort(reason)
@@ -74,17 +74,17 @@ export class TimedRequest implements WireRequest {
   }
 }
 
-interface Waiting {
+interface PendingDeadline {
   readonly dueMs: number
   readonly request: TimedRequest
   /** Tells who waits for the answer. */
-  readonly giveUp: () => void
+  readonly timeOut: () => void
 }
 
 /** Those with the same time to live, oldest first. */
-interface Line {
+interface DeadlineQueue {
   readonly limitMs: number
-  readonly waiting: Set<Waiting>
+  readonly waiting: Set<PendingDeadline>
   cancel: Cancel | undefined
 }
 
@@ -92,7 +92,7 @@ export class Deadlines {
   readonly #clock: Clock
   readonly #usual: ReadonlySet<number>
   readonly #stopping: AbortSignal
-  readonly #lines = new Map<number, Line>()
+  readonly #lines = new Map<number, DeadlineQueue>()
   #expired = 0
 
   /** @param usual times to live that most requests have */
@@ -119,10 +119,10 @@ export class Deadlines {
     request.limit()
     return new Promise((resolve, reject) => {
       const line = this.#lines.get(limitMs) ?? this.#newLine(limitMs)
-      const waiting: Waiting = {
+      const waiting: PendingDeadline = {
         dueMs: this.#clock.monotonic() + limitMs,
         request,
-        giveUp: () => {
+        timeOut: () => {
           reject(refusal())
         },
       }
@@ -143,25 +143,25 @@ export class Deadlines {
     })
   }
 
-  #newLine(limitMs: number): Line {
-    const line: Line = { limitMs, waiting: new Set(), cancel: undefined }
+  #newLine(limitMs: number): DeadlineQueue {
+    const line: DeadlineQueue = { limitMs, waiting: new Set(), cancel: undefined }
     this.#lines.set(limitMs, line)
     return line
   }
 
-  #end(line: Line, waiting: Waiting): void {
-    waiting.request.ends()
+  #end(line: DeadlineQueue, waiting: PendingDeadline): void {
+    waiting.request.end()
     line.waiting.delete(waiting)
     if (line.waiting.size === 0 && !this.#keepsTimer(line, waiting.request)) this.#close(line)
   }
 
   // In process no timer may stay behind: simulated time would move on for it.
-  #keepsTimer({ limitMs }: Line, { peer }: TimedRequest): boolean {
+  #keepsTimer({ limitMs }: DeadlineQueue, { peer }: TimedRequest): boolean {
     return peer !== undefined && this.#usual.has(limitMs) && !this.#stopping.aborted
   }
 
   // The timer was set for somebody who may have gone: it is set again for whoever is first now.
-  #look(line: Line): void {
+  #look(line: DeadlineQueue): void {
     line.cancel = undefined
     const now = this.#clock.monotonic()
     for (const waiting of line.waiting) {
@@ -173,14 +173,14 @@ export class Deadlines {
       }
       line.waiting.delete(waiting)
       this.#expired++
-      waiting.giveUp()
+      waiting.timeOut()
       waiting.request.expire()
     }
     this.#close(line)
   }
 
   // Clients choose times: a line for each must not stay.
-  #close(line: Line): void {
+  #close(line: DeadlineQueue): void {
     line.cancel?.()
     line.cancel = undefined
     if (this.#lines.get(line.limitMs) === line) this.#lines.delete(line.limitMs)

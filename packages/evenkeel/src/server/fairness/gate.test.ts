@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { isTooManyRequests } from '#api'
 import { SimulatedClock } from '#base'
-import { Gate } from './gate.ts'
+import { FairQueue } from './gate.ts'
 import type { Seat } from './gate.ts'
 
 const usual = { seatsMax: 4, seatsPerUserMax: 3, waitingMax: 100, waitingPerUserMax: 10, waitMs: 1000 }
@@ -12,10 +12,10 @@ const never = (): undefined => undefined
 class Caller {
   readonly seats: Seat[] = []
   refused = 0
-  readonly #gate: Gate
+  readonly #gate: FairQueue
   readonly #user: string
 
-  constructor(gate: Gate, user: string) {
+  constructor(gate: FairQueue, user: string) {
     this.#gate = gate
     this.#user = user
   }
@@ -42,19 +42,19 @@ class Caller {
 
 describe('Gate', () => {
   test('lets in at once who finds a seat, without a promise', () => {
-    const gate = new Gate({ clock: new SimulatedClock(), ...usual })
+    const gate = new FairQueue({ clock: new SimulatedClock(), ...usual })
     const seat = gate.enter('ann', never)
     expect(seat).not.toBeInstanceOf(Promise)
-    expect(gate.inside).toBe(1)
+    expect(gate.seatsInUse).toBe(1)
     const taken = seat as Seat
     taken.leave()
     taken.leave()
-    expect([gate.inside, gate.users]).toEqual([0, 0])
+    expect([gate.seatsInUse, gate.users]).toEqual([0, 0])
   })
 
   test('gives one user its share and no more, while others find room', async () => {
     const clock = new SimulatedClock()
-    const gate = new Gate({ clock, ...usual })
+    const gate = new FairQueue({ clock, ...usual })
     const [ann, bob] = [new Caller(gate, 'ann'), new Caller(gate, 'bob')]
     ann.enter(8)
     bob.enter()
@@ -64,7 +64,7 @@ describe('Gate', () => {
 
   test('serves users in turn, however many requests each of them has', async () => {
     const clock = new SimulatedClock()
-    const gate = new Gate({ clock, ...usual, seatsMax: 1, seatsPerUserMax: 1 })
+    const gate = new FairQueue({ clock, ...usual, seatsMax: 1, seatsPerUserMax: 1 })
     const order: string[] = []
     const held = gate.enter('door', never) as Seat
     const come = (user: string): void => {
@@ -81,7 +81,7 @@ describe('Gate', () => {
 
   test('refuses who would make a line too long, and who waited too long, with the words and the wait that clients know', async () => {
     const clock = new SimulatedClock()
-    const gate = new Gate({ clock, ...usual })
+    const gate = new FairQueue({ clock, ...usual })
     const ann = new Caller(gate, 'ann')
     ann.enter(3 + 10 + 2)
     await clock.advance(0)
@@ -106,7 +106,7 @@ describe('Gate', () => {
 
   test('forgets who leaves while waiting', async () => {
     const clock = new SimulatedClock()
-    const gate = new Gate({ clock, ...usual })
+    const gate = new FairQueue({ clock, ...usual })
     const ann = new Caller(gate, 'ann')
     const leaving = new AbortController()
     ann.enter(3)
@@ -115,7 +115,7 @@ describe('Gate', () => {
     await clock.advance(0)
     expect([gate.waiting, ann.refused, clock.pending]).toEqual([0, 2, 0])
     for (let index = 0; index < 3; index++) ann.leave()
-    expect([gate.inside, gate.users]).toEqual([0, 0])
+    expect([gate.seatsInUse, gate.users]).toEqual([0, 0])
   })
 
   test('keeps its invariants in every sequence of arrivals, departures and waits', async () => {
@@ -127,24 +127,24 @@ describe('Gate', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const clock = new SimulatedClock()
-        const gate = new Gate({ clock, ...usual, seatsPerUserMax: 2, waitingPerUserMax: 3, waitingMax: 7 })
+        const gate = new FairQueue({ clock, ...usual, seatsPerUserMax: 2, waitingPerUserMax: 3, waitingMax: 7 })
         const callers = new Map(['a', 'b', 'c'].map((user) => [user, new Caller(gate, user)]))
         for (const { kind, user } of steps) {
           if (kind === 'enter') callers.get(user)?.enter()
           else if (kind === 'leave') callers.get(user)?.leave()
           await clock.advance(kind === 'wait' ? 600 : 0)
           const inside = [...callers.values()].map(({ seats }) => seats.length)
-          expect(gate.inside).toBe(inside.reduce((sum, count) => sum + count, 0))
-          expect(gate.inside).toBeLessThanOrEqual(4)
+          expect(gate.seatsInUse).toBe(inside.reduce((sum, count) => sum + count, 0))
+          expect(gate.seatsInUse).toBeLessThanOrEqual(4)
           expect(Math.max(...inside)).toBeLessThanOrEqual(2)
           expect(gate.waiting).toBeLessThanOrEqual(7)
           // Nobody waits for a seat that it may have.
-          if (gate.inside < 4 && gate.waiting > 0) expect(Math.max(...inside)).toBe(2)
+          if (gate.seatsInUse < 4 && gate.waiting > 0) expect(Math.max(...inside)).toBe(2)
         }
         for (const caller of callers.values()) while (caller.seats.length > 0) caller.leave()
         await clock.advance(2000)
         for (const caller of callers.values()) while (caller.seats.length > 0) caller.leave()
-        expect([gate.inside, gate.waiting, gate.users, clock.pending]).toEqual([0, 0, 0, 0])
+        expect([gate.seatsInUse, gate.waiting, gate.users, clock.pending]).toEqual([0, 0, 0, 0])
       }),
       { numRuns: 60 },
     )

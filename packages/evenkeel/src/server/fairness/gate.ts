@@ -12,7 +12,7 @@ import { tooManyRequests } from '#api'
 import { onAbort } from '#base'
 import type { Clock } from '#base'
 
-interface GateOptions {
+interface FairQueueOptions {
   readonly clock: Clock
   readonly seatsMax: number
   readonly seatsPerUserMax: number
@@ -27,33 +27,33 @@ export interface Seat {
   leave(): void
 }
 
-interface Waiter {
+interface QueuedRequest {
   admit(): void
 }
 
 /** One user at the gate. */
-interface Guest {
+interface UserQueue {
   readonly name: string
-  inside: number
+  seatsInUse: number
   /** Who waits, first come first; a set, because some leave early. Made when somebody has to wait. */
-  line: Set<Waiter> | undefined
+  queue: Set<QueuedRequest> | undefined
 }
 
-export class Gate {
-  readonly #options: GateOptions
-  readonly #guests = new Map<string, Guest>()
+export class FairQueue {
+  readonly #options: FairQueueOptions
+  readonly #guests = new Map<string, UserQueue>()
   /** Users who wait for nothing but a free seat, in the order in which they get one. */
-  readonly #turns = new Set<Guest>()
+  readonly #turns = new Set<UserQueue>()
   #inside = 0
   #waiting = 0
   #refused = 0
 
-  constructor(options: GateOptions) {
+  constructor(options: FairQueueOptions) {
     this.#options = options
   }
 
   /** Requests that are inside. */
-  get inside(): number {
+  get seatsInUse(): number {
     return this.#inside
   }
 
@@ -80,8 +80,8 @@ export class Gate {
   enter(user: string, signalOf: () => AbortSignal | undefined): Seat | Promise<Seat> {
     const { seatsMax, seatsPerUserMax, waitingMax, waitingPerUserMax } = this.#options
     const guest = this.#guests.get(user) ?? this.#newGuest(user)
-    if (this.#inside < seatsMax && guest.inside < seatsPerUserMax) return this.#seat(guest)
-    if (this.#waiting >= waitingMax || lengthOf(guest) >= waitingPerUserMax) {
+    if (this.#inside < seatsMax && guest.seatsInUse < seatsPerUserMax) return this.#seat(guest)
+    if (this.#waiting >= waitingMax || queueLength(guest) >= waitingPerUserMax) {
       this.#forget(guest)
       throw this.#refuse()
     }
@@ -89,9 +89,9 @@ export class Gate {
   }
 
   /** A seat is given back. */
-  release(guest: Guest): void {
+  release(guest: UserQueue): void {
     this.#inside--
-    guest.inside--
+    guest.seatsInUse--
     if (this.#waiting > 0) {
       this.#queue(guest)
       this.#letIn()
@@ -99,20 +99,20 @@ export class Gate {
     this.#forget(guest)
   }
 
-  #newGuest(name: string): Guest {
-    const guest: Guest = { name, inside: 0, line: undefined }
+  #newGuest(name: string): UserQueue {
+    const guest: UserQueue = { name, seatsInUse: 0, queue: undefined }
     this.#guests.set(name, guest)
     return guest
   }
 
-  #seat(guest: Guest): Seat {
+  #seat(guest: UserQueue): Seat {
     this.#inside++
-    guest.inside++
-    return new Place(this, guest)
+    guest.seatsInUse++
+    return new TakenSeat(this, guest)
   }
 
-  #wait(guest: Guest, signal: AbortSignal | undefined): Promise<Seat> {
-    const line = (guest.line ??= new Set())
+  #wait(guest: UserQueue, signal: AbortSignal | undefined): Promise<Seat> {
+    const line = (guest.queue ??= new Set())
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         this.#waiting--
@@ -144,14 +144,14 @@ export class Gate {
   }
 
   /** Whoever may have a seat has a turn; a user with its share inside has none until one of its own leaves. */
-  #queue(guest: Guest): void {
-    if (lengthOf(guest) > 0 && guest.inside < this.#options.seatsPerUserMax) this.#turns.add(guest)
+  #queue(guest: UserQueue): void {
+    if (queueLength(guest) > 0 && guest.seatsInUse < this.#options.seatsPerUserMax) this.#turns.add(guest)
   }
 
   #letIn(): void {
     while (this.#inside < this.#options.seatsMax) {
       const [guest] = this.#turns
-      const [waiter] = guest?.line ?? []
+      const [waiter] = guest?.queue ?? []
       if (!guest || !waiter) return
       // To the end of the round, if there are more of them.
       this.#turns.delete(guest)
@@ -160,22 +160,22 @@ export class Gate {
     }
   }
 
-  #forget(guest: Guest): void {
-    if (guest.inside === 0 && lengthOf(guest) === 0) this.#guests.delete(guest.name)
+  #forget(guest: UserQueue): void {
+    if (guest.seatsInUse === 0 && queueLength(guest) === 0) this.#guests.delete(guest.name)
   }
 
   #refuse(): Error {
     this.#refused++
-    return tooManyRequests(tooMany)
+    return tooManyRequests(tooManyMessage)
   }
 }
 
-class Place implements Seat {
-  readonly #gate: Gate
-  readonly #guest: Guest
+class TakenSeat implements Seat {
+  readonly #gate: FairQueue
+  readonly #guest: UserQueue
   #isTaken = true
 
-  constructor(gate: Gate, guest: Guest) {
+  constructor(gate: FairQueue, guest: UserQueue) {
     this.#gate = gate
     this.#guest = guest
   }
@@ -187,9 +187,9 @@ class Place implements Seat {
   }
 }
 
-function lengthOf({ line }: Guest): number {
+function queueLength({ queue: line }: UserQueue): number {
   return line === undefined ? 0 : line.size
 }
 
 /** The words that clients know. */
-export const tooMany = 'the server has received too many requests and has asked us to try again later'
+export const tooManyMessage = 'the server has received too many requests and has asked us to try again later'

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { Pace } from './pace.ts'
+import { ListScheduler } from './pace.ts'
 import { TurnClock } from './turn-clock.fixture.ts'
 
 test('row 21: Pace lets one long list work per turn of the event loop, whoever comes, in their order', async () => {
   const clock = new TurnClock()
-  const pace = new Pace(clock)
+  const pace = new ListScheduler(clock)
   const begun: number[] = []
   const list = (number: number): void => {
     const work = (): void => {
@@ -28,13 +28,13 @@ test('row 21: Pace lets one long list work per turn of the event loop, whoever c
 })
 
 test('Pace lets short lists go on in the same turn', () => {
-  const pace = new Pace(new TurnClock())
+  const pace = new ListScheduler(new TurnClock())
   expect(Array.from({ length: 20 }, () => pace.turn())).toEqual(Array(20).fill(undefined))
 })
 
 test('row 21: Pace.pause waits for a later turn although the clock stands still, behind those who waited before', async () => {
   const clock = new TurnClock()
-  const pace = new Pace(clock)
+  const pace = new ListScheduler(clock)
   const done: string[] = []
   const work = async (name: string): Promise<void> => {
     for (let share = 0; share < 3; share++) {

@@ -13,7 +13,7 @@ import type { Clock } from '#base'
 /** How long lists may work in one turn before the next one waits. */
 const turnMs = 2
 
-export class Pace {
+export class ListScheduler {
   readonly #clock: Clock
   readonly #line: (() => void)[] = []
   #begunMs = 0

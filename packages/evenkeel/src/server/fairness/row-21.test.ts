@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
-import { Gate } from './gate.ts'
+import { FairQueue } from './gate.ts'
 import type { Seat } from './gate.ts'
 
 const serviceMs = 10
@@ -8,7 +8,7 @@ const serviceMs = 10
 /** What somebody who asks now and then has to wait, in all, while others ask as much as they can. */
 async function waitsOf({ floods, perUser = 5 }: { floods: readonly string[]; perUser?: number }): Promise<number[]> {
   const clock = new SimulatedClock()
-  const gate = new Gate({
+  const gate = new FairQueue({
     clock,
     seatsMax: 10,
     seatsPerUserMax: perUser,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { Share } from './share.ts'
+import { ListSlices } from './share.ts'
 
 /** How many of so many objects of that size are looked into before each pause. */
 async function sharesOf(count: number, bytes: number, { msEach = 0 } = {}): Promise<number[]> {
   let nowMs = 0
   const shares = [0]
-  const share = new Share({
-    pace: { pause: () => Promise.resolve() },
+  const share = new ListSlices({
+    scheduler: { pause: () => Promise.resolve() },
     clock: { monotonic: () => nowMs },
     request: { signal: new AbortController().signal },
   })
@@ -35,8 +35,8 @@ test('Share never pauses for what is short', async () => {
 
 test('Share ends the work when nobody waits for it any more', async () => {
   const leaving = new AbortController()
-  const share = new Share({
-    pace: { pause: () => Promise.resolve() },
+  const share = new ListSlices({
+    scheduler: { pause: () => Promise.resolve() },
     clock: { monotonic: () => 0 },
     request: { signal: leaving.signal },
   })

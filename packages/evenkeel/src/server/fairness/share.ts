@@ -6,29 +6,29 @@
  */
 import type { Clock } from '#base'
 import type { WireRequest } from '#wire'
-import type { Pace } from './pace.ts'
+import type { ListScheduler } from './pace.ts'
 
 /** As much as a large answer has in one piece. */
-const shareBytes = 1024 * 1024
-const shareItems = 1000
-const shareMs = 2
+const sliceBytes = 1024 * 1024
+const sliceItems = 1000
+const sliceMs = 2
 /** Asking for the time after each object would cost as much as a small one does. */
-const itemsPerLook = 16
+const itemsPerClockRead = 16
 
-interface ShareOptions {
-  readonly pace: Pick<Pace, 'pause'>
+interface ListSlicesOptions {
+  readonly scheduler: Pick<ListScheduler, 'pause'>
   readonly clock: Pick<Clock, 'monotonic'>
   /** Whom the work is for. */
   readonly request: Pick<WireRequest, 'signal'>
 }
 
-export class Share {
-  readonly #options: ShareOptions
+export class ListSlices {
+  readonly #options: ListSlicesOptions
   #items = 0
   #bytes = 0
   #begunMs: number
 
-  constructor(options: ShareOptions) {
+  constructor(options: ListSlicesOptions) {
     this.#options = options
     this.#begunMs = options.clock.monotonic()
   }
@@ -40,11 +40,11 @@ export class Share {
    */
   add(bytes: number): Promise<void> | undefined {
     const isOver =
-      this.#items >= shareItems ||
-      this.#bytes >= shareBytes ||
-      (this.#items % itemsPerLook === 0 &&
+      this.#items >= sliceItems ||
+      this.#bytes >= sliceBytes ||
+      (this.#items % itemsPerClockRead === 0 &&
         this.#items > 0 &&
-        this.#options.clock.monotonic() - this.#begunMs >= shareMs)
+        this.#options.clock.monotonic() - this.#begunMs >= sliceMs)
     if (isOver) return this.#pause(bytes)
     this.#items++
     this.#bytes += bytes
@@ -52,7 +52,7 @@ export class Share {
   }
 
   async #pause(bytes: number): Promise<void> {
-    const { pace, clock, request } = this.#options
+    const { scheduler: pace, clock, request } = this.#options
     await pace.pause()
     request.signal.throwIfAborted()
     this.#items = 1

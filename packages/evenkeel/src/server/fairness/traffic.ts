@@ -8,53 +8,58 @@
 import { parseDuration, timeout } from '#api'
 import type { Clock } from '#base'
 import type { WireRequest, WireResponse } from '#wire'
-import { whenEnded } from '../answers/when-ended.ts'
-import type { Call, Routed } from '../call.ts'
+import { onResponseEnd } from '../answers/when-ended.ts'
+import type { RequestContext, RequestInfo } from '../call.ts'
 import { Deadlines, TimedRequest } from './deadlines.ts'
-import { Gate } from './gate.ts'
+import { FairQueue } from './gate.ts'
 import type { Seat } from './gate.ts'
 import { withDefaultLimits } from './limit-options.ts'
 import type { LimitOptions, Limits } from './limit-options.ts'
-import { Pace } from './pace.ts'
-import { Share } from './share.ts'
-import { WatchCount } from './watch-count.ts'
+import { ListScheduler } from './pace.ts'
+import { ListSlices } from './share.ts'
+import { WatchLimiter } from './watch-count.ts'
 
 /** What a call is counted as. */
-type Lane = 'reads' | 'writes' | 'lists'
+type RequestClass = 'reads' | 'writes' | 'lists'
 
-const lanes: readonly Lane[] = ['reads', 'writes', 'lists']
+const requestClasses: readonly RequestClass[] = ['reads', 'writes', 'lists']
 const writes: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'post', 'put'])
 const lists: ReadonlySet<string> = new Set(['list', 'deletecollection'])
 const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 
-export class Traffic {
+export class FlowControl {
   readonly #limits: Limits
-  readonly #gates: Readonly<Record<Lane, Gate>>
-  readonly #watches: WatchCount
+  readonly #gates: Readonly<Record<RequestClass, FairQueue>>
+  readonly #watches: WatchLimiter
   readonly #deadlines: Deadlines
-  readonly #pace: Pace
+  readonly #pace: ListScheduler
   readonly #clock: Clock
-  readonly #exempt: Record<Lane, number> = { reads: 0, writes: 0, lists: 0 }
+  readonly #exempt: Record<RequestClass, number> = { reads: 0, writes: 0, lists: 0 }
 
   constructor(options: LimitOptions, { clock, stopping }: { clock: Clock; stopping: AbortSignal }) {
     const limits = (this.#limits = withDefaultLimits(options))
-    const gate = (seatsMax: number): Gate =>
-      new Gate({ ...limits, clock, seatsMax, seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)) })
+    const gate = (seatsMax: number): FairQueue =>
+      new FairQueue({
+        ...limits,
+        clock,
+        seatsMax,
+        seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)),
+      })
     this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
-    this.#watches = new WatchCount(limits)
+    this.#watches = new WatchLimiter(limits)
     this.#clock = clock
-    this.#pace = new Pace(clock)
+    this.#pace = new ListScheduler(clock)
     this.#deadlines = new Deadlines({ clock, usual: [limits.requestMs, limits.writeMs], stopping })
   }
 
   /**
-   * Lets a call in, or makes it wait. Watches are not counted here: {@link watchBegins}.
+   * Lets a call in, or makes it wait. Watches are not counted here: {@link startWatch}.
    *
    * @throws {ApiError} `TooManyRequests`, also by rejecting.
    */
-  enter(call: Call): Seat | Promise<Seat> {
+  enter(call: RequestContext): Seat | Promise<Seat> {
     if (call.verb === 'watch') return noSeat
-    const lane = laneOf(call.verb)
+    const lane = requestClassOf(call.verb)
     if (isExempt(call)) return this.#exemptSeat(lane)
     const seat = this.#gates[lane].enter(call.user.name, () => call.request.signal)
     return lane === 'lists' && call.request.peer !== undefined ? this.#paced(seat) : seat
@@ -65,8 +70,8 @@ export class Traffic {
    *
    * @throws {ApiError} `TooManyRequests`
    */
-  watchBegins(call: Call): () => void {
-    return this.#watches.begin(call.user.name, { isExempt: isExempt(call) })
+  startWatch(call: RequestContext): () => void {
+    return this.#watches.start(call.user.name, { isExempt: isExempt(call) })
   }
 
   /**
@@ -74,28 +79,28 @@ export class Traffic {
    *
    * @throws {ApiError} `Timeout`, when that is over, and what the work throws.
    */
-  withinTime(routed: Routed, work: () => Promise<WireResponse>): Promise<WireResponse> {
-    const { request } = routed
-    if (routed.verb === 'watch' || !(request instanceof TimedRequest)) return work()
-    const isWrite = routed.place !== undefined && writes.has(routed.verb)
+  withDeadline(info: RequestInfo, work: () => Promise<WireResponse>): Promise<WireResponse> {
+    const { request } = info
+    if (info.verb === 'watch' || !(request instanceof TimedRequest)) return work()
+    const isWrite = info.resourcePath !== undefined && writes.has(info.verb)
     const refusal = (): Error =>
       timeout(
         isWrite
           ? 'request did not complete within requested timeout - context deadline exceeded'
           : 'request did not complete within the allotted timeout',
       )
-    return this.#deadlines.within(this.#timeOf(routed, isWrite), request, { work, refusal })
+    return this.#deadlines.within(this.#timeOf(info, isWrite), request, { work, refusal })
   }
 
   /** For a list that is long: counts what it does, and says when others come first. */
-  share(request: Pick<WireRequest, 'signal'>): Share {
-    return new Share({ pace: this.#pace, clock: this.#clock, request })
+  sliceList(request: Pick<WireRequest, 'signal'>): ListSlices {
+    return new ListSlices({ scheduler: this.#pace, clock: this.#clock, request })
   }
 
   /** The response; its call is over when its last piece was taken. */
-  keepSeat(response: WireResponse, seat: Seat, { verb, request }: Routed): WireResponse {
+  holdSeat(response: WireResponse, seat: Seat, { verb, request }: RequestInfo): WireResponse {
     if (verb === 'watch') return response
-    return whenEnded(response, request instanceof TimedRequest ? request.untimed : request, () => {
+    return onResponseEnd(response, request instanceof TimedRequest ? request.original : request, () => {
       seat.leave()
     })
   }
@@ -103,13 +108,13 @@ export class Traffic {
   /** Lines for `/metrics`. */
   metrics(): string[] {
     const { reads, writes: mutating, lists: listing } = this.#gates
-    const each = (name: string, read: (gate: Gate) => number): string[] =>
-      lanes.map((lane) => `${name}{lane="${lane}"} ${read(this.#gates[lane])}`)
+    const each = (name: string, read: (gate: FairQueue) => number): string[] =>
+      requestClasses.map((lane) => `${name}{lane="${lane}"} ${read(this.#gates[lane])}`)
     return [
       '# HELP apiserver_current_inflight_requests Requests that are being answered.',
       '# TYPE apiserver_current_inflight_requests gauge',
-      `apiserver_current_inflight_requests{request_kind="mutating"} ${mutating.inside + this.#exempt.writes}`,
-      `apiserver_current_inflight_requests{request_kind="readOnly"} ${reads.inside + listing.inside + this.#exempt.reads + this.#exempt.lists}`,
+      `apiserver_current_inflight_requests{request_kind="mutating"} ${mutating.seatsInUse + this.#exempt.writes}`,
+      `apiserver_current_inflight_requests{request_kind="readOnly"} ${reads.seatsInUse + listing.seatsInUse + this.#exempt.reads + this.#exempt.lists}`,
       '# HELP evenkeel_requests_waiting Requests that wait for their turn.',
       '# TYPE evenkeel_requests_waiting gauge',
       ...each('evenkeel_requests_waiting', (gate) => gate.waiting),
@@ -126,7 +131,7 @@ export class Traffic {
     ]
   }
 
-  #timeOf({ query }: Routed, isWrite: boolean): number {
+  #timeOf({ query }: RequestInfo, isWrite: boolean): number {
     const { requestMs, writeMs } = this.#limits
     const max = isWrite ? Math.min(writeMs, requestMs) : requestMs
     const asked = query.get('timeout')
@@ -141,7 +146,7 @@ export class Traffic {
     return turn === undefined ? entering : turn.then(() => entering)
   }
 
-  #exemptSeat(lane: Lane): Seat {
+  #exemptSeat(lane: RequestClass): Seat {
     this.#exempt[lane]++
     let isTaken = true
     return {
@@ -155,11 +160,11 @@ export class Traffic {
 
 const noSeat: Seat = { leave: () => undefined }
 
-function laneOf(verb: string): Lane {
+function requestClassOf(verb: string): RequestClass {
   if (lists.has(verb)) return 'lists'
   return writes.has(verb) ? 'writes' : 'reads'
 }
 
-function isExempt({ user, path, place }: Call): boolean {
+function isExempt({ user, path, resourcePath: place }: RequestContext): boolean {
   return user.groups.includes('system:masters') || (place === undefined && openPaths.test(path))
 }

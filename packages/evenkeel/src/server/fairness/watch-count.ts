@@ -5,20 +5,20 @@
  * administrators. It is counted from its first moment until it has ended or its client is gone.
  */
 import { tooManyRequests } from '#api'
-import { tooMany } from './gate.ts'
+import { tooManyMessage } from './gate.ts'
 
-interface WatchCountOptions {
+interface WatchLimiterOptions {
   readonly watchesMax: number
   readonly watchesPerUserMax: number
 }
 
-export class WatchCount {
-  readonly #options: WatchCountOptions
+export class WatchLimiter {
+  readonly #options: WatchLimiterOptions
   readonly #perUser = new Map<string, number>()
   #total = 0
   #refused = 0
 
-  constructor(options: WatchCountOptions) {
+  constructor(options: WatchLimiterOptions) {
     this.#options = options
   }
 
@@ -35,12 +35,12 @@ export class WatchCount {
    *
    * @throws {ApiError} `TooManyRequests`
    */
-  begin(user: string, { isExempt }: { isExempt: boolean }): () => void {
+  start(user: string, { isExempt }: { isExempt: boolean }): () => void {
     const { watchesMax, watchesPerUserMax } = this.#options
     const own = this.#perUser.get(user) ?? 0
     if (this.#total >= watchesMax || (!isExempt && own >= watchesPerUserMax)) {
       this.#refused++
-      throw tooManyRequests(tooMany)
+      throw tooManyRequests(tooManyMessage)
     }
     this.#total++
     this.#perUser.set(user, own + 1)

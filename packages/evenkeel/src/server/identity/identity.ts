@@ -16,15 +16,15 @@ import { join } from 'node:path'
 import { SystemClock, SystemRandom } from '#base'
 import type { Clock, Random } from '#base'
 import { issueServerCertificate, makeAuthority } from '#wire'
-import type { Credential } from '#wire'
-import { keysOf, makeAccountKey } from '../authentication/accounts/account-keys.ts'
+import type { CertificateKeyPair } from '#wire'
+import { parsePemKeys, makeServiceAccountKey } from '../authentication/accounts/account-keys.ts'
 import { validityOf } from './certificate-time.ts'
-import { ensureOwnerFolder, IdentityError, readOwnerFile, writeOwnerFile } from './owner-files.ts'
+import { ensureSecretFolder, IdentityError, readSecretFile, writeSecretFile } from './owner-files.ts'
 
 export interface Identity {
   /** Signs; its certificate is what clients trust. */
-  readonly authority: Credential
-  readonly server: Credential
+  readonly authority: CertificateKeyPair
+  readonly server: CertificateKeyPair
   /** What the administrator sends as a bearer token. */
   readonly token: string
   /**
@@ -54,7 +54,7 @@ export interface IdentityOptions {
   names?: readonly string[]
 }
 
-const alwaysNames = [
+const defaultNames = [
   'localhost',
   '127.0.0.1',
   '::1',
@@ -92,7 +92,7 @@ export async function ensureIdentity(
   folder: string,
   { clock = new SystemClock(), random = new SystemRandom(), names = [] }: IdentityOptions = {},
 ): Promise<Identity> {
-  await ensureOwnerFolder(folder)
+  await ensureSecretFolder(folder)
   const authorityPath = join(folder, 'ca.pem')
   const authority = await ensureCredential(authorityPath, {
     isGood: (found) => validityOf(found).toMs - clock.now() >= authorityLeftMs,
@@ -106,21 +106,21 @@ export async function ensureIdentity(
   return { authority, server, token, accountKeys: [await ensureAccountKeys(join(folder, 'accounts.pem'))] }
 }
 
-interface Ensure {
+interface CredentialCheck {
   readonly isGood: (certificate: X509Certificate) => boolean
-  readonly make: () => Credential
+  readonly make: () => CertificateKeyPair
 }
 
-async function ensureCredential(path: string, { isGood, make }: Ensure): Promise<Credential> {
-  const text = await readOwnerFile(path)
+async function ensureCredential(path: string, { isGood, make }: CredentialCheck): Promise<CertificateKeyPair> {
+  const text = await readSecretFile(path)
   const found = text === undefined ? undefined : parseCredential(path, text)
   if (found && isGood(new X509Certificate(found.certificatePem))) return found
   const made = make()
-  await writeOwnerFile(path, `${made.certificatePem}${made.keyPem}`)
+  await writeSecretFile(path, `${made.certificatePem}${made.keyPem}`)
   return made
 }
 
-function parseCredential(path: string, text: string): Credential {
+function parseCredential(path: string, text: string): CertificateKeyPair {
   try {
     const certificate = new X509Certificate(text)
     const key = createPrivateKey(text)
@@ -132,10 +132,10 @@ function parseCredential(path: string, text: string): Credential {
 }
 
 async function ensureToken(path: string, random: Random): Promise<string> {
-  const found = (await readOwnerFile(path))?.trim()
+  const found = (await readSecretFile(path))?.trim()
   if (found === undefined) {
     const token = makeToken(random)
-    await writeOwnerFile(path, `${token}\n`)
+    await writeSecretFile(path, `${token}\n`)
     return token
   }
   if (!tokenText.test(found)) throw damaged(path, new Error('it does not hold 43 characters of base64url'))
@@ -143,14 +143,14 @@ async function ensureToken(path: string, random: Random): Promise<string> {
 }
 
 async function ensureAccountKeys(path: string): Promise<string> {
-  const found = await readOwnerFile(path)
+  const found = await readSecretFile(path)
   if (found === undefined) {
-    const made = makeAccountKey()
-    await writeOwnerFile(path, made)
+    const made = makeServiceAccountKey()
+    await writeSecretFile(path, made)
     return made
   }
   try {
-    if (keysOf(found)[0]?.type !== 'private') throw new Error('its first key is not a private one')
+    if (parsePemKeys(found)[0]?.type !== 'private') throw new Error('its first key is not a private one')
     return found
   } catch (error) {
     throw damaged(path, error)
@@ -172,7 +172,7 @@ function damaged(path: string, cause: unknown): IdentityError {
 }
 
 function allNames(names: readonly string[]): string[] {
-  return [...new Set([...alwaysNames, ...names])]
+  return [...new Set([...defaultNames, ...names])]
 }
 
 function isCurrent(certificate: X509Certificate, clock: Clock): boolean {
@@ -180,7 +180,7 @@ function isCurrent(certificate: X509Certificate, clock: Clock): boolean {
   return fromMs <= clock.now() && toMs - clock.now() >= serverLeftMs
 }
 
-function isIssuedBy(certificate: X509Certificate, { certificatePem }: Credential): boolean {
+function isIssuedBy(certificate: X509Certificate, { certificatePem }: CertificateKeyPair): boolean {
   const authority = new X509Certificate(certificatePem)
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
 }

@@ -4,7 +4,7 @@
 import { SystemClock, SystemRandom } from '#base'
 import type { Clock, Random } from '#base'
 import { issueClientCertificate } from '#wire'
-import type { Credential } from '#wire'
+import type { CertificateKeyPair } from '#wire'
 import type { Identity } from './identity.ts'
 
 export interface IssueClientOptions {
@@ -32,7 +32,7 @@ export interface IssueClientOptions {
 export function issueClient(
   { authority }: Pick<Identity, 'authority'>,
   { user, groups = [], validMs, clock = new SystemClock(), random = new SystemRandom() }: IssueClientOptions,
-): Credential {
+): CertificateKeyPair {
   if (user === '') throw new RangeError('a client certificate needs the name of a user')
   return issueClientCertificate(authority, {
     subject: { commonName: user, organizations: groups },

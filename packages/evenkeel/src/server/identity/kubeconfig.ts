@@ -3,8 +3,8 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Credential } from '#wire'
-import { writeOwnerFile } from './owner-files.ts'
+import type { CertificateKeyPair } from '#wire'
+import { writeSecretFile } from './owner-files.ts'
 
 export interface Kubeconfig {
   /** Where the server is: `https://127.0.0.1:6443`. */
@@ -14,7 +14,7 @@ export interface Kubeconfig {
   /** What the user is known by: a bearer token, */
   readonly token?: string
   /** or a client certificate, as {@link issueClient} makes one. */
-  readonly client?: Credential
+  readonly client?: CertificateKeyPair
   /**
    * What cluster, user and context are called.
    *
@@ -26,7 +26,7 @@ export interface Kubeconfig {
 /** Writes the file for its owner only, in place of what was there. It holds the credentials: whoever reads it is that user. */
 export async function writeKubeconfig(path: string, kubeconfig: Kubeconfig): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await writeOwnerFile(path, formatKubeconfig(kubeconfig))
+  await writeSecretFile(path, formatKubeconfig(kubeconfig))
 }
 
 function formatKubeconfig({ server, caPem, token, client, name = 'evenkeel' }: Kubeconfig): string {

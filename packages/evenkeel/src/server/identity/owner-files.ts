@@ -15,7 +15,7 @@ export class IdentityError extends Error {
 }
 
 /** Makes the folder if it is missing, for its owner only. */
-export async function ensureOwnerFolder(folder: string): Promise<void> {
+export async function ensureSecretFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const stats = await lstat(folder)
   if (!stats.isDirectory()) throw new IdentityError(`${folder} is not a folder: give a path where one can be made`)
@@ -23,7 +23,7 @@ export async function ensureOwnerFolder(folder: string): Promise<void> {
 }
 
 /** The text of a file, `undefined` when there is none. */
-export async function readOwnerFile(path: string): Promise<string | undefined> {
+export async function readSecretFile(path: string): Promise<string | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined
     throw new IdentityError(
@@ -43,7 +43,7 @@ export async function readOwnerFile(path: string): Promise<string | undefined> {
 }
 
 /** Puts a text into a file, in place of what was there. */
-export async function writeOwnerFile(path: string, text: string): Promise<void> {
+export async function writeSecretFile(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.new`)
   await rm(temporary, { force: true })
   const file = await open(temporary, 'wx', 0o600)

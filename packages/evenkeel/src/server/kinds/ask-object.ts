@@ -6,7 +6,7 @@ import type { UnstructuredObject } from '#api'
 import { readJson } from '#wire'
 import type { Transport, WireResponse } from '#wire'
 
-interface Question {
+interface ObjectRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly target: string
   readonly body?: UnstructuredObject
@@ -18,9 +18,9 @@ interface Question {
  *
  * @throws {ApiError} the server's refusal.
  */
-export async function askObject(
+export async function requestObject(
   transport: Transport,
-  { method, target, body, signal }: Question,
+  { method, target, body, signal }: ObjectRequest,
 ): Promise<UnstructuredObject> {
   const headers = {
     accept: 'application/json',
@@ -35,7 +35,7 @@ export async function askObject(
     ...(body && { body: Buffer.from(JSON.stringify(body)) }),
   })
   const text = Buffer.from(await wholeBody(response)).toString()
-  const value = parse(text)
+  const value = parseText(text)
   if (response.status < 200 || response.status > 299) {
     throw isFailureStatus(value)
       ? fromStatus(value)
@@ -60,7 +60,7 @@ async function wholeBody({ body }: WireResponse): Promise<Uint8Array> {
   return Buffer.concat(pieces)
 }
 
-function parse(text: string): unknown {
+function parseText(text: string): unknown {
   try {
     return readJson(text, { duplicates: false }).value
   } catch {

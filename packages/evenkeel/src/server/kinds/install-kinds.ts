@@ -5,13 +5,13 @@
  * definition; the one that clients should prefer is stored. What a definition has beyond that stays: versions in which
  * objects may still be stored, how they are converted, labels and annotations.
  */
-import { deepEqual, definitionOf, findCondition, isAlreadyExists, isConflict, isNotFound } from '#api'
+import { deepEqual, crdOf, findCondition, isAlreadyExists, isConflict, isNotFound } from '#api'
 import type { Condition, JsonObject, Kind, UnstructuredObject } from '#api'
 import { deadline, sleep, SystemClock } from '#base'
 import type { Clock } from '#base'
 import type { Transport } from '#wire'
 import { compareVersions } from '../discovery/version-order.ts'
-import { askObject } from './ask-object.ts'
+import { requestObject } from './ask-object.ts'
 
 export interface InstallOptions {
   /** @default the system's */
@@ -26,7 +26,7 @@ export interface InstallOptions {
   timeoutMs?: number
 }
 
-const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const pollMs = 100
 const attemptsMax = 10
 
@@ -41,33 +41,33 @@ export async function installKinds(
   kinds: readonly Kind[],
   { clock = new SystemClock(), signal, timeoutMs = 30_000 }: InstallOptions = {},
 ): Promise<void> {
-  const wanted = definitionsOf(kinds)
+  const wanted = crdsOf(kinds)
   if (wanted.length === 0) return
   const { signal: waiting, done } = deadline(clock, timeoutMs, { signal })
   try {
-    for (const definition of wanted) await put(definition, transport, waiting)
+    for (const definition of wanted) await applyCrd(definition, transport, waiting)
     for (const {
       metadata: { name = '' },
     } of wanted)
-      await established(name, transport, { clock, signal: waiting })
+      await waitUntilEstablished(name, transport, { clock, signal: waiting })
   } finally {
     done()
   }
 }
 
-interface Definition {
+interface CrdManifest {
   readonly metadata: UnstructuredObject['metadata']
-  readonly spec: Spec
+  readonly spec: CrdManifestSpec
   readonly status?: { readonly storedVersions?: readonly string[]; readonly conditions?: readonly Condition[] }
 }
 
-type Spec = JsonObject & { readonly versions: readonly (JsonObject & { readonly name: string })[] }
+type CrdManifestSpec = JsonObject & { readonly versions: readonly (JsonObject & { readonly name: string })[] }
 
 /** One definition for all versions of a kind, in the order in which they are given. */
-function definitionsOf(kinds: readonly Kind[]): Definition[] {
-  const merged = new Map<string, Definition>()
+function crdsOf(kinds: readonly Kind[]): CrdManifest[] {
+  const merged = new Map<string, CrdManifest>()
   for (const kind of kinds) {
-    const next = definitionOf(kind) as unknown as Definition
+    const next = crdOf(kind) as unknown as CrdManifest
     const { name = '' } = next.metadata
     const before = merged.get(name)
     if (before?.spec.versions.some((version) => version.name === kind.version))
@@ -82,32 +82,32 @@ function definitionsOf(kinds: readonly Kind[]): Definition[] {
   return [...merged.values()]
 }
 
-function withVersions(spec: Spec, versions: Spec['versions']): Spec {
+function withVersions(spec: CrdManifestSpec, versions: CrdManifestSpec['versions']): CrdManifestSpec {
   const [stored] = versions.map(({ name }) => name).sort(compareVersions)
   return { ...spec, versions: versions.map((version) => ({ ...version, storage: version.name === stored })) }
 }
 
-async function put(wanted: Definition, transport: Transport, signal: AbortSignal): Promise<void> {
-  const target = `${path}/${wanted.metadata.name ?? ''}`
+async function applyCrd(wanted: CrdManifest, transport: Transport, signal: AbortSignal): Promise<void> {
+  const target = `${crdPath}/${wanted.metadata.name ?? ''}`
   for (let attempt = 1; ; attempt++) {
     try {
-      const present = await find(target, transport, signal)
+      const present = await findCrd(target, transport, signal)
       if (present === undefined)
-        await askObject(transport, {
+        await requestObject(transport, {
           method: 'POST',
-          target: path,
+          target: crdPath,
           body: wanted as unknown as UnstructuredObject,
           signal,
         })
-      else if (!deepEqual(present.spec, merge(present, wanted)) || !hasNotes(present, wanted)) {
+      else if (!deepEqual(present.spec, mergeSpec(present, wanted)) || !hasAnnotations(present, wanted)) {
         const metadata = {
           ...present.metadata,
           annotations: { ...present.metadata.annotations, ...wanted.metadata.annotations },
         }
-        await askObject(transport, {
+        await requestObject(transport, {
           method: 'PUT',
           target,
-          body: { ...present, metadata, spec: merge(present, wanted) } as unknown as UnstructuredObject,
+          body: { ...present, metadata, spec: mergeSpec(present, wanted) } as unknown as UnstructuredObject,
           signal,
         })
       }
@@ -120,34 +120,34 @@ async function put(wanted: Definition, transport: Transport, signal: AbortSignal
 }
 
 /** Whether it has the annotations that are wanted; it may have others. */
-function hasNotes({ metadata: { annotations = {} } }: Definition, wanted: Definition): boolean {
+function hasAnnotations({ metadata: { annotations = {} } }: CrdManifest, wanted: CrdManifest): boolean {
   return Object.entries(wanted.metadata.annotations ?? {}).every(([name, value]) => annotations[name] === value)
 }
 
 /** The wanted spec, with what must not be lost of the present one. */
-function merge({ spec, status }: Definition, wanted: Definition): JsonObject {
+function mergeSpec({ spec, status }: CrdManifest, wanted: CrdManifest): JsonObject {
   const names = new Set(wanted.spec.versions.map(({ name }) => name))
   const kept = spec.versions.filter(({ name }) => !names.has(name) && status?.storedVersions?.includes(name))
   const versions = [...wanted.spec.versions, ...kept.map((version) => ({ ...version, storage: false }))]
   return { ...wanted.spec, versions, ...(spec['conversion'] !== undefined && { conversion: spec['conversion'] }) }
 }
 
-async function find(target: string, transport: Transport, signal: AbortSignal): Promise<Definition | undefined> {
+async function findCrd(target: string, transport: Transport, signal: AbortSignal): Promise<CrdManifest | undefined> {
   try {
-    return (await askObject(transport, { method: 'GET', target, signal })) as unknown as Definition
+    return (await requestObject(transport, { method: 'GET', target, signal })) as unknown as CrdManifest
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error
   }
 }
 
-async function established(
+async function waitUntilEstablished(
   name: string,
   transport: Transport,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<void> {
   for (;;) {
-    const definition = await find(`${path}/${name}`, transport, signal)
+    const definition = await findCrd(`${crdPath}/${name}`, transport, signal)
     const conditions = definition?.status?.conditions
     if (
       definition?.metadata.deletionTimestamp === undefined &&

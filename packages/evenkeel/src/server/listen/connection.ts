@@ -5,7 +5,7 @@ import type { Clock, Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
 import type { ListenLimits } from './limits.ts'
 
-export interface Connection {
+export interface ServerConnection {
   /** Takes no more requests; closes once those under way are answered. */
   retire(): void
   /** Called once a second: ends what takes too long. */

@@ -7,12 +7,12 @@
 import type { Transport, WireHeaders, WireRequest } from '#wire'
 import { textResponse } from './response.ts'
 
-interface GuardOptions {
+interface OriginGuardOptions {
   /** Names and addresses under which we are called, beside those of this machine alone; addresses of IPv6 without brackets. */
   hosts?: readonly string[]
 }
 
-const alwaysHosts = [
+const defaultHosts = [
   'localhost',
   '127.0.0.1',
   '::1',
@@ -25,20 +25,23 @@ const alwaysHosts = [
 const hostText = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@?#\s]+))(?::\d{1,5})?$/i
 
 /** The same transport, for calls that name us and come from no other site. */
-export function guardOrigin(transport: Transport, { hosts = [] }: GuardOptions = {}): Transport {
-  const known = new Set([...alwaysHosts, ...hosts].map((host) => host.toLowerCase()))
+export function guardOrigin(transport: Transport, { hosts = [] }: OriginGuardOptions = {}): Transport {
+  const known = new Set([...defaultHosts, ...hosts].map((host) => host.toLowerCase()))
   let passed = ''
   return (request) => {
     const { host, origin, 'sec-fetch-site': site } = request.headers
     // Nearly every call names the same host as the one before, and comes from no page.
     if (host !== undefined && host === passed && origin === undefined && site === undefined) return transport(request)
-    const problem = complaint(request, known)
+    const problem = originProblem(request, known)
     if (!problem) passed = host ?? ''
     return problem ? Promise.resolve(textResponse(problem.status, problem.text)) : transport(request)
   }
 }
 
-function complaint({ headers }: WireRequest, known: ReadonlySet<string>): { status: number; text: string } | undefined {
+function originProblem(
+  { headers }: WireRequest,
+  known: ReadonlySet<string>,
+): { status: number; text: string } | undefined {
   const host = hostOf(headers['host'] ?? '')
   if (host === undefined || !known.has(host))
     return {

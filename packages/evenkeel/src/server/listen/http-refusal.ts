@@ -1,7 +1,7 @@
 /**
  * A request that is not even HTTP as we accept it: answered in plain text by the listener, the server never sees it.
  */
-export class HttpRefusal extends Error {
+export class HttpProtocolError extends Error {
   override readonly name = 'HttpRefusal'
   readonly status: number
 

@@ -4,15 +4,15 @@
  * Invariant: a header that says who is meant is joined by what no value can hold. With a comma, a group called `a, b`
  * could not be told from two groups, and somebody would get the rights of the other.
  */
-const aboutPersons = /^(?:impersonate|x-remote)-/
+const identityHeaders = /^(?:impersonate|x-remote)-/
 
 /** What stands between two values. */
-export function joinerOf(name: string): string {
+export function separatorOf(name: string): string {
   if (name === 'cookie') return '; '
-  return isAboutPersons(name) ? '\n' : ', '
+  return isIdentityHeader(name) ? '\n' : ', '
 }
 
 /** Whether each value of a header has to stay as it was sent. */
-export function isAboutPersons(name: string): boolean {
-  return aboutPersons.test(name)
+export function isIdentityHeader(name: string): boolean {
+  return identityHeaders.test(name)
 }

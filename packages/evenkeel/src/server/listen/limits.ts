@@ -79,7 +79,7 @@ export interface ListenLimits {
   readonly nuisancesMax: number
 }
 
-const defaults: ListenLimits = {
+const defaultListenLimits: ListenLimits = {
   connectionsMax: 10_000,
   connectionsPerAddressMax: 7_500,
   requestLineBytesMax: 16_384,
@@ -95,8 +95,8 @@ const defaults: ListenLimits = {
 }
 
 /** The given limits, and the usual ones for the rest. */
-export function withDefaults(given: Partial<ListenLimits>): ListenLimits {
-  const limits = { ...defaults, ...given }
+export function withDefaultListenLimits(given: Partial<ListenLimits>): ListenLimits {
+  const limits = { ...defaultListenLimits, ...given }
   for (const [name, limit] of Object.entries(limits)) {
     if (!(Number.isSafeInteger(limit) && limit > 0))
       throw new RangeError(`${name} must be a whole number above 0, got ${String(limit)}`)

@@ -16,10 +16,10 @@ import type { TLSSocket } from 'node:tls'
 import { deferred, onAbort, silentLogger, SystemClock } from '#base'
 import type { AbortOptions, Clock, Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
-import type { Connection, ConnectionContext } from './connection.ts'
+import type { ServerConnection, ConnectionContext } from './connection.ts'
 import { httpDates } from './http-date.ts'
 import { Http1Connection } from './http1/http1-connection.ts'
-import { withDefaults } from './limits.ts'
+import { withDefaultListenLimits } from './limits.ts'
 import type { ListenLimits } from './limits.ts'
 import { Sweeper } from './sweeper.ts'
 
@@ -66,7 +66,7 @@ interface CloseOptions extends AbortOptions {
   graceMs?: number
 }
 
-interface Listening {
+interface ListenerHandle {
   /** `https://127.0.0.1:6443` */
   readonly url: string
   readonly port: number
@@ -84,8 +84,8 @@ interface Listening {
 export async function listen(
   transport: Transport,
   { host = '127.0.0.1', port = 0, tls, limits = {}, clock = new SystemClock(), log = silentLogger }: ListenOptions = {},
-): Promise<Listening> {
-  const listener = new Listener(transport, { tls, limits: withDefaults(limits), clock, log })
+): Promise<ListenerHandle> {
+  const listener = new Listener(transport, { tls, limits: withDefaultListenLimits(limits), clock, log })
   await listener.open(host, port)
   return listener
 }
@@ -99,13 +99,13 @@ interface ListenerOptions {
 
 const tcpOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }
 
-class Listener implements Listening {
+class Listener implements ListenerHandle {
   readonly #transport: Transport
   readonly #options: ListenerOptions
   readonly #server: Server
   readonly #sweeper: Sweeper
   readonly #date: () => string
-  readonly #guests = new Map<string, Guest>()
+  readonly #guests = new Map<string, AcceptedSocket>()
   readonly #perAddress = new Map<string, number>()
   #isClosing = false
   #closing: Promise<void> | undefined
@@ -196,7 +196,7 @@ class Listener implements Listening {
       return
     }
     const name = nameOf(socket)
-    const guest = new Guest(socket, this.#options.clock.monotonic() + this.#options.limits.headMs)
+    const guest = new AcceptedSocket(socket, this.#options.clock.monotonic() + this.#options.limits.headMs)
     this.#guests.set(name, guest)
     this.#sweeper.add(guest)
     socket.on('error', () => undefined)
@@ -222,7 +222,7 @@ class Listener implements Listening {
     return true
   }
 
-  #connect(guest: Guest, socket: Socket | TLSSocket): void {
+  #connect(guest: AcceptedSocket, socket: Socket | TLSSocket): void {
     const { limits, clock, log } = this.#options
     const context = { transport: this.#transport, limits, clock, log, date: this.#date, peer: peerOf(socket) }
     if (isTls(socket) && socket.alpnProtocol === 'h2') {
@@ -234,7 +234,7 @@ class Listener implements Listening {
   }
 
   /** HTTP/2 is loaded when the first client speaks it. Nothing is lost meanwhile: a socket nobody reads keeps what arrives. */
-  #connectHttp2(guest: Guest, socket: TLSSocket, context: ConnectionContext): void {
+  #connectHttp2(guest: AcceptedSocket, socket: TLSSocket, context: ConnectionContext): void {
     import('./http2/http2-connection.ts')
       .then(({ Http2Connection }) => {
         if (socket.destroyed) return
@@ -249,9 +249,9 @@ class Listener implements Listening {
 }
 
 /** A TCP socket and, once hands are shaken, what is spoken on it. */
-class Guest {
+class AcceptedSocket {
   readonly socket: Socket
-  connection: Connection | undefined
+  connection: ServerConnection | undefined
   readonly #deadlineMs: number
 
   constructor(socket: Socket, deadlineMs: number) {

@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream'
 import { assert, describe, expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
-import { Outlet } from './outlet.ts'
+import { OutputStream } from './outlet.ts'
 import { turn } from './turns.fixture.ts'
 
 /** A writable that takes nothing until told to. */
-function make(): { outlet: Outlet; clock: SimulatedClock; stream: Writable; taken: string[]; take: () => void } {
+function make(): { outlet: OutputStream; clock: SimulatedClock; stream: Writable; taken: string[]; take: () => void } {
   const taken: string[] = []
   const pending: (() => void)[] = []
   const stream = new Writable({
@@ -17,7 +17,7 @@ function make(): { outlet: Outlet; clock: SimulatedClock; stream: Writable; take
   })
   const clock = new SimulatedClock()
   return {
-    outlet: new Outlet(stream, clock),
+    outlet: new OutputStream(stream, clock),
     clock,
     stream,
     taken,
@@ -68,7 +68,7 @@ describe('Outlet', () => {
     expect(await sent).toBe(false)
     await turn()
     assert(isLeft)
-    expect(await outlet.room()).toBe(false)
+    expect(await outlet.waitForRoom()).toBe(false)
     expect(
       await outlet.sendStream(
         numbers(9, () => undefined),

@@ -11,7 +11,7 @@ import type { Clock, Deferred } from '#base'
 /** How much of a body goes out before we look whether the other side reads. */
 const burstBytes = 262_144
 
-export class Outlet {
+export class OutputStream {
   readonly #stream: Writable
   readonly #clock: Clock
   #isClosed = false
@@ -42,7 +42,7 @@ export class Outlet {
   }
 
   /** Resolves false when there will never be room again. */
-  room(): Promise<boolean> {
+  waitForRoom(): Promise<boolean> {
     if (!this.isOpen) return Promise.resolve(false)
     if (!this.#stream.writableNeedDrain) return Promise.resolve(true)
     this.#stalledAtMs = this.#clock.monotonic()
@@ -70,7 +70,7 @@ export class Outlet {
 
   #flush(): Promise<boolean> {
     this.#stream.uncork()
-    return this.room()
+    return this.waitForRoom()
   }
 
   /**
@@ -91,7 +91,7 @@ export class Outlet {
         if (!this.isOpen) return false
         // An empty chunk would mean the end.
         if (next.value.length === 0) continue
-        if (!this.#stream.write(frame(next.value)) && !(await this.room())) return false
+        if (!this.#stream.write(frame(next.value)) && !(await this.waitForRoom())) return false
       }
     } finally {
       this.#onClose = undefined

@@ -12,17 +12,17 @@ interface RequestParts {
   readonly headers: WireHeaders
   readonly body: Uint8Array | AsyncIterable<Uint8Array> | undefined
   readonly peer: WirePeer
-  readonly borrowsPieces?: true | undefined
+  readonly borrowsChunks?: true | undefined
 }
 
-export class RequestLife {
+export class RequestLifetime {
   #controller: AbortController | undefined
   #isOver = false
 
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
-      if (this.#isOver) this.#controller.abort(gone())
+      if (this.#isOver) this.#controller.abort(clientGone())
     }
     return this.#controller.signal
   }
@@ -31,31 +31,31 @@ export class RequestLife {
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#controller?.abort(gone())
+    this.#controller?.abort(clientGone())
   }
 }
 
-export function makeRequest(parts: RequestParts, life: RequestLife): WireRequest {
-  return new ArrivedRequest(parts, life)
+export function makeRequest(parts: RequestParts, life: RequestLifetime): WireRequest {
+  return new IncomingRequest(parts, life)
 }
 
 /** A class, because a getter that belongs to one object alone makes that object slow and its memory long-lived. */
-class ArrivedRequest implements WireRequest {
+class IncomingRequest implements WireRequest {
   readonly method: string
   readonly target: string
   readonly headers: WireRequest['headers']
   readonly body?: NonNullable<WireRequest['body']>
   readonly peer: NonNullable<WireRequest['peer']>
-  readonly borrowsPieces: true | undefined
-  readonly #life: RequestLife
+  readonly borrowsChunks: true | undefined
+  readonly #life: RequestLifetime
 
-  constructor({ method, target, headers, body, peer, borrowsPieces }: RequestParts, life: RequestLife) {
+  constructor({ method, target, headers, body, peer, borrowsChunks }: RequestParts, life: RequestLifetime) {
     this.method = method
     this.target = target
     this.headers = headers
     if (body !== undefined) this.body = body
     this.peer = peer
-    this.borrowsPieces = body === undefined ? borrowsPieces : undefined
+    this.borrowsChunks = body === undefined ? borrowsChunks : undefined
     this.#life = life
   }
 
@@ -64,6 +64,6 @@ class ArrivedRequest implements WireRequest {
   }
 }
 
-function gone(): Error {
+function clientGone(): Error {
   return new Error('the client went away before it had its answer')
 }

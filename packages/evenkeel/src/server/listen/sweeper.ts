@@ -5,7 +5,7 @@
  */
 import type { Cancel, Clock } from '#base'
 
-interface Swept {
+interface Sweepable {
   expire(nowMs: number): void
 }
 
@@ -13,19 +13,19 @@ const intervalMs = 1_000
 
 export class Sweeper {
   readonly #clock: Clock
-  readonly #swept = new Set<Swept>()
+  readonly #swept = new Set<Sweepable>()
   #cancel: Cancel | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  add(one: Swept): void {
+  add(one: Sweepable): void {
     this.#swept.add(one)
     this.#arm()
   }
 
-  delete(one: Swept): void {
+  delete(one: Sweepable): void {
     this.#swept.delete(one)
     if (this.#swept.size > 0) return
     this.#cancel?.()

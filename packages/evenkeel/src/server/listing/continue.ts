@@ -26,7 +26,7 @@ export function formatContinue({ revision, after }: Continuation): string {
  * @throws {ApiError} `BadRequest`
  */
 export function parseContinue(token: string): Continuation {
-  const value = decode(token)
+  const value = decodeToken(token)
   if (!isJsonObject(value) || value['v'] !== tokenVersion) throw invalidToken()
   const { rv, start } = value
   if (!Number.isSafeInteger(rv) || (rv as number) < -1 || rv === 0) throw invalidToken()
@@ -34,7 +34,7 @@ export function parseContinue(token: string): Continuation {
   return { revision: rv as number, after: start }
 }
 
-function decode(token: string): JsonValue | undefined {
+function decodeToken(token: string): JsonValue | undefined {
   if (!/^[\w-]+=*$/.test(token)) return undefined
   try {
     return JSON.parse(Buffer.from(token, 'base64url').toString()) as JsonValue

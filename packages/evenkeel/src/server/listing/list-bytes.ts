@@ -8,7 +8,7 @@
 import { nextTurn } from '#base'
 import type { ListMeta } from '#api'
 import type { Entry } from '#store'
-import type { Rooms } from '../call.ts'
+import type { ServerContext } from '../call.ts'
 import { servedType } from '../convert.ts'
 import type { Resource } from '../resources/resource.ts'
 import { typeLength } from '../storage/bytes.ts'
@@ -18,7 +18,7 @@ const pieceBytes = 256 * 1024
 /** Lists up to this size are sent in one, with their length. */
 export const wholeBytes = 1024 * 1024
 
-interface Items {
+interface ListItems {
   readonly entries: readonly Entry[]
   readonly metadata: ListMeta
 }
@@ -37,7 +37,7 @@ export interface ListText {
 export const listEnd: Uint8Array = Buffer.from(']}')
 
 /** What the JSON text of a list will be. */
-export function listText({ entries, metadata }: Items, resource: Resource): ListText {
+export function listText({ entries, metadata }: ListItems, resource: Resource): ListText {
   const { apiVersion, kind } = servedType(resource)
   const head = Buffer.from(
     `{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
@@ -53,10 +53,13 @@ export function itemsLength(entries: readonly Entry[], skipped: number): number 
 }
 
 /** The JSON text of a list. */
-export function joinedList(text: ListText, { clock }: Pick<Rooms, 'clock'>): Uint8Array | AsyncIterable<Uint8Array> {
+export function joinedList(
+  text: ListText,
+  { clock }: Pick<ServerContext, 'clock'>,
+): Uint8Array | AsyncIterable<Uint8Array> {
   const isWhole = text.size <= wholeBytes
-  const pieces = piecesOf(text, { pieceMax: isWhole ? text.size : pieceBytes })
-  return isWhole ? (pieces.next().value ?? text.head) : unhurried(pieces, clock)
+  const pieces = listPieces(text, { pieceMax: isWhole ? text.size : pieceBytes })
+  return isWhole ? (pieces.next().value ?? text.head) : yieldBetween(pieces, clock)
 }
 
 /** Writes one item, with a comma before it if others precede it, and says where the next one goes. */
@@ -73,9 +76,9 @@ export function writeItem(
 }
 
 /** Pieces, with a turn for everybody else after each. */
-export async function* unhurried(
+export async function* yieldBetween(
   pieces: Iterable<Uint8Array>,
-  clock: Rooms['clock'],
+  clock: ServerContext['clock'],
 ): AsyncGenerator<Uint8Array, void> {
   for (const piece of pieces) {
     yield piece
@@ -83,7 +86,7 @@ export async function* unhurried(
   }
 }
 
-function* piecesOf(
+function* listPieces(
   { entries, head, skipped }: ListText,
   { pieceMax }: { pieceMax: number },
 ): Generator<Uint8Array, void> {

@@ -3,13 +3,13 @@
  */
 import { badRequest, exactFieldValue, matchesFields, matchesLabels, requireSelectable } from '#api'
 import type { UnstructuredObject } from '#api'
-import type { Rooms, Target } from '../call.ts'
+import type { ServerContext, ResourceRef } from '../call.ts'
 import { toServed } from '../convert.ts'
 import type { ListOptions } from '../options/list-options.ts'
 import { keyPrefix, objectKey } from '../storage/keys.ts'
 import type { StoredObject } from '../storage/bytes.ts'
 
-export interface Selection {
+export interface ListSelection {
   /** All keys that can be meant begin with this. */
   readonly prefix: string
   /** The one key that can be meant, when a selector names it. */
@@ -23,13 +23,13 @@ export interface Selection {
  *
  * @throws {ApiError} `BadRequest`, when a field cannot be selected by.
  */
-export function select(
-  { resource, namespace }: Target,
+export function selectionFor(
+  { resource, namespace }: ResourceRef,
   { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
-  { cluster }: Pick<Rooms, 'cluster'>,
-): Selection {
-  const { storage, rules, scope } = resource
-  const own = rules.fields ?? {}
+  { cluster }: Pick<ServerContext, 'cluster'>,
+): ListSelection {
+  const { storage, strategy: rules, scope } = resource
+  const own = rules.selectableFields ?? {}
   requireKnown(fields, Object.keys(own))
   const inside =
     namespace === '' && scope === 'Namespaced' ? (exactFieldValue(fields, 'metadata.namespace') ?? '') : namespace

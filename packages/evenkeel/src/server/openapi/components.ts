@@ -8,23 +8,23 @@ import type { GroupVersion, JsonObject, JsonObjectDraft } from '#api'
 import { publishSchema } from './publish-schema.ts'
 import { builtinType, type PublishedType } from './types.ts'
 
-type Form = 'v2' | 'v3'
+type SchemaForm = 'v2' | 'v3'
 
-interface Published {
+interface PublishedSchema {
   readonly schema: JsonObject
   readonly references: readonly PublishedType[]
 }
 
-const shared: Readonly<Record<Form, Map<string, Published>>> = { v2: new Map(), v3: new Map() }
+const sharedSchemas: Readonly<Record<SchemaForm, Map<string, PublishedSchema>>> = { v2: new Map(), v3: new Map() }
 
 /** Kinds that every group version has as its own. */
 const commonKinds = ['DeleteOptions', 'WatchEvent'] as const
 
 export class Components {
-  readonly #form: Form
+  readonly #form: SchemaForm
   readonly #schemas = new Map<string, JsonObject>()
 
-  constructor(form: Form) {
+  constructor(form: SchemaForm) {
     this.#form = form
   }
 
@@ -52,8 +52,8 @@ export class Components {
     return sorted
   }
 
-  #publish(type: PublishedType): Published {
-    const known = shared[this.#form].get(type.name)
+  #publish(type: PublishedType): PublishedSchema {
+    const known = sharedSchemas[this.#form].get(type.name)
     if (known) return known
     const references = new Set<string>()
     const schema = publishType(type, { form: this.#form, onReference: (name) => references.add(name) })
@@ -62,14 +62,14 @@ export class Components {
       schema,
       references: [...references].map(builtinType).filter(({ node }) => node() !== undefined),
     }
-    if (!type.custom) shared[this.#form].set(type.name, published)
+    if (!type.custom) sharedSchemas[this.#form].set(type.name, published)
     return published
   }
 }
 
 function publishType(
   { node, custom }: PublishedType,
-  { form, onReference }: { form: Form; onReference(name: string): void },
+  { form, onReference }: { form: SchemaForm; onReference(name: string): void },
 ): JsonObject {
   const root = node() ?? { type: 'object' }
   // Old clients take a list of properties for a complete one, so an open object must have none.

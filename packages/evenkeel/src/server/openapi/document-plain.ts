@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '#api'
 
-interface PlainDocument {
+interface NonResourceDocument {
   /** The path that is described. */
   readonly path: string
   readonly operation: string
@@ -13,11 +13,11 @@ interface PlainDocument {
 }
 
 /** The documents of this sort, for the groups that are served: by their key in the index. */
-export function plainDocuments(groups: readonly string[]): ReadonlyMap<string, PlainDocument> {
-  return new Map<string, PlainDocument>([
+export function nonResourceDocuments(groups: readonly string[]): ReadonlyMap<string, NonResourceDocument> {
+  return new Map<string, NonResourceDocument>([
     ['api', { path: '/api/', operation: 'getCoreAPIVersions', answer: 'APIVersions' }],
     ['apis', { path: '/apis/', operation: 'getAPIVersions', answer: 'APIGroupList' }],
-    ...groups.map((group): [string, PlainDocument] => [
+    ...groups.map((group): [string, NonResourceDocument] => [
       `apis/${group}`,
       { path: `/apis/${group}/`, operation: 'getAPIGroup', answer: 'APIGroup' },
     ]),
@@ -25,7 +25,7 @@ export function plainDocuments(groups: readonly string[]): ReadonlyMap<string, P
   ])
 }
 
-export function describePlain({ path, operation, answer }: PlainDocument): JsonObject {
+export function describeNonResource({ path, operation, answer }: NonResourceDocument): JsonObject {
   const schema = { type: 'object', title: answer }
   return {
     openapi: '3.0.0',

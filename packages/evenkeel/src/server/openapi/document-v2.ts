@@ -7,7 +7,7 @@ import { setOwn, type JsonObject, type JsonObjectDraft } from '#api'
 import type { ServedVersion } from '../discovery/groups.ts'
 import { Components } from './components.ts'
 import { answerCodes, pathParameters, patchTypes, responseTypes, tagOf } from './media.ts'
-import { operationsOf, type Operation } from './operations.ts'
+import { operationsOf, type OpenApiOperation } from './operations.ts'
 import { builtinType } from './types.ts'
 
 export function documentV2(versions: readonly ServedVersion[]): JsonObject {
@@ -17,7 +17,11 @@ export function documentV2(versions: readonly ServedVersion[]): JsonObject {
     for (const resource of served.resources) {
       if (resource.verbs.includes('watch')) components.add(builtinType('meta.v1.WatchEvent'))
       for (const operation of operationsOf(resource))
-        addOperation(paths, operation, describe(operation, { custom: resource.custom, served, components }))
+        addV2Operation(
+          paths,
+          operation,
+          describeV2Operation(operation, { custom: resource.custom, served, components }),
+        )
     }
   }
   return {
@@ -30,47 +34,54 @@ export function documentV2(versions: readonly ServedVersion[]): JsonObject {
   }
 }
 
-interface Place {
+interface V2DocumentContext {
   readonly custom: boolean
   readonly served: ServedVersion
   readonly components: Components
 }
 
-function addOperation(paths: Record<string, JsonObjectDraft>, operation: Operation, described: JsonObject): void {
+function addV2Operation(
+  paths: Record<string, JsonObjectDraft>,
+  operation: OpenApiOperation,
+  described: JsonObject,
+): void {
   const { path, method } = operation
   const item = paths[path] ?? {
-    parameters: pathParameters(operation).map(({ name, place, type }) => parameter(name, place, type)),
+    parameters: pathParameters(operation).map(({ name, place, type }) => v2Parameter(name, place, type)),
   }
   setOwn(item, method, described)
   paths[path] = item
 }
 
-function describe(operation: Operation, { custom, served, components }: Place): JsonObject {
+function describeV2Operation(
+  operation: OpenApiOperation,
+  { custom, served, components }: V2DocumentContext,
+): JsonObject {
   const { id, action, kind, response } = operation
   return {
     tags: [tagOf(served)],
     operationId: id,
     consumes: action === 'patch' ? patchTypes(custom) : ['*/*'],
     produces: response ? responseTypes(custom, action === 'list') : ['*/*'],
-    parameters: parametersOf(operation, components),
-    responses: responses(operation, components),
+    parameters: v2Parameters(operation, components),
+    responses: v2Responses(operation, components),
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': { ...kind },
   }
 }
 
-function parametersOf({ action, parameters, body }: Operation, components: Components): JsonObject[] {
-  const query = parameters.map(({ name, type }) => parameter(name, 'query', type))
+function v2Parameters({ action, parameters, body }: OpenApiOperation, components: Components): JsonObject[] {
+  const query = parameters.map(({ name, type }) => v2Parameter(name, 'query', type))
   if (!body) return query
   const isOptional = action === 'delete' || action === 'deletecollection'
   return [{ name: 'body', in: 'body', ...(!isOptional && { required: true }), schema: components.add(body) }, ...query]
 }
 
-function parameter(name: string, place: 'path' | 'query', type: string): JsonObject {
+function v2Parameter(name: string, place: 'path' | 'query', type: string): JsonObject {
   return { name, in: place, ...(place === 'path' && { required: true }), type, uniqueItems: true }
 }
 
-function responses({ action, response }: Operation, components: Components): JsonObject {
+function v2Responses({ action, response }: OpenApiOperation, components: Components): JsonObject {
   const schema = response ? components.add(response) : { type: 'string' }
   const answers = answerCodes(action).map(([code, description]) => [code, { description, schema }] as const)
   return { ...Object.fromEntries(answers), 401: { description: 'Unauthorized' } }

@@ -7,7 +7,7 @@
 import { setOwn, type JsonObject, type JsonObjectDraft } from '#api'
 import type { ServedVersion } from '../discovery/groups.ts'
 import { Components } from './components.ts'
-import { operationsOf, operationPrefix, type Operation } from './operations.ts'
+import { operationsOf, operationPrefix, type OpenApiOperation } from './operations.ts'
 import { answerCodes, pathParameters, patchTypes, responseTypes, tagOf } from './media.ts'
 import { builtinType } from './types.ts'
 
@@ -19,7 +19,7 @@ export function documentV3(served: ServedVersion): JsonObject {
   for (const resource of served.resources) {
     if (resource.verbs.includes('watch')) components.add(builtinType('meta.v1.WatchEvent'))
     for (const operation of operationsOf(resource))
-      addOperation(paths, operation, describe(operation, { custom: resource.custom, served, components }))
+      addV3Operation(paths, operation, describeV3Operation(operation, { custom: resource.custom, served, components }))
   }
   return {
     openapi: '3.0.0',
@@ -32,7 +32,7 @@ export function documentV3(served: ServedVersion): JsonObject {
   }
 }
 
-interface Place {
+interface V3DocumentContext {
   readonly custom: boolean
   readonly served: ServedVersion
   readonly components: Components
@@ -42,43 +42,50 @@ function rootOf({ group, version }: ServedVersion): string {
   return group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 }
 
-function addOperation(paths: Record<string, JsonObjectDraft>, operation: Operation, described: JsonObject): void {
+function addV3Operation(
+  paths: Record<string, JsonObjectDraft>,
+  operation: OpenApiOperation,
+  described: JsonObject,
+): void {
   const { path, method } = operation
   const item = paths[path] ?? {
-    parameters: pathParameters(operation).map(({ name, place, type }) => parameter(name, place, type)),
+    parameters: pathParameters(operation).map(({ name, place, type }) => v3Parameter(name, place, type)),
   }
   setOwn(item, method, described)
   paths[path] = item
 }
 
-function describe(operation: Operation, { custom, served, components }: Place): JsonObject {
+function describeV3Operation(
+  operation: OpenApiOperation,
+  { custom, served, components }: V3DocumentContext,
+): JsonObject {
   const { id, action, kind, parameters, body } = operation
   return {
     tags: [tagOf(served)],
     operationId: id,
-    ...(parameters.length > 0 && { parameters: parameters.map(({ name, type }) => parameter(name, 'query', type)) }),
+    ...(parameters.length > 0 && { parameters: parameters.map(({ name, type }) => v3Parameter(name, 'query', type)) }),
     ...(body && {
       requestBody: {
         content: bodyContent(operation, custom, components.add(body)),
         ...(action !== 'delete' && action !== 'deletecollection' && { required: true }),
       },
     }),
-    responses: responses(operation, custom, components),
+    responses: v3Responses(operation, custom, components),
     'x-kubernetes-action': action,
     'x-kubernetes-group-version-kind': { ...kind },
   }
 }
 
-function parameter(name: string, place: 'path' | 'query', type: string): JsonObject {
+function v3Parameter(name: string, place: 'path' | 'query', type: string): JsonObject {
   return { name, in: place, ...(place === 'path' && { required: true }), schema: { type, uniqueItems: true } }
 }
 
-function bodyContent({ action }: Operation, custom: boolean, schema: JsonObject): JsonObject {
+function bodyContent({ action }: OpenApiOperation, custom: boolean, schema: JsonObject): JsonObject {
   const types = action === 'patch' ? patchTypes(custom) : ['*/*']
   return contentOf(types, schema)
 }
 
-function responses({ action, response }: Operation, custom: boolean, components: Components): JsonObject {
+function v3Responses({ action, response }: OpenApiOperation, custom: boolean, components: Components): JsonObject {
   const schema = response ? components.add(response) : { type: 'string' }
   const types = response ? responseTypes(custom, action === 'list') : ['*/*']
   const answers = answerCodes(action).map(

@@ -2,7 +2,7 @@
  * What both OpenAPI versions say alike: media types, answer codes, parameters in paths, tags.
  */
 import type { GroupVersion } from '#api'
-import type { Action } from './parameters.ts'
+import type { OpenApiAction } from './parameters.ts'
 import { operationPrefix } from './operations.ts'
 
 /** The patches a resource takes. Custom resources have no strategic merge: their definitions do not say how. */
@@ -20,7 +20,7 @@ export function responseTypes(custom: boolean, watchable: boolean): readonly str
 }
 
 /** The codes of answers that carry an object. */
-export function answerCodes(action: Action): readonly (readonly [code: string, description: string])[] {
+export function answerCodes(action: OpenApiAction): readonly (readonly [code: string, description: string])[] {
   const ok = ['200', 'OK'] as const
   const created = ['201', 'Created'] as const
   const accepted = ['202', 'Accepted'] as const
@@ -46,7 +46,7 @@ export function pathParameters({
   action,
 }: {
   path: string
-  action: Action
+  action: OpenApiAction
 }): { name: string; place: 'path' | 'query'; type: 'string' }[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(
     ([, name = '']) => ({ name, place: 'path', type: 'string' }) as const,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '#api'
 import { builtinCatalog, customResource } from '../discovery/resource.fixture.ts'
-import type { Resource, Rules } from '../resources/resource.ts'
+import type { Resource, ResourceStrategy } from '../resources/resource.ts'
 import { OpenApi } from './openapi.ts'
 
 interface Operation {
@@ -130,7 +130,7 @@ test('OpenApi says what is read and written below an object', () => {
 })
 
 test('OpenApi says whether a deletion answers with the object', () => {
-  const make = (returnsDeleted: boolean): Resource => ({ ...cronTab, rules: { returnsDeleted } as Rules })
+  const make = (returnsDeleted: boolean): Resource => ({ ...cronTab, strategy: { returnsDeleted } as ResourceStrategy })
   const answer = (resource: Resource) =>
     operation(
       read(new OpenApi([resource]), '/openapi/v3/apis/stable.example.com/v1'),

@@ -8,7 +8,7 @@ import type { JsonObject } from '#api'
 import type { Resource } from '../resources/resource.ts'
 import { makeDocument, type ServedDocument } from '../discovery/document.ts'
 import { groupResources, type ServedVersion } from '../discovery/groups.ts'
-import { describePlain, plainDocuments } from './document-plain.ts'
+import { describeNonResource, nonResourceDocuments } from './document-plain.ts'
 import { documentV2 } from './document-v2.ts'
 import { documentV3 } from './document-v3.ts'
 import { encodeDocumentV2 } from './gnostic/encode.ts'
@@ -28,13 +28,13 @@ const openApiProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+p
 
 export class OpenApi {
   readonly #versions: ReadonlyMap<string, ServedVersion>
-  readonly #plain: ReturnType<typeof plainDocuments>
+  readonly #plain: ReturnType<typeof nonResourceDocuments>
   readonly #documents = new Map<string, ServedDocument>()
 
   constructor(resources: readonly Resource[], { previous }: OpenApiOptions = {}) {
     const groups = groupResources(resources)
     const versions = groups.flatMap((group) => group.versions)
-    this.#plain = plainDocuments(groups.map(({ name }) => name).filter((name) => name !== ''))
+    this.#plain = nonResourceDocuments(groups.map(({ name }) => name).filter((name) => name !== ''))
     this.#versions = new Map(versions.map((served) => [pathOf(served), served]))
     for (const [path, served] of this.#versions) {
       const kept = previous?.reusable(path, served)
@@ -70,7 +70,7 @@ export class OpenApi {
     const served = this.#versions.get(path)
     const plain = this.#plain.get(path)
     if (served) return this.#keep(path, () => makeDocument(JSON.stringify(documentV3(served)), 'application/json'))
-    return plain && this.#keep(path, () => makeDocument(JSON.stringify(describePlain(plain)), 'application/json'))
+    return plain && this.#keep(path, () => makeDocument(JSON.stringify(describeNonResource(plain)), 'application/json'))
   }
 
   #swagger(): ServedDocument {

@@ -6,16 +6,22 @@
  */
 import type { GroupVersionKind } from '#api'
 import type { Resource, Subresource, Verb } from '../resources/resource.ts'
-import { actionParameters, connectParameters, logParameters, type Action, type QueryParameter } from './parameters.ts'
+import {
+  actionParameters,
+  connectParameters,
+  logParameters,
+  type OpenApiAction,
+  type QueryParameter,
+} from './parameters.ts'
 import { builtinType, kindType, listType, resourceType, type PublishedType } from './types.ts'
 
-type Method = 'delete' | 'get' | 'head' | 'options' | 'patch' | 'post' | 'put'
+type HttpMethod = 'delete' | 'get' | 'head' | 'options' | 'patch' | 'post' | 'put'
 
-export interface Operation {
+export interface OpenApiOperation {
   readonly path: string
-  readonly method: Method
+  readonly method: HttpMethod
   readonly id: string
-  readonly action: Action
+  readonly action: OpenApiAction
   readonly kind: GroupVersionKind
   readonly parameters: readonly QueryParameter[]
   readonly body?: PublishedType
@@ -24,7 +30,7 @@ export interface Operation {
 }
 
 /** What an operation's name is made of. */
-interface Place {
+interface OperationLocation {
   readonly resource: Resource
   /** `CoreV1`. */
   readonly prefix: string
@@ -33,32 +39,32 @@ interface Place {
   readonly everywhere?: true
 }
 
-interface Shape {
+interface OperationShape {
   readonly verb: Verb
-  readonly method: Method
-  readonly action: Action
+  readonly method: HttpMethod
+  readonly action: OpenApiAction
   /** The first word of the operation's name. */
   readonly word: string
 }
 
-const collectionShapes: readonly Shape[] = [
+const collectionShapes: readonly OperationShape[] = [
   { verb: 'list', method: 'get', action: 'list', word: 'list' },
   { verb: 'create', method: 'post', action: 'post', word: 'create' },
   { verb: 'deletecollection', method: 'delete', action: 'deletecollection', word: 'delete' },
 ]
-const objectShapes: readonly Shape[] = [
+const objectShapes: readonly OperationShape[] = [
   { verb: 'get', method: 'get', action: 'get', word: 'read' },
   { verb: 'update', method: 'put', action: 'put', word: 'replace' },
   { verb: 'delete', method: 'delete', action: 'delete', word: 'delete' },
   { verb: 'patch', method: 'patch', action: 'patch', word: 'patch' },
 ]
-const subresourceShapes: readonly Shape[] = [
+const subresourceShapes: readonly OperationShape[] = [
   ...objectShapes,
   ...collectionShapes.filter(({ verb }) => verb === 'create'),
 ]
-const proxyMethods: readonly Method[] = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put']
+const proxyMethods: readonly HttpMethod[] = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put']
 
-export function operationsOf(resource: Resource): Operation[] {
+export function operationsOf(resource: Resource): OpenApiOperation[] {
   const { group, version, plural, scope } = resource
   const prefix = operationPrefix(group, version)
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -80,7 +86,7 @@ export function operationPrefix(group: string, version: string): string {
   return [...words, version].map(capitalize).join('')
 }
 
-function subresourceOperations(place: Place & { subresource: Subresource }): Operation[] {
+function subresourceOperations(place: OperationLocation & { subresource: Subresource }): OpenApiOperation[] {
   const { resource, subresource } = place
   if (resource.custom || !subresource.kind.endsWith('Options')) return served(subresourceShapes, place)
   const methods = subresource.verbs.includes('patch') ? proxyMethods : (['get', 'post'] as const)
@@ -88,12 +94,12 @@ function subresourceOperations(place: Place & { subresource: Subresource }): Ope
   return subresource.name === 'proxy' ? [...connections, ...connections.map(withPath)] : connections
 }
 
-function served(shapes: readonly Shape[], place: Place): Operation[] {
+function served(shapes: readonly OperationShape[], place: OperationLocation): OpenApiOperation[] {
   const verbs = place.subresource?.verbs ?? place.resource.verbs
   return shapes.filter(({ verb }) => verbs.includes(verb)).map((shape) => operation(shape, place))
 }
 
-function operation({ method, action, word }: Shape, place: Place): Operation {
+function operation({ method, action, word }: OperationShape, place: OperationLocation): OpenApiOperation {
   const { resource, path, subresource } = place
   const isLog = subresource?.name === 'log'
   const body = bodyOf(action, place)
@@ -109,7 +115,7 @@ function operation({ method, action, word }: Shape, place: Place): Operation {
   }
 }
 
-function connection(method: Method, place: Place & { subresource: Subresource }): Operation {
+function connection(method: HttpMethod, place: OperationLocation & { subresource: Subresource }): OpenApiOperation {
   const { path, subresource } = place
   const id = operationId(`connect`, 'connect', { ...place, prefix: place.prefix + capitalize(method) })
   return {
@@ -122,11 +128,15 @@ function connection(method: Method, place: Place & { subresource: Subresource })
   }
 }
 
-function withPath(proxy: Operation): Operation {
+function withPath(proxy: OpenApiOperation): OpenApiOperation {
   return { ...proxy, path: `${proxy.path}/{path}`, id: `${proxy.id}WithPath` }
 }
 
-function operationId(word: string, action: Action, { resource, prefix, subresource, everywhere }: Place): string {
+function operationId(
+  word: string,
+  action: OpenApiAction,
+  { resource, prefix, subresource, everywhere }: OperationLocation,
+): string {
   return [
     word,
     prefix,
@@ -138,20 +148,20 @@ function operationId(word: string, action: Action, { resource, prefix, subresour
   ].join('')
 }
 
-function bodyOf(action: Action, place: Place): PublishedType | undefined {
+function bodyOf(action: OpenApiAction, place: OperationLocation): PublishedType | undefined {
   if (action === 'patch') return builtinType('meta.v1.Patch')
   if (action === 'delete' || action === 'deletecollection') return builtinType('meta.v1.DeleteOptions')
   return action === 'post' || action === 'put' ? objectType(place) : undefined
 }
 
-function responseOf(action: Action, place: Place): PublishedType {
+function responseOf(action: OpenApiAction, place: OperationLocation): PublishedType {
   if (action === 'list') return listType(place.resource)
   if (action === 'deletecollection') return builtinType('meta.v1.Status')
-  if (action === 'delete' && !place.resource.rules.returnsDeleted) return builtinType('meta.v1.Status')
+  if (action === 'delete' && !place.resource.strategy.returnsDeleted) return builtinType('meta.v1.Status')
   return objectType(place)
 }
 
-function objectType({ resource, subresource }: Place): PublishedType {
+function objectType({ resource, subresource }: OperationLocation): PublishedType {
   const isOther =
     subresource &&
     (subresource.group !== resource.group ||

@@ -6,7 +6,7 @@ export interface QueryParameter {
   readonly type: 'string' | 'integer' | 'boolean'
 }
 
-export type Action = 'connect' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'post' | 'put'
+export type OpenApiAction = 'connect' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'post' | 'put'
 
 const listing = [
   text('continue'),
@@ -27,7 +27,7 @@ const deleting = [
 ]
 const writing = [text('dryRun'), text('fieldManager'), text('fieldValidation')]
 
-const byAction: Readonly<Record<Action, readonly QueryParameter[]>> = {
+const byAction: Readonly<Record<OpenApiAction, readonly QueryParameter[]>> = {
   connect: [],
   delete: deleting,
   deletecollection: sorted([...listing, ...deleting]),
@@ -62,7 +62,7 @@ const logs = [
 ]
 
 /** The parameters of an action on a resource. */
-export function actionParameters(action: Action): readonly QueryParameter[] {
+export function actionParameters(action: OpenApiAction): readonly QueryParameter[] {
   return byAction[action]
 }
 

@@ -5,7 +5,7 @@
  * over a half-said schema where they accept one that says nothing.
  */
 import { setOwn, type JsonObject, type JsonObjectDraft, type JsonValue, type SchemaNode } from '#api'
-import { publishedName } from '../builtin/definitions.ts'
+import { publishedSchemaName } from '../builtin/definitions.ts'
 
 interface PublishOptions {
   readonly form: 'v2' | 'v3'
@@ -56,7 +56,7 @@ function publishField(key: string, value: JsonValue, options: PublishOptions): J
 
 function publishReference(name: string, { form, custom, onReference }: PublishOptions): string {
   onReference(name)
-  return prefixes[form] + (custom && !name.startsWith('meta.v1.') ? name : publishedName(name))
+  return prefixes[form] + (custom && !name.startsWith('meta.v1.') ? name : publishedSchemaName(name))
 }
 
 function publishProperties(properties: Readonly<Record<string, SchemaNode>>, options: PublishOptions): JsonObject {

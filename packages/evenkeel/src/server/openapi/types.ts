@@ -5,7 +5,7 @@
  * `com.example.stable.v1.CronTab`.
  */
 import type { GroupVersionKind, SchemaNode } from '#api'
-import { builtinDefinitions, definitionName, publishedName } from '../builtin/definitions.ts'
+import { builtinSchemas, schemaName, publishedSchemaName } from '../builtin/definitions.ts'
 import type { Resource } from '../resources/resource.ts'
 
 export interface PublishedType {
@@ -18,12 +18,12 @@ export interface PublishedType {
 
 /** A type by the short name of its definition. */
 export function builtinType(name: string): PublishedType {
-  return { name: publishedName(name), node: () => builtinDefinitions(name), custom: false }
+  return { name: publishedSchemaName(name), node: () => builtinSchemas(name), custom: false }
 }
 
 /** The type of a kind that is not a resource of its own, such as `Scale`. */
 export function kindType(kind: GroupVersionKind): PublishedType {
-  return builtinType(definitionName(kind))
+  return builtinType(schemaName(kind))
 }
 
 export function resourceType(resource: Resource): PublishedType {

@@ -7,20 +7,20 @@ import type { Query } from '#wire'
 import { readFlag, readInteger } from './query-values.ts'
 import { checkDryRun, readDryRun } from './write-options.ts'
 
-type Propagation = 'Foreground' | 'Background' | 'Orphan'
+type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan'
 
 export interface DeleteOptions {
   readonly dryRun: boolean
   /** What the client wants; negative means one second. */
   readonly gracePeriodSeconds: number | undefined
-  readonly propagation: Propagation | undefined
+  readonly propagationPolicy: PropagationPolicy | undefined
   /** The old way to say `Orphan` or not. */
   readonly orphanDependents: boolean | undefined
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
 }
 
-const kinds: ReadonlySet<unknown> = new Set([undefined, '', 'DeleteOptions'])
+const deleteOptionsKinds: ReadonlySet<unknown> = new Set([undefined, '', 'DeleteOptions'])
 
 /**
  * The options of a deletion.
@@ -46,7 +46,7 @@ export function readDeleteOptions(query: Query, body: JsonObject | undefined): D
     ...given,
     dryRun: given.dryRun.length > 0,
     gracePeriodSeconds: asked !== undefined && asked < 0 ? 1 : asked,
-    propagation: given.propagation as Propagation | undefined,
+    propagationPolicy: given.propagation as PropagationPolicy | undefined,
   }
 }
 
@@ -54,7 +54,7 @@ export function readDeleteOptions(query: Query, body: JsonObject | undefined): D
 export function deleteOptionsObject({
   dryRun,
   gracePeriodSeconds,
-  propagation,
+  propagationPolicy: propagation,
   orphanDependents,
   uid,
   resourceVersion,
@@ -71,12 +71,12 @@ export function deleteOptionsObject({
   }
 }
 
-type Given = Omit<DeleteOptions, 'dryRun' | 'propagation'> & {
+type RawDeleteOptions = Omit<DeleteOptions, 'dryRun' | 'propagationPolicy'> & {
   readonly dryRun: readonly string[]
   readonly propagation: string | undefined
 }
 
-function fromQuery(query: Query): Given {
+function fromQuery(query: Query): RawDeleteOptions {
   return {
     dryRun: readDryRun(query),
     gracePeriodSeconds: readInteger(query, 'gracePeriodSeconds'),
@@ -87,8 +87,8 @@ function fromQuery(query: Query): Given {
   }
 }
 
-function fromBody(body: JsonObject): Given {
-  if (!kinds.has(body['kind']))
+function fromBody(body: JsonObject): RawDeleteOptions {
+  if (!deleteOptionsKinds.has(body['kind']))
     throw badRequest(`the body of a deletion must be DeleteOptions, got ${JSON.stringify(body['kind'])}`)
   const preconditions = isJsonObject(body['preconditions']) ? body['preconditions'] : {}
   return {

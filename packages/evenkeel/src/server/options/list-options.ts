@@ -11,12 +11,12 @@ export interface ListOptions {
   readonly fields: readonly FieldRequirement[]
   /** Empty when the client does not say. */
   readonly resourceVersion: string
-  readonly match: '' | 'Exact' | 'NotOlderThan'
+  readonly resourceVersionMatch: '' | 'Exact' | 'NotOlderThan'
   /** 0 for no limit. */
   readonly limit: number
   readonly continueToken: string
   readonly watch: boolean
-  readonly bookmarks: boolean
+  readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined
   readonly timeoutSeconds: number | undefined
 }
@@ -31,11 +31,11 @@ export function readListOptions(query: Query, { watch }: { watch: boolean }): Li
     labels: parseLabelSelector(query.get('labelSelector') ?? ''),
     fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
     resourceVersion: query.get('resourceVersion') ?? '',
-    match: (query.get('resourceVersionMatch') ?? '') as ListOptions['match'],
+    resourceVersionMatch: (query.get('resourceVersionMatch') ?? '') as ListOptions['resourceVersionMatch'],
     limit: Math.max(0, readInteger(query, 'limit') ?? 0),
     continueToken: query.get('continue') ?? '',
     watch,
-    bookmarks: readFlag(query, 'allowWatchBookmarks') ?? false,
+    allowWatchBookmarks: readFlag(query, 'allowWatchBookmarks') ?? false,
     sendInitialEvents: readFlag(query, 'sendInitialEvents'),
     timeoutSeconds: readInteger(query, 'timeoutSeconds'),
   }
@@ -51,7 +51,12 @@ export function asksForWatch(query: Query): boolean {
 
 const matchPath = FieldPath.of('resourceVersionMatch')
 
-function checkList({ match, resourceVersion, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
+function checkList({
+  resourceVersionMatch: match,
+  resourceVersion,
+  continueToken,
+  sendInitialEvents,
+}: ListOptions): FieldError[] {
   const errors: FieldError[] = []
   if (match.length > 0) {
     if (resourceVersion === '')
@@ -69,7 +74,7 @@ function checkList({ match, resourceVersion, continueToken, sendInitialEvents }:
   return errors
 }
 
-function checkWatch({ match, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
+function checkWatch({ resourceVersionMatch: match, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
   const errors: FieldError[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {
     errors.push(

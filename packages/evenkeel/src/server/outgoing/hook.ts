@@ -9,29 +9,29 @@ import { ApiError, fromUnexpectedResponse, isApiError } from '#api'
 import type { JsonObject, JsonValue } from '#api'
 import { DeadlineError } from '#base'
 import { connectHttps, readJson } from '#wire'
-import type { Connection, WireResponse } from '#wire'
-import type { HookConfig, WebhookOptions, WebhookService } from './webhook-options.ts'
+import type { HttpsConnection, WireResponse } from '#wire'
+import type { WebhookClientConfig, WebhookOptions, WebhookServiceReference } from './webhook-options.ts'
 
-interface AskOptions {
+interface WebhookCallOptions {
   /** Ends the call; when it is a deadline, the hook is told how long that is. */
   readonly signal: AbortSignal
   readonly timeoutSeconds: number
 }
 
 /** One place to ask, with the connection that was last used for it. */
-export class Hook {
-  readonly #config: HookConfig
+export class WebhookClient {
+  readonly #config: WebhookClientConfig
   readonly #webhooks: WebhookOptions
   readonly #url: URL
   readonly #answerBytesMax: number
-  #open: { readonly connection: Connection; readonly address: string } | undefined
+  #open: { readonly connection: HttpsConnection; readonly address: string } | undefined
   #isClosed = false
 
   /** @param answerBytesMax how much of an answer is read before the call has failed */
   constructor(
-    config: HookConfig,
+    config: WebhookClientConfig,
     webhooks: WebhookOptions,
-    { answerBytesMax = conversionBytesMax }: { answerBytesMax?: number } = {},
+    { answerBytesMax = responseBytesMaxDefault }: { answerBytesMax?: number } = {},
   ) {
     this.#config = config
     this.#webhooks = webhooks
@@ -54,12 +54,12 @@ export class Hook {
    *
    * @throws {ApiError} for an answer that is none; else an `Error` that says why there is none.
    */
-  async ask(question: JsonObject, { signal, timeoutSeconds }: AskOptions): Promise<JsonValue> {
+  async call(question: JsonObject, { signal, timeoutSeconds }: WebhookCallOptions): Promise<JsonValue> {
     const target = `${cleanPath(this.#url.pathname)}?timeout=${timeoutSeconds}s`
     const headers = { 'content-type': 'application/json', accept: 'application/json, */*', 'user-agent': 'evenkeel' }
     try {
       const connection = await this.#connection()
-      return valueOf(
+      return responseValue(
         await connection.transport({
           method: 'POST',
           target,
@@ -75,8 +75,8 @@ export class Hook {
     }
   }
 
-  async #connection(): Promise<Connection> {
-    const { connect = connectHttps, resolveService = noNetwork } = this.#webhooks
+  async #connection(): Promise<HttpsConnection> {
+    const { connect = connectHttps, resolveService = noServiceResolver } = this.#webhooks
     const { service, caBundle = '' } = this.#config
     const address =
       service && (await resolveService({ namespace: service.namespace, name: service.name, port: service.port ?? 443 }))
@@ -98,29 +98,31 @@ export class Hook {
 }
 
 /** As much as all objects of the largest question about conversion may take. */
-const conversionBytesMax = 64 * 1024 * 1024
+const responseBytesMaxDefault = 64 * 1024 * 1024
 
 /** As Go joins paths. Tools write `https://host//path`, and a server of Go's answers that with a redirect, which is not followed. */
 function cleanPath(path: string): string {
   return path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
 }
 
-function noNetwork({ namespace, name }: WebhookService): never {
+function noServiceResolver({ namespace, name }: WebhookServiceReference): never {
   throw new Error(
     `service "${namespace}/${name}" cannot be reached: this server has no cluster network; name a URL in clientConfig, or start the server with webhooks.resolveService`,
   )
 }
 
 /** The JSON value of an answer. @throws {ApiError} for an answer that is none. */
-function valueOf({ status, headers, body }: WireResponse): JsonValue {
+function responseValue({ status, headers, body }: WireResponse): JsonValue {
   const bytes = body instanceof Uint8Array ? body : new Uint8Array()
-  if (status < 200 || status > 299) throw plain(fromUnexpectedResponse({ code: status, method: 'POST' }).message)
+  if (status < 200 || status > 299) throw webhookError(fromUnexpectedResponse({ code: status, method: 'POST' }).message)
   if (bytes.byteLength === 0)
-    throw plain(`0-length response with status code: ${status} and content type: ${mediaType(headers['content-type'])}`)
+    throw webhookError(
+      `0-length response with status code: ${status} and content type: ${mediaType(headers['content-type'])}`,
+    )
   try {
     return readJson(bytes, { duplicates: false }).value
   } catch {
-    throw plain("couldn't get version/kind; json parse error: the response is no JSON")
+    throw webhookError("couldn't get version/kind; json parse error: the response is no JSON")
   }
 }
 
@@ -129,6 +131,6 @@ function mediaType(text = ''): string {
   return /^[\w.+-]{0,64}\/[\w.+-]{0,64}/.exec(text)?.[0] ?? ''
 }
 
-function plain(message: string): ApiError {
+function webhookError(message: string): ApiError {
   return new ApiError('InternalError', message)
 }

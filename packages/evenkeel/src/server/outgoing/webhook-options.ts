@@ -1,7 +1,7 @@
 /**
  * How the server reaches webhooks: what its embedder may say about it.
  */
-import type { Connection, HttpsOptions } from '#wire'
+import type { HttpsConnection, HttpsOptions } from '#wire'
 
 /** How the server reaches webhooks. */
 export interface WebhookOptions {
@@ -10,16 +10,16 @@ export interface WebhookOptions {
    *
    * @default over the network
    */
-  connect?: (destination: HttpsOptions) => Connection
+  connect?: (destination: HttpsOptions) => HttpsConnection
   /**
    * Where a Service is that a webhook names: its host and port.
    *
    * @default it is nowhere: there is no cluster network, so such calls fail and say so
    */
-  resolveService?: (service: WebhookService) => ServiceAddress | Promise<ServiceAddress>
+  resolveService?: (service: WebhookServiceReference) => ServiceAddress | Promise<ServiceAddress>
 }
 
-export interface WebhookService {
+export interface WebhookServiceReference {
   readonly namespace: string
   readonly name: string
   readonly port: number
@@ -31,7 +31,7 @@ export interface ServiceAddress {
 }
 
 /** Where a webhook is, as configurations and definitions say it. */
-export interface HookConfig {
+export interface WebhookClientConfig {
   readonly url?: string
   readonly service?: {
     readonly namespace: string

@@ -4,11 +4,11 @@
  * Before all others stand two that cannot be taken away: members of `system:masters` may do everything, so that nobody
  * locks themselves out, and everybody may ask whether the server is well.
  */
-import { askInTurn } from '../access/access.ts'
-import type { Access, Authorizer, HeldRules } from '../access/access.ts'
+import { chainAuthorizers } from '../access/access.ts'
+import type { AuthorizerChain, Authorizer, SubjectRules } from '../access/access.ts'
 import { policyRule } from '../access/policy-rule.ts'
 import { webhookAuthorizer } from './webhook/webhook-authorizer.ts'
-import type { AuthorizationWebhook, WebhookSurroundings } from './webhook/webhook-authorizer.ts'
+import type { AuthorizationWebhook, AuthorizationWebhookContext } from './webhook/webhook-authorizer.ts'
 
 /**
  * Who decides what callers may do.
@@ -23,7 +23,7 @@ export type AuthorizationMode = 'rbac' | 'always-allow' | { readonly webhook: Au
 /** One mode, or several: they are asked in order, and the first that has an opinion decides. */
 export type AuthorizationOption = AuthorizationMode | readonly AuthorizationMode[]
 
-interface AuthorizationSurroundings extends WebhookSurroundings {
+interface AuthorizationContext extends AuthorizationWebhookContext {
   readonly rbac: Authorizer
 }
 
@@ -32,37 +32,39 @@ interface AuthorizationSurroundings extends WebhookSurroundings {
  *
  * @throws {RangeError} when nobody is asked at all
  */
-export function makeAccess(option: AuthorizationOption, surroundings: AuthorizationSurroundings): Access {
+export function makeAuthorizer(option: AuthorizationOption, context: AuthorizationContext): AuthorizerChain {
   const modes = isList(option) ? option : [option]
   if (modes.length === 0) throw new RangeError('authorization must name at least one mode')
-  return askInTurn([firstOfAll, ...modes.map((mode) => authorizerOf(mode, surroundings))])
+  return chainAuthorizers([systemAuthorizer, ...modes.map((mode) => authorizerOf(mode, context))])
 }
 
 function isList(option: AuthorizationOption): option is readonly AuthorizationMode[] {
   return Array.isArray(option)
 }
 
-function authorizerOf(mode: AuthorizationMode, surroundings: AuthorizationSurroundings): Authorizer {
-  if (mode === 'rbac') return surroundings.rbac
+function authorizerOf(mode: AuthorizationMode, context: AuthorizationContext): Authorizer {
+  if (mode === 'rbac') return context.rbac
   if (mode === 'always-allow') return allowAuthenticated
   if (typeof mode === 'function') return mode
-  if (typeof mode === 'object') return webhookAuthorizer(mode.webhook, surroundings)
+  if (typeof mode === 'object') return webhookAuthorizer(mode.webhook, context)
   throw new RangeError(`authorization must be 'rbac', 'always-allow', a webhook or a function, got ${String(mode)}`)
 }
 
 const healthPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
-const yes = { allowed: true, why: '' }
-const noRules: HeldRules = { rules: [], incomplete: false, errors: [] }
+const allowedDecision = { allowed: true, reason: '' }
+const noRules: SubjectRules = { rules: [], incomplete: false, errors: [] }
 
-const firstOfAll: Authorizer = Object.assign(
-  ({ user, place, path, verb }: Parameters<Authorizer>[0]) => {
-    if (user.groups.includes('system:masters')) return yes
-    return place === undefined && (verb === 'get' || verb === 'head') && healthPaths.test(path) ? yes : undefined
+const systemAuthorizer: Authorizer = Object.assign(
+  ({ user, resourcePath: place, path, verb }: Parameters<Authorizer>[0]) => {
+    if (user.groups.includes('system:masters')) return allowedDecision
+    return place === undefined && (verb === 'get' || verb === 'head') && healthPaths.test(path)
+      ? allowedDecision
+      : undefined
   },
   { rulesFor: () => noRules },
 )
 
-const allRules: HeldRules = {
+const allRules: SubjectRules = {
   rules: [
     policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }),
     policyRule({ verbs: ['*'], nonResourceURLs: ['*'] }),
@@ -72,6 +74,6 @@ const allRules: HeldRules = {
 }
 
 const allowAuthenticated: Authorizer = Object.assign(
-  ({ user }: Parameters<Authorizer>[0]) => (user.groups.includes('system:authenticated') ? yes : undefined),
+  ({ user }: Parameters<Authorizer>[0]) => (user.groups.includes('system:authenticated') ? allowedDecision : undefined),
   { rulesFor: () => allRules },
 )

@@ -11,30 +11,33 @@ import type { JsonObject, UnstructuredObject } from '#api'
 import type { User } from '../call.ts'
 
 /** One binding, as it applies to somebody. */
-export interface Grant {
+export interface RoleGrant {
   /** Empty for a ClusterRoleBinding. */
   readonly namespace: string
-  readonly role: RoleReference
+  readonly role: RoleRef
   /** `RoleBinding "name/namespace" of Role "x" to User "y"` */
   describe(): string
 }
 
-export interface RoleReference {
+export interface RoleRef {
   readonly kind: string
   readonly name: string
 }
 
-interface Filed extends Grant {
+interface IndexedSubject extends RoleGrant {
   readonly binding: UnstructuredObject
   /** Which of its subjects. */
   readonly index: number
 }
 
-export class Bindings {
+export class RoleBindingIndex {
   /** Namespace, then subject. */
-  readonly #filed = new Map<string, Map<string, Set<Filed>>>()
+  readonly #filed = new Map<string, Map<string, Set<IndexedSubject>>>()
   /** What was filed for a binding, so that it can be taken out again. */
-  readonly #byBinding = new Map<UnstructuredObject, readonly { readonly subject: string; readonly filed: Filed }[]>()
+  readonly #byBinding = new Map<
+    UnstructuredObject,
+    readonly { readonly subject: string; readonly filed: IndexedSubject }[]
+  >()
 
   /** Follows one binding: `old` makes room for `next`. */
   change(old: UnstructuredObject | undefined, next: UnstructuredObject | undefined): void {
@@ -43,11 +46,11 @@ export class Bindings {
   }
 
   /** What a user is given in a namespace, or (empty) everywhere; sorted by the names of the bindings. */
-  of({ name, groups }: User, namespace: string): readonly Grant[] {
+  of({ name, groups }: User, namespace: string): readonly RoleGrant[] {
     const scope = this.#filed.get(namespace)
     if (scope === undefined) return []
     // A binding with several subjects that are this user counts once, for the first of them.
-    const found = new Map<UnstructuredObject, Filed>()
+    const found = new Map<UnstructuredObject, IndexedSubject>()
     for (const subject of [userKey(name), ...groups.map(groupKey)]) {
       for (const filed of scope.get(subject) ?? []) {
         const known = found.get(filed.binding)
@@ -64,7 +67,7 @@ export class Bindings {
 
   #add(binding: UnstructuredObject): void {
     const namespace = binding.metadata.namespace ?? ''
-    const role = roleOf(binding)
+    const role = roleRefOf(binding)
     const subjects = getOwn(binding, 'subjects')
     const all = (Array.isArray(subjects) ? subjects : []).flatMap((subject, index) => {
       const key = isJsonObject(subject) ? subjectKey(subject, namespace) : undefined
@@ -77,7 +80,7 @@ export class Bindings {
       ]
     })
     this.#byBinding.set(binding, all)
-    const scope = this.#filed.get(namespace) ?? new Map<string, Set<Filed>>()
+    const scope = this.#filed.get(namespace) ?? new Map<string, Set<IndexedSubject>>()
     for (const { subject, filed } of all) scope.set(subject, (scope.get(subject) ?? new Set()).add(filed))
     if (scope.size > 0) this.#filed.set(namespace, scope)
   }
@@ -96,7 +99,7 @@ export class Bindings {
 }
 
 /** The role that a binding gives. */
-export function roleOf(binding: UnstructuredObject | JsonObject): RoleReference {
+export function roleRefOf(binding: UnstructuredObject | JsonObject): RoleRef {
   const reference = getOwn(binding as JsonObject, 'roleRef')
   return isJsonObject(reference)
     ? { kind: textOf(reference, 'kind'), name: textOf(reference, 'name') }
@@ -124,7 +127,7 @@ function subjectKey(subject: JsonObject, namespace: string): string | undefined 
 
 function describeGrant(
   { metadata: { name = '', namespace = '' } }: UnstructuredObject,
-  role: RoleReference,
+  role: RoleRef,
   subject: JsonObject,
 ): string {
   const binding =

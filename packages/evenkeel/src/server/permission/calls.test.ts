@@ -128,7 +128,7 @@ test('authorization: other modes, and several in order', async () => {
     authorization: [
       ({ user, verb }) => {
         asked.push(`${user.name} ${verb}`)
-        return verb === 'delete' ? { allowed: false, why: 'nothing is deleted here' } : undefined
+        return verb === 'delete' ? { allowed: false, reason: 'nothing is deleted here' } : undefined
       },
       'rbac',
     ],
@@ -141,7 +141,7 @@ test('authorization: other modes, and several in order', async () => {
   expect(asked).toContain('u list')
   await expect(startCompany({ authorization: [] })).rejects.toThrow('at least one mode')
   await using broken = await startCompany({
-    authorization: () => ({ allowed: false, undecided: true, why: '', error: 'no answer' }),
+    authorization: () => ({ allowed: false, noOpinion: true, reason: '', error: 'no answer' }),
   })
   expect(await broken.as('u')('GET', maps)).toMatchObject({
     status: 500,

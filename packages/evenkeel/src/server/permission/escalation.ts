@@ -9,15 +9,15 @@
  */
 import { deepEqual, forbidden, getOwn, isJsonObject, notFound, quote } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
-import type { Access } from '../access/access.ts'
-import { policyRule, readRules } from '../access/policy-rule.ts'
+import type { AuthorizerChain } from '../access/access.ts'
+import { policyRule, rulesOf } from '../access/policy-rule.ts'
 import type { PolicyRule } from '../access/policy-rule.ts'
-import type { Admitted, AdmissionStep } from '../admission/admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission/admission.ts'
 import type { User } from '../call.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
-import { roleOf } from './bindings.ts'
+import { roleRefOf } from './bindings.ts'
 import { rbacGroup } from './permissions.ts'
-import type { Permissions } from './permissions.ts'
+import type { RbacAuthorizer } from './permissions.ts'
 import { partsMax, uncovered } from './rules/covers.ts'
 import { describeRules, quoteAll } from './rules/describe-rules.ts'
 
@@ -28,16 +28,16 @@ const everything: readonly PolicyRule[] = [
   policyRule({ verbs: ['*'], nonResourceURLs: ['*'] }),
 ]
 
-interface Surroundings {
-  readonly permissions: Permissions
-  readonly access: Access
+interface EscalationContext {
+  readonly rbac: RbacAuthorizer
+  readonly authorizer: AuthorizerChain
 }
 
 /** Refuses writes that would give more than the writer has. */
-export function escalationStep(surroundings: Surroundings): AdmissionStep {
+export function escalationPlugin(context: EscalationContext): AdmissionPlugin {
   return {
     name: 'RBACEscalation',
-    concerns: ({
+    handles: ({
       operation,
       target: {
         resource: { group, plural },
@@ -54,21 +54,22 @@ export function escalationStep(surroundings: Surroundings): AdmissionStep {
           resource: { plural },
         },
       } = admitted
-      if (user === undefined || user.groups.includes('system:masters') || (old && onlyEnds(draft, old))) return false
-      await (roleKinds.has(plural) ? checkRole : checkBinding)(draft, { ...surroundings, admitted, user })
+      if (user === undefined || user.groups.includes('system:masters') || (old && onlyRemovesFinalizers(draft, old)))
+        return false
+      await (roleKinds.has(plural) ? checkRole : checkBinding)(draft, { ...context, admitted, user })
       return false
     },
   }
 }
 
-interface Writing extends Surroundings {
-  readonly admitted: Admitted
+interface RbacWrite extends EscalationContext {
+  readonly admitted: AdmissionAttributes
   readonly user: User
 }
 
-async function checkRole(draft: ObjectDraft, writing: Writing): Promise<void> {
+async function checkRole(draft: ObjectDraft, writing: RbacWrite): Promise<void> {
   const {
-    access,
+    authorizer,
     user,
     admitted: {
       operation,
@@ -86,19 +87,19 @@ async function checkRole(draft: ObjectDraft, writing: Writing): Promise<void> {
     user,
     verb: 'escalate',
     path: '',
-    place: { group: rbacGroup, version: '*', resource: plural, subresource: '', namespace, name },
+    resourcePath: { group: rbacGroup, version: '*', resource: plural, subresource: '', namespace, name },
   }
-  if ((await access.decide(question)).allowed) return
-  requireHeld(readRules(draft), draft, writing)
-  if (!gathers(draft) && !(old && gathers(old as unknown as JsonObject))) return
+  if ((await authorizer.decide(question)).allowed) return
+  requireHeld(rulesOf(draft), draft, writing)
+  if (!isAggregated(draft) && !(old && isAggregated(old as unknown as JsonObject))) return
   if (missingOf(everything, writing)?.length !== 0)
     throw refuse(draft, writing, 'must have cluster-admin privileges to use the aggregationRule')
 }
 
-async function checkBinding(draft: ObjectDraft, writing: Writing): Promise<void> {
+async function checkBinding(draft: ObjectDraft, writing: RbacWrite): Promise<void> {
   const {
-    access,
-    permissions,
+    authorizer,
+    rbac: permissions,
     user,
     admitted: {
       target: {
@@ -107,20 +108,20 @@ async function checkBinding(draft: ObjectDraft, writing: Writing): Promise<void>
       },
     },
   } = writing
-  const role = roleOf(draft)
+  const role = roleRefOf(draft)
   const resource = role.kind === 'Role' ? 'roles' : 'clusterroles'
   // Another kind of role is for validation to refuse; nobody can hold it.
   if (role.kind !== 'Role' && role.kind !== 'ClusterRole')
     throw refuse(draft, writing, `unsupported role reference kind: ${quote(role.kind)}`)
   const place = { group: rbacGroup, version: '*', resource, subresource: '', namespace, name: role.name }
-  if ((await access.decide({ user, verb: 'bind', path: '', place })).allowed) return
+  if ((await authorizer.decide({ user, verb: 'bind', path: '', resourcePath: place })).allowed) return
   const rules = permissions.rulesOf(role, namespace)
   // Upstream says it of the binding; clients know it so.
   if (rules === undefined) throw notFound({ group, kind: plural, name: role.name })
   requireHeld(rules, draft, writing)
 }
 
-function requireHeld(rules: readonly PolicyRule[], draft: ObjectDraft, writing: Writing): void {
+function requireHeld(rules: readonly PolicyRule[], draft: ObjectDraft, writing: RbacWrite): void {
   const missing = missingOf(rules, writing)
   if (missing === undefined)
     throw refuse(
@@ -131,7 +132,7 @@ function requireHeld(rules: readonly PolicyRule[], draft: ObjectDraft, writing: 
   if (missing.length === 0) return
   const {
     user: { name, groups },
-    permissions,
+    rbac: permissions,
     admitted: {
       target: { namespace },
     },
@@ -148,12 +149,12 @@ function requireHeld(rules: readonly PolicyRule[], draft: ObjectDraft, writing: 
 function missingOf(
   rules: readonly PolicyRule[],
   {
-    permissions,
+    rbac: permissions,
     user,
     admitted: {
       target: { namespace },
     },
-  }: Writing,
+  }: RbacWrite,
 ): readonly PolicyRule[] | undefined {
   return uncovered(permissions.rulesFor(user, namespace).rules, rules)
 }
@@ -166,20 +167,20 @@ function refuse(
         resource: { group, plural },
       },
     },
-  }: Writing,
+  }: RbacWrite,
   why: string,
 ): Error {
   return forbidden({ group, kind: plural, name: String(metadata['name'] ?? '') }, why)
 }
 
-function gathers(role: JsonObject): boolean {
+function isAggregated(role: JsonObject): boolean {
   const rule = getOwn(role, 'aggregationRule')
   const selectors = isJsonObject(rule) ? getOwn(rule, 'clusterRoleSelectors') : undefined
   return Array.isArray(selectors) && selectors.length > 0
 }
 
 /** Whether nothing differs but what the end of an object needs. */
-function onlyEnds(draft: ObjectDraft, old: UnstructuredObject): boolean {
+function onlyRemovesFinalizers(draft: ObjectDraft, old: UnstructuredObject): boolean {
   return deepEqual(comparable(draft as unknown as UnstructuredObject), comparable(old))
 }
 

@@ -6,7 +6,7 @@ import { beforeAll, afterAll, expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
 import { openMemoryStore } from '#store'
 import type { Store } from '#store'
-import type { AccessQuestion } from '../access/access.ts'
+import type { AuthorizationAttributes } from '../access/access.ts'
 import { startCompany } from './as.fixture.ts'
 import type { Company } from './as.fixture.ts'
 
@@ -15,7 +15,7 @@ interface Touched {
   readonly key: string
 }
 
-const heard = { questions: [] as AccessQuestion[], touched: [] as Touched[], isOn: false }
+const heard = { questions: [] as AuthorizationAttributes[], touched: [] as Touched[], isOn: false }
 let company: Company
 let inner: Store
 
@@ -60,7 +60,7 @@ beforeAll(async () => {
     store: overheard(inner),
     authorization(question) {
       if (heard.isOn) heard.questions.push(question)
-      return { allowed: true, why: '' }
+      return { allowed: true, reason: '' }
     },
   })
   const { admin } = company
@@ -172,9 +172,9 @@ const clusterScoped: ReadonlySet<string> = new Set([
   'customresourcedefinitions',
 ])
 
-function isAskedFor({ how, key }: Touched, questions: readonly AccessQuestion[]): boolean {
+function isAskedFor({ how, key }: Touched, questions: readonly AuthorizationAttributes[]): boolean {
   const { group, plural, rest } = partsOf(key)
-  return questions.some(({ place, verb }) => {
+  return questions.some(({ resourcePath: place, verb }) => {
     if (place === undefined) return false
     // Whether a namespace is there is looked at for who may create in it.
     if (how === 'read' && group === '' && plural === 'namespaces' && rest[0] === place.namespace && verb !== 'get')
@@ -208,7 +208,7 @@ test.each(places)(
           const strayed = heard.touched.filter((one) => !isAskedFor(one, heard.questions))
           expect(
             strayed,
-            `${verb} ${target}, asked ${JSON.stringify(heard.questions.map(({ verb: asked, place, path }) => ({ asked, place, path })))}`,
+            `${verb} ${target}, asked ${JSON.stringify(heard.questions.map(({ verb: asked, resourcePath: place, path }) => ({ asked, place, path })))}`,
           ).toEqual([])
         }
       }

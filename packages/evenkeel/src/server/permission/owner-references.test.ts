@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import type { UnstructuredObject } from '#api'
-import { askInTurn } from '../access/access.ts'
-import type { AccessQuestion } from '../access/access.ts'
-import { Reinvocation } from '../admission/admission.ts'
-import type { Admitted } from '../admission/admission.ts'
+import { chainAuthorizers } from '../access/access.ts'
+import type { AuthorizationAttributes } from '../access/access.ts'
+import { ReinvocationContext } from '../admission/admission.ts'
+import type { AdmissionAttributes } from '../admission/admission.ts'
 import { makeCatalog } from '../builtin/catalog.ts'
-import { rulesFor } from '../builtin/rules/index.ts'
+import { strategyFor } from '../builtin/rules/index.ts'
 import { Registry } from '../resources/registry.ts'
 import { columnsFor } from '../tables/index.ts'
-import { ownerReferenceStep } from './owner-references.ts'
+import { ownerReferencesPlugin } from './owner-references.ts'
 
-const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
+const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
 
 interface Written {
   readonly owners: object[]
@@ -32,16 +32,16 @@ const blocking = { ...owner, blockOwnerDeletion: true }
 /** What a write is answered with, and what was asked. */
 async function write({ owners, old, rights }: Written): Promise<{ message: string; asked: string[] }> {
   const asked: string[] = []
-  const access = askInTurn([
-    ({ verb, place }: AccessQuestion) => {
+  const authorizer = chainAuthorizers([
+    ({ verb, resourcePath: place }: AuthorizationAttributes) => {
       const text = `${verb} ${place?.resource ?? ''}${place?.subresource ? `/${place.subresource}` : ''} ${place?.namespace ?? ''}/${place?.name ?? ''}`
       asked.push(text)
-      return rights.includes(text) ? { allowed: true, why: '' } : undefined
+      return rights.includes(text) ? { allowed: true, reason: '' } : undefined
     },
   ])
   const resource = registry.find('', 'v1', 'configmaps')
   if (resource === undefined) throw new Error('there are ConfigMaps')
-  const admitted: Admitted = {
+  const admitted: AdmissionAttributes = {
     operation: old ? 'UPDATE' : 'CREATE',
     target: { resource, namespace: 'n', name: 'x' },
     user: { name: 'u', groups: [] },
@@ -50,9 +50,9 @@ async function write({ owners, old, rights }: Written): Promise<{ message: strin
     ...(old && { old: owned(old) }),
     warn: () => undefined,
     annotate: () => undefined,
-    again: new Reinvocation(),
+    reinvocation: new ReinvocationContext(),
   }
-  const message = await ownerReferenceStep({ access, registry })
+  const message = await ownerReferencesPlugin({ authorizer, registry })
     .validate?.(owned(owners), admitted)
     .then(
       () => '',

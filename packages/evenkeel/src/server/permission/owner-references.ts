@@ -7,22 +7,22 @@
  */
 import { deepEqual, forbidden, parseApiVersion } from '#api'
 import type { OwnerReference, UnstructuredObject } from '#api'
-import type { Access, AccessQuestion, Verdict } from '../access/access.ts'
-import type { Admitted, AdmissionStep } from '../admission/admission.ts'
+import type { AuthorizerChain, AuthorizationAttributes, AuthorizationDecision } from '../access/access.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission/admission.ts'
 import type { User } from '../call.ts'
 import type { Registry } from '../resources/registry.ts'
 import type { Resource } from '../resources/resource.ts'
 
-interface OwnerSurroundings {
-  readonly access: Access
+interface OwnerReferencesContext {
+  readonly authorizer: AuthorizerChain
   readonly registry: Registry
 }
 
 /** Refuses owner references that the writer has no right to. */
-export function ownerReferenceStep({ access, registry }: OwnerSurroundings): AdmissionStep {
+export function ownerReferencesPlugin({ authorizer, registry }: OwnerReferencesContext): AdmissionPlugin {
   return {
     name: 'OwnerReferencesPermissionEnforcement',
-    concerns: ({
+    handles: ({
       operation,
       target: {
         resource: { group, plural },
@@ -34,15 +34,15 @@ export function ownerReferenceStep({ access, registry }: OwnerSurroundings): Adm
     async validate(object, admitted) {
       const { user, old, operation } = admitted
       if (object === undefined || user === undefined || !changesOwners(object, old)) return
-      if (operation !== 'CREATE') await requireDelete(admitted, user, access)
+      if (operation !== 'CREATE') await requireDelete(admitted, user, authorizer)
       const blocking = newBlocking(object, old)
-      if (blocking.length === 0 || (await access.decide(finalizeAnything(user))).allowed) return
-      for (const reference of blocking) await requireFinalizers(reference, { access, registry, admitted, user })
+      if (blocking.length === 0 || (await authorizer.decide(finalizeAnything(user))).allowed) return
+      for (const reference of blocking) await requireFinalizers(reference, { authorizer, registry, admitted, user })
     },
   }
 }
 
-async function requireDelete(admitted: Admitted, user: User, access: Access): Promise<void> {
+async function requireDelete(admitted: AdmissionAttributes, user: User, authorizer: AuthorizerChain): Promise<void> {
   const {
     target: {
       resource: { group, version, plural },
@@ -51,24 +51,24 @@ async function requireDelete(admitted: Admitted, user: User, access: Access): Pr
       name,
     },
   } = admitted
-  const verdict = await access.decide({
+  const verdict = await authorizer.decide({
     user,
     verb: 'delete',
     path: '',
-    place: { group, version, resource: plural, subresource: subresource?.name ?? '', namespace, name },
+    resourcePath: { group, version, resource: plural, subresource: subresource?.name ?? '', namespace, name },
   })
   if (!verdict.allowed)
-    throw refuse(admitted, `cannot set an ownerRef on a resource you can't delete: ${said(verdict)}`)
+    throw refuse(admitted, `cannot set an ownerRef on a resource you can't delete: ${denialText(verdict)}`)
 }
 
-interface Blocking extends OwnerSurroundings {
-  readonly admitted: Admitted
+interface BlockingOwnerCheck extends OwnerReferencesContext {
+  readonly admitted: AdmissionAttributes
   readonly user: User
 }
 
 async function requireFinalizers(
   { apiVersion, kind, name }: OwnerReference,
-  { access, registry, admitted, user }: Blocking,
+  { authorizer, registry, admitted, user }: BlockingOwnerCheck,
 ): Promise<void> {
   const { group, version } = parseApiVersion(apiVersion) ?? { group: '', version: '' }
   const owners = registry
@@ -80,16 +80,16 @@ async function requireFinalizers(
       `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind "${kind}" in version "${apiVersion}"`,
     )
   for (const owner of owners) {
-    const verdict = await access.decide({
+    const verdict = await authorizer.decide({
       user,
       verb: 'update',
       path: '',
-      place: finalizersOf(owner, { name, namespace: admitted.target.namespace }),
+      resourcePath: finalizersOf(owner, { name, namespace: admitted.target.namespace }),
     })
     if (!verdict.allowed)
       throw refuse(
         admitted,
-        `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${said(verdict)}`,
+        `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${denialText(verdict)}`,
       )
   }
 }
@@ -98,7 +98,7 @@ async function requireFinalizers(
 function finalizersOf(
   { group, version, plural, scope }: Resource,
   { name, namespace }: { name: string; namespace: string },
-): AccessQuestion['place'] {
+): AuthorizationAttributes['resourcePath'] {
   return {
     group,
     version,
@@ -109,12 +109,12 @@ function finalizersOf(
   }
 }
 
-function finalizeAnything(user: User): AccessQuestion {
+function finalizeAnything(user: User): AuthorizationAttributes {
   return {
     user,
     verb: 'update',
     path: '',
-    place: { group: '*', version: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' },
+    resourcePath: { group: '*', version: '*', resource: '*', subresource: 'finalizers', namespace: '', name: '*' },
   }
 }
 
@@ -137,7 +137,7 @@ function newBlocking(
 }
 
 // Upstream prints what was said and what went wrong, and the latter is nearly always nothing.
-function said({ why, error = '<nil>' }: Verdict): string {
+function denialText({ reason: why, error = '<nil>' }: AuthorizationDecision): string {
   return `${why}, ${error}`
 }
 
@@ -147,7 +147,7 @@ function refuse(
       resource: { group, plural },
       name,
     },
-  }: Admitted,
+  }: AdmissionAttributes,
   why: string,
 ): Error {
   return forbidden({ group, kind: plural, name }, why)

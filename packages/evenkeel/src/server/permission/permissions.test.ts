@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { AccessQuestion, Verdict } from '../access/access.ts'
-import { keyOf, Scope } from './scope.ts'
+import type { AuthorizationAttributes, AuthorizationDecision } from '../access/access.ts'
+import { decisionKey, GrantedScope } from './scope.ts'
 import { bind, may, role, World } from './world.fixture.ts'
 
 const readPods = { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] }
-const decideIn = (scope: Scope, question: AccessQuestion): Verdict | undefined =>
-  scope.decide(question, keyOf(question))
-const allowed = (world: World, question: AccessQuestion): boolean =>
+const decideIn = (scope: GrantedScope, question: AuthorizationAttributes): AuthorizationDecision | undefined =>
+  scope.decide(question, decisionKey(question))
+const allowed = (world: World, question: AuthorizationAttributes): boolean =>
   world.permissions.decide(question)?.allowed ?? false
 
 test('Permissions: a ClusterRoleBinding holds everywhere, a RoleBinding in its namespace, and says why', () => {
@@ -20,10 +20,10 @@ test('Permissions: a ClusterRoleBinding holds everywhere, a RoleBinding in its n
     world.put(object)
   expect(world.permissions.decide(may('get pods'))).toEqual({
     allowed: true,
-    why: 'RBAC: allowed by ClusterRoleBinding "reader" of ClusterRole "reader" to User "u"',
+    reason: 'RBAC: allowed by ClusterRoleBinding "reader" of ClusterRole "reader" to User "u"',
   })
   expect(allowed(world, may('get pods', { namespace: 'any' }))).toBe(true)
-  expect(world.permissions.decide(may('get pods', { name: 'v', groups: ['devs'], namespace: 'dev' }))?.why).toBe(
+  expect(world.permissions.decide(may('get pods', { name: 'v', groups: ['devs'], namespace: 'dev' }))?.reason).toBe(
     'RBAC: allowed by RoleBinding "devs/dev" of ClusterRole "reader" to Group "devs"',
   )
   expect(world.permissions.decide(may('get pods', { name: 'v', groups: ['devs'], namespace: 'prod' }))).toBeUndefined()
@@ -40,7 +40,7 @@ test('Permissions: a service account is its user, and without a namespace that o
   ])
     world.put(object)
   expect(
-    world.permissions.decide(may('get pods', { name: 'system:serviceaccount:dev:robot', namespace: 'dev' }))?.why,
+    world.permissions.decide(may('get pods', { name: 'system:serviceaccount:dev:robot', namespace: 'dev' }))?.reason,
   ).toBe('RBAC: allowed by RoleBinding "reader/dev" of ClusterRole "reader" to ServiceAccount "robot/dev"')
   expect(allowed(world, may('get pods', { name: 'system:serviceaccount:ops:robot', namespace: 'dev' }))).toBe(true)
   expect(allowed(world, may('get pods', { name: 'system:serviceaccount:dev:robot' }))).toBe(false)
@@ -62,10 +62,10 @@ test('Permissions: a role that is not there is named in the refusal', () => {
   world.put(bind('also-gone', ['user u'], { namespace: 'dev', kind: 'Role' }))
   expect(world.permissions.decide(may('get pods'))).toEqual({
     allowed: false,
-    undecided: true,
-    why: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found',
+    noOpinion: true,
+    reason: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found',
   })
-  expect(world.permissions.decide(may('get pods', { namespace: 'dev' }))?.why).toBe(
+  expect(world.permissions.decide(may('get pods', { namespace: 'dev' }))?.reason).toBe(
     'RBAC: [clusterrole.rbac.authorization.k8s.io "gone" not found, role.rbac.authorization.k8s.io "also-gone" not found]',
   )
   expect(world.permissions.rulesFor({ name: 'u', groups: [] }, '').errors).toHaveLength(1)
@@ -103,7 +103,7 @@ test('Scope: no question is taken for another, however its texts are put togethe
   }
   // The same letters, cut in other places; and the same as a path.
   const letters = 'getapodslog'
-  const questions: fc.Arbitrary<AccessQuestion> = fc
+  const questions: fc.Arbitrary<AuthorizationAttributes> = fc
     .tuple(fc.constantFrom(0, 3), fc.constantFrom(3, 4, 5), fc.constantFrom(4, 5, 8), fc.boolean())
     .map(([first, second, third, isPath]) => {
       const [verb, group, resource, subresource] = [
@@ -113,14 +113,19 @@ test('Scope: no question is taken for another, however its texts are put togethe
         letters.slice(third),
       ]
       const place = { group, version: '', resource, subresource, namespace: '', name: '' }
-      return { user: { name: '', groups: [] }, verb, path: letters.slice(first), place: isPath ? undefined : place }
+      return {
+        user: { name: '', groups: [] },
+        verb,
+        path: letters.slice(first),
+        resourcePath: isPath ? undefined : place,
+      }
     })
   fc.assert(
     fc.property(fc.array(questions, { minLength: 10, maxLength: 40 }), (asked) => {
-      const scope = new Scope([{ grant, rules: [rule] }], [])
+      const scope = new GrantedScope([{ grant, rules: [rule] }], [])
       for (const question of asked)
         expect(decideIn(scope, question)?.allowed).toBe(
-          decideIn(new Scope([{ grant, rules: [rule] }], []), question)?.allowed,
+          decideIn(new GrantedScope([{ grant, rules: [rule] }], []), question)?.allowed,
         )
     }),
   )
@@ -128,7 +133,7 @@ test('Scope: no question is taken for another, however its texts are put togethe
 
 test('Scope: memory is bounded and forgets nothing that matters', () => {
   const grant = { namespace: '', role: { kind: 'ClusterRole', name: 'x' }, describe: () => 'x' }
-  const scope = new Scope([{ grant, rules: [{ ...readPods, resourceNames: [], nonResourceURLs: [] }] }], [])
+  const scope = new GrantedScope([{ grant, rules: [{ ...readPods, resourceNames: [], nonResourceURLs: [] }] }], [])
   for (let index = 0; index < 5000; index++) expect(decideIn(scope, may(`get r${index}`))).toBeUndefined()
   expect(decideIn(scope, may('get pods'))?.allowed).toBe(true)
   expect(decideIn(scope, may(`get ${'x'.repeat(2000)}`))).toBeUndefined()

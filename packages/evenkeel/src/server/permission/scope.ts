@@ -6,32 +6,32 @@
  *
  * Invariant: a key says exactly what was asked. Lengths are part of it, because callers choose the texts.
  */
-import type { AccessQuestion, Verdict } from '../access/access.ts'
+import type { AuthorizationAttributes, AuthorizationDecision } from '../access/access.ts'
 import type { PolicyRule } from '../access/policy-rule.ts'
-import type { Grant } from './bindings.ts'
+import type { RoleGrant } from './bindings.ts'
 import { matchesRule } from './rules/match-rule.ts'
 
 /** A grant whose role was found. */
 export interface GrantedRules {
-  readonly grant: Grant
+  readonly grant: RoleGrant
   readonly rules: readonly PolicyRule[]
 }
 
-interface Remembered {
+interface CachedDecision {
   /** For every name. */
-  readonly always: Verdict | undefined
+  readonly always: AuthorizationDecision | undefined
   /** For some names only. */
-  readonly named: ReadonlyMap<string, Verdict> | undefined
+  readonly named: ReadonlyMap<string, AuthorizationDecision> | undefined
 }
 
-const rememberedMax = 2048
+const cachedDecisionsMax = 2048
 const keyLengthMax = 512
 
-export class Scope {
+export class GrantedScope {
   readonly granted: readonly GrantedRules[]
   /** Roles that bindings name and that are not there, in words. */
   readonly missing: readonly string[]
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #remembered = new Map<string, CachedDecision>()
 
   constructor(granted: readonly GrantedRules[], missing: readonly string[]) {
     this.granted = granted
@@ -41,32 +41,32 @@ export class Scope {
   /**
    * A yes, or undefined.
    *
-   * @param key what {@link keyOf} says of the question; several scopes are asked the same
+   * @param key what {@link decisionKey} says of the question; several scopes are asked the same
    */
-  decide(question: AccessQuestion, key: string): Verdict | undefined {
+  decide(question: AuthorizationAttributes, key: string): AuthorizationDecision | undefined {
     if (this.granted.length === 0) return undefined
     const { always, named } = this.#recall(question, key)
-    return always ?? named?.get(question.place?.name ?? '')
+    return always ?? named?.get(question.resourcePath?.name ?? '')
   }
 
-  #recall(question: AccessQuestion, key: string): Remembered {
+  #recall(question: AuthorizationAttributes, key: string): CachedDecision {
     const known = this.#remembered.get(key)
     if (known) return known
     const found = this.#find(question)
     if (key.length > keyLengthMax) return found
-    if (this.#remembered.size >= rememberedMax) this.#remembered.clear()
+    if (this.#remembered.size >= cachedDecisionsMax) this.#remembered.clear()
     this.#remembered.set(key, found)
     return found
   }
 
-  #find(question: AccessQuestion): Remembered {
-    const named = new Map<string, Verdict>()
+  #find(question: AuthorizationAttributes): CachedDecision {
+    const named = new Map<string, AuthorizationDecision>()
     for (const { grant, rules } of this.granted) {
       const matching = rules.filter((rule) => matchesRule(rule, question))
       if (matching.length === 0) continue
-      const verdict: Verdict = { allowed: true, why: `RBAC: allowed by ${grant.describe()}` }
+      const verdict: AuthorizationDecision = { allowed: true, reason: `RBAC: allowed by ${grant.describe()}` }
       // Names say nothing about paths.
-      if (question.place === undefined || matching.some(({ resourceNames }) => resourceNames.length === 0))
+      if (question.resourcePath === undefined || matching.some(({ resourceNames }) => resourceNames.length === 0))
         return { always: verdict, named: undefined }
       for (const name of matching.flatMap(({ resourceNames }) => resourceNames))
         if (!named.has(name)) named.set(name, verdict)
@@ -76,7 +76,7 @@ export class Scope {
 }
 
 /** What is asked, without the name, as one text that no other question has. */
-export function keyOf({ verb, place, path }: AccessQuestion): string {
+export function decisionKey({ verb, resourcePath: place, path }: AuthorizationAttributes): string {
   if (place === undefined) return `/${verb.length}:${verb}${path}`
   const { group, resource, subresource } = place
   return `${verb.length},${group.length},${resource.length}:${verb}${group}${resource}${subresource}`

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PolicyRule } from '../access/policy-rule.ts'
-import type { AccessQuestion } from '../access/access.ts'
+import type { AuthorizationAttributes } from '../access/access.ts'
 import type { User } from '../call.ts'
 import { rbac, startCompany } from './as.fixture.ts'
 import type { Caller, Company } from './as.fixture.ts'
@@ -91,14 +91,14 @@ const start = fc.tuple(
 )
 
 /** Every right there is in this small world. */
-const questions: readonly Omit<AccessQuestion, 'user'>[] = [
+const questions: readonly Omit<AuthorizationAttributes, 'user'>[] = [
   ...['get', 'create', 'update', 'patch', 'delete', 'escalate', 'bind'].flatMap((verb) =>
     ['pods', 'secrets', ...plurals].flatMap((resource) =>
       ['', ...namespaces].flatMap((namespace) =>
         ['', 'a'].map((name) => ({
           verb,
           path: '',
-          place: {
+          resourcePath: {
             group: resource === 'pods' || resource === 'secrets' ? '' : group,
             version: 'v1',
             resource,
@@ -110,7 +110,7 @@ const questions: readonly Omit<AccessQuestion, 'user'>[] = [
       ),
     ),
   ),
-  { verb: 'get', path: '/metrics', place: undefined },
+  { verb: 'get', path: '/metrics', resourcePath: undefined },
 ]
 
 function objectOf({ plural, name, namespace, rules: wanted, gathers, given }: Step): object {
@@ -145,7 +145,7 @@ function rightsOf(company: Company, users: readonly User[]): readonly ReadonlySe
     (user) =>
       new Set(
         questions.flatMap((question, index) => {
-          const verdict = company.server.server.access.decide({ ...question, user })
+          const verdict = company.server.server.authorizer.decide({ ...question, user })
           return !(verdict instanceof Promise) && verdict.allowed ? [index] : []
         }),
       ),

@@ -3,22 +3,22 @@
  */
 import type { JsonObject, UnstructuredObject } from '#api'
 import type { PolicyRule } from '../access/policy-rule.ts'
-import type { AccessQuestion } from '../access/access.ts'
-import { View } from '../views/view.ts'
-import type { Views } from '../views/views.ts'
-import { Permissions, rbacGroup } from './permissions.ts'
+import type { AuthorizationAttributes } from '../access/access.ts'
+import { Informer } from '../views/view.ts'
+import type { Informers } from '../views/views.ts'
+import { RbacAuthorizer, rbacGroup } from './permissions.ts'
 
 type Subject = `user ${string}` | `group ${string}` | `account ${string}`
 
 /** A place to put roles and bindings, and who may do what by them. */
 export class World {
-  readonly #views = new Map<string, View>()
-  readonly permissions: Permissions
+  readonly #informers = new Map<string, Informer>()
+  readonly permissions: RbacAuthorizer
   #revision = 0
 
   constructor() {
-    const views = { of: (group: string, plural: string): View => this.#view(group, plural) }
-    this.permissions = new Permissions(views as unknown as Views)
+    const informers = { of: (group: string, plural: string): Informer => this.#view(group, plural) }
+    this.permissions = new RbacAuthorizer(informers as unknown as Informers)
   }
 
   put(object: UnstructuredObject): void {
@@ -30,9 +30,9 @@ export class World {
     this.#view(rbacGroup, pluralOf(object)).remove({ name, namespace })
   }
 
-  #view(group: string, plural: string): View {
-    const view = this.#views.get(plural) ?? new View(group, plural)
-    this.#views.set(plural, view)
+  #view(group: string, plural: string): Informer {
+    const view = this.#informers.get(plural) ?? new Informer(group, plural)
+    this.#informers.set(plural, view)
     return view
   }
 }
@@ -91,10 +91,15 @@ interface Asked {
 export function may(
   text: string,
   { name = 'u', groups = [], namespace = '', object = '', group = '' }: Asked = {},
-): AccessQuestion {
+): AuthorizationAttributes {
   const [verb = '', what = ''] = text.split(' ')
   const user = { name, groups }
-  if (what.startsWith('/')) return { user, verb, path: what, place: undefined }
+  if (what.startsWith('/')) return { user, verb, path: what, resourcePath: undefined }
   const [resource = '', subresource = ''] = what.split('/')
-  return { user, verb, path: '', place: { group, version: 'v1', resource, subresource, namespace, name: object } }
+  return {
+    user,
+    verb,
+    path: '',
+    resourcePath: { group, version: 'v1', resource, subresource, namespace, name: object },
+  }
 }

@@ -14,11 +14,11 @@ export interface HealthCheck {
   readonly readyOnly?: boolean
 }
 
-const paths = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/
+const healthPaths = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/
 
 /** The answer to a health path; undefined when it is none, or names no check. */
 export function answerHealth(path: string, query: Query, checks: readonly HealthCheck[]): WireResponse | undefined {
-  const match = paths.exec(path)
+  const match = healthPaths.exec(path)
   if (match === null) return undefined
   const [, kind = '', single] = match
   const all = kind === 'livez' ? checks.filter(({ readyOnly }) => !readyOnly) : checks
@@ -26,7 +26,9 @@ export function answerHealth(path: string, query: Query, checks: readonly Health
     const check = all.find(({ name }) => name === single)
     return (
       check &&
-      (check.failure() === undefined ? text(200, 'ok') : text(500, `internal server error: ${single} check failed\n`))
+      (check.failure() === undefined
+        ? healthText(200, 'ok')
+        : healthText(500, `internal server error: ${single} check failed\n`))
     )
   }
   return answerAll(kind, query, all)
@@ -47,16 +49,16 @@ function answerAll(kind: string, query: Query, all: readonly HealthCheck[]): Wir
         ]
       : []
   const healthy = lines.every(({ ok }) => ok)
-  if (healthy && !query.has('verbose')) return text(200, 'ok')
+  if (healthy && !query.has('verbose')) return healthText(200, 'ok')
   const shown = [
     ...lines.map(({ line }) => line),
     ...warnings,
     healthy ? `${kind} check passed` : `${kind} check failed`,
   ]
-  return text(healthy ? 200 : 500, `${shown.join('\n')}\n`)
+  return healthText(healthy ? 200 : 500, `${shown.join('\n')}\n`)
 }
 
-function text(status: number, body: string): WireResponse {
+function healthText(status: number, body: string): WireResponse {
   const headers = {
     'content-type': 'text/plain; charset=utf-8',
     'x-content-type-options': 'nosniff',

@@ -4,7 +4,7 @@
  * Labels come from the registry and from fixed sets, never from what a client sent, so that nobody can make the
  * counters grow without bound.
  */
-import type { Routed } from '../call.ts'
+import type { RequestInfo } from '../call.ts'
 import type { Registry } from '../resources/registry.ts'
 import type { Resource } from '../resources/resource.ts'
 
@@ -12,7 +12,7 @@ const bucketSeconds = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ]
 
-interface Series {
+interface RequestSeries {
   readonly verb: string
   readonly group: string
   readonly version: string
@@ -27,7 +27,7 @@ interface Series {
 
 export class RequestMetrics {
   readonly #registry: Registry
-  readonly #series = new Map<string, Series>()
+  readonly #series = new Map<string, RequestSeries>()
   readonly #others: () => readonly string[]
 
   /** @param others lines that others have to add */
@@ -36,8 +36,8 @@ export class RequestMetrics {
     this.#others = others
   }
 
-  end(routed: Routed | undefined, { status, seconds }: { status: number; seconds: number }): void {
-    const series = this.#seriesOf(routed)
+  end(info: RequestInfo | undefined, { status, seconds }: { status: number; seconds: number }): void {
+    const series = this.#seriesOf(info)
     series.codes.set(status, (series.codes.get(status) ?? 0) + 1)
     series.count++
     series.sum += seconds
@@ -64,14 +64,14 @@ export class RequestMetrics {
     ].join('\n')
   }
 
-  #seriesOf(routed: Routed | undefined): Series {
-    const key = keyOf(routed)
-    return this.#series.get(key) ?? this.#newSeries(key, routed)
+  #seriesOf(info: RequestInfo | undefined): RequestSeries {
+    const key = keyOf(info)
+    return this.#series.get(key) ?? this.#newSeries(key, info)
   }
 
   // Only what the registry knows gets a series of its own: a client cannot make up more of them.
-  #newSeries(key: string, routed: Routed | undefined): Series {
-    const place = routed?.place
+  #newSeries(key: string, info: RequestInfo | undefined): RequestSeries {
+    const place = info?.resourcePath
     const resource = place && this.#registry.find(place.group, place.version, place.resource)
     const isKnown =
       place === undefined ||
@@ -80,10 +80,10 @@ export class RequestMetrics {
     if (!isKnown)
       return (
         this.#series.get('unknown') ??
-        this.#keep('unknown', { verb: verbLabel(routed?.verb ?? ''), resource: undefined, subresource: '', scope: '' })
+        this.#keep('unknown', { verb: verbLabel(info?.verb ?? ''), resource: undefined, subresource: '', scope: '' })
       )
     return this.#keep(key, {
-      verb: verbLabel(routed?.verb ?? ''),
+      verb: verbLabel(info?.verb ?? ''),
       resource,
       subresource: place?.subresource ?? '',
       scope: place ? scopeOf(place) : '',
@@ -98,7 +98,7 @@ export class RequestMetrics {
       subresource,
       scope,
     }: { verb: string; resource: Resource | undefined; subresource: string; scope: string },
-  ): Series {
+  ): RequestSeries {
     const series = {
       verb,
       group: resource?.group ?? '',
@@ -116,10 +116,10 @@ export class RequestMetrics {
   }
 }
 
-function keyOf(routed: Routed | undefined): string {
-  const place = routed?.place
-  if (place === undefined) return `plain ${verbLabel(routed?.verb ?? '')}`
-  return `${routed?.verb ?? ''} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scopeOf(place)}`
+function keyOf(info: RequestInfo | undefined): string {
+  const place = info?.resourcePath
+  if (place === undefined) return `plain ${verbLabel(info?.verb ?? '')}`
+  return `${info?.verb ?? ''} ${place.group}/${place.version}/${place.resource}/${place.subresource} ${scopeOf(place)}`
 }
 
 const verbs: ReadonlySet<string> = new Set([
@@ -145,11 +145,11 @@ function scopeOf({ namespace, name }: { namespace: string; name: string }): stri
   return namespace === '' ? 'cluster' : 'namespace'
 }
 
-function labels({ verb, group, version, resource, subresource, scope }: Series): string {
+function labels({ verb, group, version, resource, subresource, scope }: RequestSeries): string {
   return `group="${group}",resource="${resource}",scope="${scope}",subresource="${subresource}",verb="${verb}",version="${version}"`
 }
 
-function durations(series: Series): string[] {
+function durations(series: RequestSeries): string[] {
   let total = 0
   const name = 'apiserver_request_duration_seconds'
   const buckets = bucketSeconds.map((limit, index) => {

@@ -7,7 +7,7 @@ import { negotiate } from '#wire'
 import type { MediaShape, WireResponse } from '#wire'
 import { answerOpenId } from '../authentication/accounts/openid.ts'
 import type { Authentication } from '../authentication/authentication.ts'
-import type { Call } from '../call.ts'
+import type { RequestContext } from '../call.ts'
 import type { Discovery } from '../discovery/discovery.ts'
 import type { ServedDocument } from '../discovery/document.ts'
 import type { OpenApi } from '../openapi/openapi.ts'
@@ -20,26 +20,26 @@ import type { RequestMetrics } from './metrics.ts'
 import { versionDocument } from './version.ts'
 
 /** Answers calls whose path is not about resources. */
-export type Plain = (call: Call) => Promise<WireResponse>
+export type NonResourceHandler = (call: RequestContext) => Promise<WireResponse>
 
-interface PlainOptions {
+interface NonResourceOptions {
   readonly registry: Registry
   readonly checks: readonly HealthCheck[]
   readonly metrics: RequestMetrics
   /** Host and port that clients reach us at, once that is known. */
   address(): string | undefined
   /** Whose tokens others verify by what is published here. */
-  readonly authentication: Pick<Authentication, 'accounts' | 'keysUrl'>
+  readonly authentication: Pick<Authentication, 'serviceAccounts' | 'jwksUri'>
 }
 
-export function makePlain({
+export function makeNonResourceHandler({
   registry,
   checks,
   metrics,
   address,
-  authentication: { accounts, keysUrl },
-}: PlainOptions): Plain {
-  const documents = new Documents(registry, address)
+  authentication: { serviceAccounts: accounts, jwksUri: keysUrl },
+}: NonResourceOptions): NonResourceHandler {
+  const documents = new DocumentCache(registry, address)
   return async (call) => {
     const {
       path,
@@ -47,7 +47,7 @@ export function makePlain({
       request: { method },
     } = call
     if (method !== 'GET' && method !== 'HEAD')
-      return isKnown(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
+      return isKnownPath(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
     const health = answerHealth(path, query, checks)
     if (health) return health
     if (path === '/version' || path === '/version/')
@@ -61,7 +61,8 @@ export function makePlain({
     if (path === '/')
       return replyDocument(call, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
     const answer =
-      answerOpenId(path, { tokens: accounts.tokens, keysUrl, address: address() }) ?? (await documents.answer(call))
+      answerOpenId(path, { tokens: accounts.tokens, jwksUri: keysUrl, address: address() }) ??
+      (await documents.answer(call))
     if (answer) return answer
     if (isKnownGroup(path, registry)) throw unknownPath()
     return plainText(404, '404 page not found')
@@ -97,7 +98,7 @@ export function isKnownGroup(path: string, registry: Registry): boolean {
   return (root === 'api' && group !== '') || (root === 'apis' && registry.hasGroup(group))
 }
 
-function isKnown(path: string): boolean {
+function isKnownPath(path: string): boolean {
   return rootPaths.includes(path)
 }
 
@@ -105,7 +106,7 @@ function isKnown(path: string): boolean {
 const openApiProtobuf = /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf/
 
 /** Discovery and OpenAPI, made anew when the set of resources has changed. */
-class Documents {
+class DocumentCache {
   readonly #registry: Registry
   readonly #address: () => string | undefined
   #generation = 0
@@ -117,7 +118,7 @@ class Documents {
     this.#address = address
   }
 
-  async answer(call: Call): Promise<WireResponse | undefined> {
+  async answer(call: RequestContext): Promise<WireResponse | undefined> {
     const { path } = call
     this.#refresh()
     if (path.startsWith('/openapi/')) return this.#answerOpenApi(call)
@@ -130,7 +131,7 @@ class Documents {
     })
     const document = discovery.document(path, { aggregated: shape !== undefined })
     if (document === undefined) return undefined
-    if (format === 'json') return reply(document, call, { vary: isRoot })
+    if (format === 'json') return replyServedDocument(document, call, { vary: isRoot })
     // The documents of the core group have no version of their own; in protobuf they need one.
     return replyDocument(
       call,
@@ -139,7 +140,7 @@ class Documents {
     )
   }
 
-  async #answerOpenApi(call: Call): Promise<WireResponse | undefined> {
+  async #answerOpenApi(call: RequestContext): Promise<WireResponse | undefined> {
     this.#openApi ??= openApiOf(this.#registry)
     const openApi = await this.#openApi
     const protobuf = call.path === '/openapi/v2' && openApiProtobuf.test(call.request.headers['accept'] ?? '')
@@ -148,7 +149,10 @@ class Documents {
     const hash = call.query.get('hash')
     const current = document.etag.slice(1, -1)
     if (hash !== null && hash !== current) return { status: 301, headers: { location: `${call.path}?hash=${current}` } }
-    return reply(document, call, { vary: true, ...(hash !== null && { cacheControl: 'public, immutable' }) })
+    return replyServedDocument(document, call, {
+      vary: true,
+      ...(hash !== null && { cacheControl: 'public, immutable' }),
+    })
   }
 
   #refresh(): void {
@@ -171,9 +175,9 @@ async function openApiOf(registry: Registry, previous?: Promise<OpenApi>): Promi
   return new made.OpenApi(registry.all(), previous === undefined ? {} : { previous: await previous })
 }
 
-function reply(
+function replyServedDocument(
   { bytes, etag, contentType }: ServedDocument,
-  { request }: Call,
+  { request }: RequestContext,
   { vary, cacheControl = 'no-cache, private' }: { vary: boolean; cacheControl?: string },
 ): WireResponse {
   const headers = { etag, 'cache-control': cacheControl, ...(vary && { vary: 'Accept' }) }

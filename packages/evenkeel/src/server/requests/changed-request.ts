@@ -5,7 +5,7 @@
  * A class, because an object with a getter of its own has a shape of its own: one for every request, kept until the collector of
  * garbage goes through everything.
  */
-import { forOthers } from '#base'
+import { nativeSignal } from '#base'
 import type { WireHeaders, WirePeer, WireRequest } from '#wire'
 
 export class ChangedRequest implements WireRequest {
@@ -29,6 +29,6 @@ export class ChangedRequest implements WireRequest {
   }
 
   get signal(): AbortSignal {
-    return forOthers(this.#given.signal)
+    return nativeSignal(this.#given.signal)
   }
 }

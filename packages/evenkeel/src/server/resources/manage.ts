@@ -4,10 +4,10 @@
  * Every write says who it is, by its field manager or its user agent, and what it changes becomes its own; an apply may
  * not change what others own unless it is told to. Fields that an endpoint does not write it cannot own.
  */
-import { applyConfiguration, managedAfter, parseApiVersion } from '#api'
-import type { ConvertedObject, JsonObject, JsonValue, ManagedRequest, Schema, UnstructuredObject } from '#api'
-import { builtinDefinitions } from '../builtin/definitions.ts'
-import type { Rooms, Target } from '../call.ts'
+import { applyConfiguration, managedFieldsAfterUpdate, parseApiVersion } from '#api'
+import type { ConvertedObject, JsonObject, JsonValue, FieldManagerRequest, Schema, UnstructuredObject } from '#api'
+import { builtinSchemas } from '../builtin/definitions.ts'
+import type { ServerContext, ResourceRef } from '../call.ts'
 import { withConversions } from '../conversion/with-conversions.ts'
 import type { ConvertNow } from '../conversion/with-conversions.ts'
 import { convertBetween, servedType } from '../convert.ts'
@@ -33,27 +33,27 @@ export function managerName(fieldManager: string, userAgent = ''): string {
   return name
 }
 
-interface Managing {
+interface ManagedWrite {
   readonly manager: string
-  readonly target: Target
-  readonly rooms: Pick<Rooms, 'clock' | 'registry'>
+  readonly target: ResourceRef
+  readonly server: Pick<ServerContext, 'clock' | 'registry'>
   /** How versions of a custom kind are converted, where somebody had to be asked. */
   readonly convert?: ConvertNow
 }
 
 /** Writes into an object about to be stored what its writer now manages. */
-export function track(
+export function trackManagedFields(
   next: ObjectDraft,
   live: UnstructuredObject | undefined,
-  managing: Managing,
+  managing: ManagedWrite,
 ): void | Promise<void> {
-  return asking(managing, (able) => {
-    trackNow(next, live, able)
+  return withConverter(managing, (able) => {
+    trackWithConverter(next, live, able)
   })
 }
 
-function trackNow(next: ObjectDraft, live: UnstructuredObject | undefined, managing: Managing): void {
-  const entries = managedAfter(
+function trackWithConverter(next: ObjectDraft, live: UnstructuredObject | undefined, managing: ManagedWrite): void {
+  const entries = managedFieldsAfterUpdate(
     requestOf(managing, { live: live as unknown as JsonObject | undefined, next: next as JsonObject }),
   )
   if (entries) next.metadata['managedFields'] = entries as unknown as JsonValue
@@ -65,12 +65,12 @@ function trackNow(next: ObjectDraft, live: UnstructuredObject | undefined, manag
  *
  * @throws {ApiError} `Conflict`, naming the fields that others manage.
  */
-export function applied(
+export function applyManaged(
   config: JsonObject,
   live: UnstructuredObject | undefined,
-  { force, ...managing }: Managing & { readonly force: boolean },
+  { force, ...managing }: ManagedWrite & { readonly force: boolean },
 ): JsonObject | Promise<JsonObject> {
-  return asking(managing, (able) =>
+  return withConverter(managing, (able) =>
     applyConfiguration(
       requestOf(able, {
         kind: managing.target.resource.kind,
@@ -83,7 +83,7 @@ export function applied(
 }
 
 /** Only where versions have to be asked for is anybody waited for. */
-function asking<T>(managing: Managing, compute: (able: Managing) => T): T | Promise<T> {
+function withConverter<T>(managing: ManagedWrite, compute: (able: ManagedWrite) => T): T | Promise<T> {
   const { resource } = managing.target
   return resource.reading?.convert === undefined
     ? compute(managing)
@@ -91,10 +91,10 @@ function asking<T>(managing: Managing, compute: (able: Managing) => T): T | Prom
 }
 
 function requestOf<Rest extends object>(
-  { manager, target: { resource, subresource }, rooms: { clock, registry }, convert }: Managing,
+  { manager, target: { resource, subresource }, server: { clock, registry }, convert }: ManagedWrite,
   rest: Rest,
-): ManagedRequest & Rest {
-  const { apiVersion, schema, filters } = partsOf(resource)
+): FieldManagerRequest & Rest {
+  const { apiVersion, schema, filters } = managedPartsOf(resource)
   return {
     manager,
     schema,
@@ -114,20 +114,20 @@ function requestOf<Rest extends object>(
 function convertTo(
   object: JsonObject,
   apiVersion: string,
-  { resource, registry }: { resource: Resource; registry: Rooms['registry'] },
+  { resource, registry }: { resource: Resource; registry: ServerContext['registry'] },
 ): ConvertedObject | undefined {
   const from = object['apiVersion'] ?? apiVersion
   const [source, other] = [String(from), apiVersion].map((version) => versionOf(resource, version, registry))
   if (other === undefined) return undefined
   return {
     object: source === undefined || source === other ? object : convertBetween(object, source, other),
-    schema: partsOf(other).schema,
+    schema: managedPartsOf(other).schema,
   }
 }
 
 /** Another version of a built-in kind, if the two show the same objects. */
-function versionOf(resource: Resource, apiVersion: string, registry: Rooms['registry']): Resource | undefined {
-  if (apiVersion === partsOf(resource).apiVersion) return resource
+function versionOf(resource: Resource, apiVersion: string, registry: ServerContext['registry']): Resource | undefined {
+  if (apiVersion === managedPartsOf(resource).apiVersion) return resource
   const { group, version } = parseApiVersion(apiVersion)
   const other = registry.find(group, version, resource.plural)
   return other?.storage.plural === resource.storage.plural && other.storage.group === resource.storage.group
@@ -151,18 +151,18 @@ function convertCustom(
   return { object: converted as unknown as JsonObject, schema: customSchema(schema) }
 }
 
-interface Parts {
+interface ManagedParts {
   readonly apiVersion: string
   readonly schema: Schema
   readonly filters: ResetFilters
 }
 
-const parts = new WeakMap<Resource, Parts>()
+const managedParts = new WeakMap<Resource, ManagedParts>()
 
-function partsOf(resource: Resource): Parts {
-  let known = parts.get(resource)
+function managedPartsOf(resource: Resource): ManagedParts {
+  let known = managedParts.get(resource)
   if (known === undefined)
-    parts.set(
+    managedParts.set(
       resource,
       (known = {
         apiVersion: servedType(resource).apiVersion,
@@ -188,7 +188,7 @@ function customSchema(schema: Schema): Schema {
 
 function withMetadata({ root }: Schema): Schema {
   return {
-    definitions: builtinDefinitions,
+    definitions: builtinSchemas,
     root: {
       ...root,
       properties: {

@@ -8,7 +8,7 @@ const bucket = {
   kind: 'Bucket',
   custom: true,
   subresources: [{ name: 'status' }],
-  rules: {},
+  strategy: {},
 } as unknown as Resource
 
 test('resetFilters of a definition that is served anew are the same ones, so that what was remembered of writes still holds', () => {

@@ -45,7 +45,7 @@ const specials: Readonly<Record<string, ResetFilters>> = {
   },
 }
 
-function statusFilter({ custom, rules: { statusKeeps } }: Resource): FieldFilter {
+function statusFilter({ custom, strategy: { statusKeeps } }: Resource): FieldFilter {
   if (custom || statusKeeps === 'metadata') return statusFilters.metadata
   switch (statusKeeps) {
     case 'labels':

@@ -2,10 +2,10 @@
  * What the server knows of one served resource: a record, the same for built-in kinds and custom resources.
  *
  * Everything the pipeline does differently for different kinds is said here, as data or as one of the named hooks
- * of {@link Rules}. The pipeline itself never asks what a kind is called.
+ * of {@link ResourceStrategy}. The pipeline itself never asks what a kind is called.
  */
 import type {
-  ActionSheet,
+  ActionDefinition,
   FieldError,
   JsonObject,
   JsonObjectDraft,
@@ -15,7 +15,7 @@ import type {
   Scope,
   UnstructuredObject,
 } from '#api'
-import type { Columns } from '../tables/columns.ts'
+import type { TableColumns } from '../tables/columns.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
@@ -53,20 +53,20 @@ export interface Resource extends ResourceNames {
   readonly custom: boolean
   /** Nothing is stored: requests are answered at once (reviews, bindings, component statuses). */
   readonly virtual?: true
-  readonly rules: Rules
-  readonly columns: Columns
+  readonly strategy: ResourceStrategy
+  readonly columns: TableColumns
   /** For custom resources: how objects are read that were written under an earlier definition, or are of another version. */
-  readonly reading?: ResourceReading
+  readonly reading?: StoredObjectReader
   /** Aborts when this record no longer holds: whoever watches has to look again. */
   readonly retired?: AbortSignal
   /** What can be done to its objects beside changing them. */
-  readonly actions?: readonly ActionSheet[]
+  readonly actions?: readonly ActionDefinition[]
   /** Where the replicas are, when there is a scale and they are not in the usual places. */
   readonly scale?: ScalePaths
 }
 
 /** Objects of a custom kind, in any of its versions, as one of them has them. */
-export interface ResourceReading {
+export interface StoredObjectReader {
   /** Objects written after this revision are as the definition has them. */
   readonly since: number
   /** How objects of the stored version begin; absent when there is no other version. */
@@ -130,7 +130,7 @@ export type ObjectDraft = JsonObjectDraft & { metadata: JsonObjectDraft }
  * `default` (right after decoding, and on the result of a patch), `prepareCreate` or `prepareUpdate` (system fields:
  * what clients may not say is set back), `validate`, and for updates `validateUpdate` as well.
  */
-export interface Rules {
+export interface ResourceStrategy {
   readonly checkName: NameRule
   /** An update without resourceVersion is taken as "whatever is there". */
   readonly unconditionalUpdate: boolean
@@ -147,15 +147,15 @@ export interface Rules {
   /** How long an object lives after its last write (Events: one hour). */
   readonly ttlMs?: number
   /** Fields that field selectors may name beside metadata.name and metadata.namespace. */
-  readonly fields?: Readonly<Record<string, (object: UnstructuredObject) => string>>
+  readonly selectableFields?: Readonly<Record<string, (object: UnstructuredObject) => string>>
   /** Adds what a client left out. Must be idempotent. */
   readonly default?: (object: ObjectDraft) => void
   /** Sets fields clients may not choose when an object is made; status has been dropped already if it is a subresource. */
-  readonly prepareCreate?: (object: ObjectDraft, context: WriteContext) => void
+  readonly prepareForCreate?: (object: ObjectDraft, context: WriteContext) => void
   /** Sets back what an update may not change. For writes to the main resource the old status is in place already. */
-  readonly prepareUpdate?: (object: ObjectDraft, old: UnstructuredObject, context: WriteContext) => void
+  readonly prepareForUpdate?: (object: ObjectDraft, old: UnstructuredObject, context: WriteContext) => void
   /** Loads what judging this object needs, if that is not there yet; awaited before `validate` and `validateUpdate`. */
-  readonly ready?: (object: UnstructuredObject) => Promise<void>
+  readonly loadValidators?: (object: UnstructuredObject) => Promise<void>
   readonly validate?: (object: UnstructuredObject) => FieldError[]
   readonly validateUpdate?: ValidateUpdate
   /** As validateUpdate, for writes to the status subresource. */
@@ -169,15 +169,15 @@ export interface Rules {
   /** Said to everybody who uses the kind: what to use instead. */
   readonly deprecation?: string
   /** `validateUpdate` and `validateStatusUpdate` judge the whole object: what was wrong before and is unchanged passes. */
-  readonly ratchets?: true
+  readonly ratcheting?: true
   /** Objects define resources: a write is answered once these are served. */
-  readonly defines?: true
+  readonly definesResources?: true
   /** Why nothing new may be made at present. */
-  readonly closed?: () => string | undefined
+  readonly createForbidden?: () => string | undefined
   /** Objects share something that each may have only once (addresses and ports of Services): hooks are shown all of them. */
-  readonly looksAtOthers?: true
+  readonly needsOtherObjects?: true
   /** Kinds that hold on to themselves while they are deleted, beside `metadata.finalizers` (Namespaces). */
-  readonly deletion?: DeletionRules
+  readonly deletion?: DeletionStrategy
   /** Seconds of grace a deletion gives; absent or 0 deletes at once. `asked` is what the client wants. */
   readonly graceSeconds?: (object: UnstructuredObject, asked: number | undefined) => number
 }
@@ -189,9 +189,9 @@ type ValidateUpdate = (
   warn?: (text: string) => void,
 ) => FieldError[]
 
-interface DeletionRules {
+interface DeletionStrategy {
   /** Whether the object must stay although nothing else keeps it. */
-  holds(object: UnstructuredObject): boolean
+  blocksDeletion(object: UnstructuredObject): boolean
   /** Notes in the object that it is being deleted. */
-  mark(object: ObjectDraft): void
+  markDeleting(object: ObjectDraft): void
 }

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
 import { openMemoryStore } from '#store'
 import { TestServer } from '../client.fixture.ts'
-import { Expiry } from './expiry.ts'
+import { LeaseManager } from './expiry.ts'
 
 const hourMs = 3_600_000
 
 test('Expiry gives everything within a minute one lease, and then another', async () => {
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
-  const expiry = new Expiry(store, clock)
+  const expiry = new LeaseManager(store, clock)
   const first = await expiry.lease(hourMs)
   await clock.advance(59_000)
   expect(await expiry.lease(hourMs)).toBe(first)
@@ -23,7 +23,7 @@ test('Expiry hands out no lease that could not be granted', async () => {
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
   let failing = true
-  const expiry = new Expiry(
+  const expiry = new LeaseManager(
     { ...store, grant: (ttlMs: number) => (failing ? Promise.reject(new Error('full')) : store.grant(ttlMs)) } as never,
     clock,
   )

@@ -8,14 +8,14 @@
 import type { Clock } from '#base'
 import type { Store } from '#store'
 
-const shareMs = 60_000
+const leaseShareMs = 60_000
 
 interface SharedLease {
   readonly id: Promise<string>
   readonly untilMs: number
 }
 
-export class Expiry {
+export class LeaseManager {
   readonly #store: Store
   readonly #clock: Clock
   readonly #leases = new Map<number, SharedLease>()
@@ -30,8 +30,8 @@ export class Expiry {
     const now = this.#clock.monotonic()
     const known = this.#leases.get(ttlMs)
     if (known && now < known.untilMs) return known.id
-    const id = this.#store.grant(ttlMs + shareMs).then((lease) => lease.id)
-    this.#leases.set(ttlMs, { id, untilMs: now + shareMs })
+    const id = this.#store.grant(ttlMs + leaseShareMs).then((lease) => lease.id)
+    this.#leases.set(ttlMs, { id, untilMs: now + leaseShareMs })
     // A grant that failed must not be handed out for a minute.
     id.catch(() => this.#leases.delete(ttlMs))
     return id

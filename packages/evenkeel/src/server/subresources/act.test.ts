@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { defineKind, definitionOf, Operation, readActionRequest } from '#api'
-import type { ActionSheet, KubeObject } from '#api'
+import { defineKind, crdOf, Operation, readActionRequest } from '#api'
+import type { ActionDefinition, KubeObject } from '#api'
 import { startServer } from '../server.ts'
 import type { Server } from '../server.ts'
 
-const sheets: readonly ActionSheet[] = [
+const sheets: readonly ActionDefinition[] = [
   { name: 'stop', form: 'state', patch: { spec: { running: false } }, enabledWhen: 'object.spec.running' },
   { name: 'restart', form: 'token', input: { type: 'object', properties: { gently: { type: 'boolean' } } } },
   { name: 'backup', form: 'operation', ttlSeconds: 60 },
@@ -182,10 +182,10 @@ describe('POST of an action', () => {
   })
 
   test('definitionOf writes the sheets, and refuses those that cannot be meant', () => {
-    expect(definitionOf(App).metadata.annotations?.['evenkeel.dev/actions']).toContain('"restart"')
-    expect(() => definitionOf({ ...App, actions: [{ name: 'status', form: 'token' }] })).toThrow(
+    expect(crdOf(App).metadata.annotations?.['evenkeel.dev/actions']).toContain('"restart"')
+    expect(() => crdOf({ ...App, actions: [{ name: 'status', form: 'token' }] })).toThrow(
       'that is a subresource of its own',
     )
-    expect(() => definitionOf({ ...App, actions: [{ name: 'start', form: 'state' }] })).toThrow('give patch')
+    expect(() => crdOf({ ...App, actions: [{ name: 'start', form: 'state' }] })).toThrow('give patch')
   })
 })

@@ -15,50 +15,54 @@ import {
   formatTime,
   invalid,
   isJsonObject,
-  loadClaimsLanguage,
+  loadClaimsEngine,
   Operation,
   operationTargetLabel,
   requestAnnotation,
   validateCustomObject,
 } from '#api'
-import type { ActionSheet, JsonObject, JsonValue, SchemaNode, UnstructuredObject } from '#api'
+import type { ActionDefinition, JsonObject, JsonValue, SchemaNode, UnstructuredObject } from '#api'
 import { randomUuid } from '#base'
 import type { WireResponse } from '#wire'
-import type { Call, Rooms, Target } from '../call.ts'
-import { prepare, servedType, toServed } from '../convert.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
+import { prepareConversions, servedType, toServed } from '../convert.ts'
 import { readOptionsBody } from '../decode.ts'
-import { matchesPattern, preparePatterns } from '../definitions/patterns.ts'
+import { matchesPattern, loadPatternEngine } from '../definitions/patterns.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { replyDocument } from '../reply.ts'
 import { managerName } from '../resources/manage.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
 import { createObject } from '../walks/create.ts'
-import { modify } from '../walks/modify.ts'
-import { readObject } from '../walks/read.ts'
+import { guaranteedUpdate } from '../walks/modify.ts'
+import { getObject } from '../walks/read.ts'
 
-interface Acting {
-  readonly call: Call
+interface ActionContext {
+  readonly call: RequestContext
   /** The object itself, not the path below it. */
-  readonly target: Target
-  readonly rooms: Rooms
-  readonly sheet: ActionSheet
+  readonly target: ResourceRef
+  readonly server: ServerContext
+  readonly sheet: ActionDefinition
   readonly object: UnstructuredObject
   readonly input: JsonValue | undefined
   readonly dryRun: boolean
 }
 
 /** @throws {ApiError} `NotFound`, `Conflict` (not now), `Invalid` (what was given along), `ServiceUnavailable` (nobody answers). */
-export async function act(call: Call, { subresource, ...target }: Target, rooms: Rooms): Promise<WireResponse> {
+export async function performAction(
+  call: RequestContext,
+  { subresource, ...target }: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const sheet = target.resource.actions?.find(({ name }) => name === subresource?.name)
   if (!sheet) throw new ApiError('NotFound', `there is no action ${JSON.stringify(subresource?.name)}`)
   const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
   const body = (await readOptionsBody(call.request)) ?? {}
-  const stored = await readObject(target, rooms)
-  await prepare([stored], target.resource)
-  const acting: Acting = {
+  const stored = await getObject(target, server)
+  await prepareConversions([stored], target.resource)
+  const acting: ActionContext = {
     call,
     target,
-    rooms,
+    server,
     sheet,
     object: toServed(stored, target.resource),
     input: body['input'],
@@ -66,7 +70,7 @@ export async function act(call: Call, { subresource, ...target }: Target, rooms:
   }
   await checkInput(acting)
   await checkEnabled(acting, acting.object)
-  const { status, ...result } = await perform(acting)
+  const { status, ...result } = await runAction(acting)
   return replyDocument(
     call,
     { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ActionResult', action: sheet.name, form: sheet.form, ...result },
@@ -74,22 +78,22 @@ export async function act(call: Call, { subresource, ...target }: Target, rooms:
   )
 }
 
-async function perform(acting: Acting): Promise<{ status: number } & JsonObject> {
+async function runAction(acting: ActionContext): Promise<{ status: number } & JsonObject> {
   switch (acting.sheet.form) {
     case 'state':
       return setState(acting)
     case 'token':
-      return stamp(acting)
+      return stampRequest(acting)
     case 'operation':
-      return begin(acting)
+      return createRequest(acting)
     default:
-      return answer(acting)
+      return callHandler(acting)
   }
 }
 
-async function setState(acting: Acting): Promise<{ status: number } & JsonObject> {
+async function setState(acting: ActionContext): Promise<{ status: number } & JsonObject> {
   const before = acting.object.metadata.resourceVersion
-  const { stored } = await change(
+  const { stored } = await updateForAction(
     acting,
     (current) => applyMergePatch(current as unknown as JsonObject, acting.sheet.patch ?? {}) as ObjectDraft,
   )
@@ -97,9 +101,9 @@ async function setState(acting: Acting): Promise<{ status: number } & JsonObject
   return { status: 200, changed: resourceVersion !== before }
 }
 
-async function stamp(acting: Acting): Promise<{ status: number } & JsonObject> {
+async function stampRequest(acting: ActionContext): Promise<{ status: number } & JsonObject> {
   const {
-    rooms: { clock, random },
+    server: { clock, random },
     call: { user },
     sheet,
     input,
@@ -111,7 +115,7 @@ async function stamp(acting: Acting): Promise<{ status: number } & JsonObject> {
     time: formatTime(clock.now()),
     ...(input !== undefined && { input }),
   })
-  await change(
+  await updateForAction(
     acting,
     (current) =>
       applyMergePatch(current as unknown as JsonObject, {
@@ -122,27 +126,30 @@ async function stamp(acting: Acting): Promise<{ status: number } & JsonObject> {
 }
 
 /** An object is judged again each time it is read: it may have begun to go, or been switched off, meanwhile. */
-function change(acting: Acting, changed: (current: UnstructuredObject) => ObjectDraft): ReturnType<typeof modify> {
-  const { call, target, rooms, dryRun } = acting
-  return modify(
+function updateForAction(
+  acting: ActionContext,
+  changed: (current: UnstructuredObject) => ObjectDraft,
+): ReturnType<typeof guaranteedUpdate> {
+  const { call, target, server, dryRun } = acting
+  return guaranteedUpdate(
     async (current) => {
       await checkEnabled(acting, current)
       return changed(current)
     },
-    { call, target, rooms, dryRun, manager: managerName('', call.request.headers['user-agent']) },
+    { call, target, server, dryRun, manager: managerName('', call.request.headers['user-agent']) },
   )
 }
 
-async function begin({
+async function createRequest({
   call,
   target,
-  rooms,
+  server,
   sheet,
   object,
   input,
   dryRun,
-}: Acting): Promise<{ status: number } & JsonObject> {
-  const resource = rooms.registry.find(Operation.group, Operation.version, Operation.plural)
+}: ActionContext): Promise<{ status: number } & JsonObject> {
+  const resource = server.registry.find(Operation.group, Operation.version, Operation.plural)
   if (!resource)
     throw new ApiError(
       'ServiceUnavailable',
@@ -172,7 +179,7 @@ async function begin({
   const stored = await createObject(wanted, {
     call,
     target: { resource, namespace, name: '' },
-    rooms,
+    server,
     dryRun,
     manager: managerName('', call.request.headers['user-agent']),
   })
@@ -181,28 +188,28 @@ async function begin({
 }
 
 /** A controller in another process answers as soon as it sees the question. */
-async function answer(acting: Acting): Promise<{ status: number } & JsonObject> {
+async function callHandler(acting: ActionContext): Promise<{ status: number } & JsonObject> {
   const {
     call: { user },
     target,
-    rooms,
+    server,
     sheet,
     object,
     input,
   } = acting
-  const answerer = rooms.answerers.find(target.resource, sheet.name)
-  if (!answerer) return begin(acting)
-  return { status: 200, output: await answerer({ object, input, user, signal: rooms.stopping }) }
+  const answerer = server.actionHandlers.find(target.resource, sheet.name)
+  if (!answerer) return createRequest(acting)
+  return { status: 200, output: await answerer({ object, input, user, signal: server.stopping }) }
 }
 
-async function checkInput({ sheet, input, target }: Acting): Promise<void> {
+async function checkInput({ sheet, input, target }: ActionContext): Promise<void> {
   const subject = { group: target.resource.group, kind: target.resource.kind, name: target.name }
   if (sheet.input === undefined) {
     if (input !== undefined)
       throw invalid(subject, [fieldError.forbidden(FieldPath.of('input'), `the action ${sheet.name} takes nothing`)])
     return
   }
-  await preparePatterns()
+  await loadPatternEngine()
   const whole = input === undefined ? {} : { input }
   const schema = {
     type: 'object',
@@ -213,14 +220,17 @@ async function checkInput({ sheet, input, target }: Acting): Promise<void> {
   if (errors.length > 0) throw invalid(subject, errors)
 }
 
-async function checkEnabled({ sheet, target: { resource, name } }: Acting, object: UnstructuredObject): Promise<void> {
+async function checkEnabled(
+  { sheet, target: { resource, name } }: ActionContext,
+  object: UnstructuredObject,
+): Promise<void> {
   const subject = { group: resource.group, kind: resource.plural, name }
   if (object.metadata.deletionTimestamp !== undefined)
     throw conflict(subject, `it is being deleted: ${sheet.name} makes no sense any more`)
   if (sheet.enabledWhen === undefined) return
-  const language = await loadClaimsLanguage()
+  const language = await loadClaimsEngine()
   const { value, error } = language
-    .compile(sheet.enabledWhen, { about: 'object' })
+    .compile(sheet.enabledWhen, { variable: 'object' })
     .evaluate(object as unknown as JsonObject)
   if (error !== undefined || isJsonObject(value) || value !== true)
     throw conflict(

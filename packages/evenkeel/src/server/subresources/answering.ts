@@ -7,36 +7,36 @@
 import type { JsonValue, UnstructuredObject } from '#api'
 import type { User } from '../call.ts'
 
-interface AskedAction {
+interface ActionRequest {
   readonly object: UnstructuredObject
   readonly input: JsonValue | undefined
   readonly user: User
   readonly signal: AbortSignal
 }
 
-export type ActionAnswerer = (asked: AskedAction) => Promise<JsonValue> | JsonValue
+export type ActionHandler = (asked: ActionRequest) => Promise<JsonValue> | JsonValue
 
-export class ActionAnswerers {
-  readonly #byAction = new Map<string, ActionAnswerer>()
+export class ActionHandlers {
+  readonly #byAction = new Map<string, ActionHandler>()
 
   /** The last one who wants to answer does; the function takes it away again. */
   add(
     { group, kind }: { readonly group: string; readonly kind: string },
     action: string,
-    answer: ActionAnswerer,
+    answer: ActionHandler,
   ): () => void {
-    const id = idOf(group, kind, action)
+    const id = actionId(group, kind, action)
     this.#byAction.set(id, answer)
     return () => {
       if (this.#byAction.get(id) === answer) this.#byAction.delete(id)
     }
   }
 
-  find({ group, kind }: { readonly group: string; readonly kind: string }, action: string): ActionAnswerer | undefined {
-    return this.#byAction.get(idOf(group, kind, action))
+  find({ group, kind }: { readonly group: string; readonly kind: string }, action: string): ActionHandler | undefined {
+    return this.#byAction.get(actionId(group, kind, action))
   }
 }
 
-function idOf(group: string, kind: string, action: string): string {
+function actionId(group: string, kind: string, action: string): string {
   return `${group}/${kind}/${action}`
 }

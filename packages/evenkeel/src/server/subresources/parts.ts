@@ -6,7 +6,7 @@ import type { JsonObject, JsonObjectDraft, JsonValue, UnstructuredObject } from 
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 
 /** Puts back what a write to `part` may not touch. Parts that are no part of the object itself are left alone. */
-export function keepOnlyPart(
+export function keepOnlySubresource(
   part: string,
   object: ObjectDraft,
   { old, resource }: { old: UnstructuredObject; resource: Resource },
@@ -14,11 +14,11 @@ export function keepOnlyPart(
   switch (part) {
     case 'status':
     case 'approval':
-      putBack(object, old, ['status', 'metadata'])
+      restoreExcept(object, old, ['status', 'metadata'])
       keepStatusMetadata(object, old, resource)
       break
     case 'finalize':
-      putBack(object, old, ['spec', 'metadata'])
+      restoreExcept(object, old, ['spec', 'metadata'])
       break
     case 'ephemeralcontainers':
       keepInSpec(object, old, (next) => ({ ephemeralContainers: next['ephemeralContainers'] }))
@@ -31,9 +31,9 @@ export function keepOnlyPart(
 }
 
 /** Parts whose rules are not those of the whole object. */
-export const partsWithOwnRules: ReadonlySet<string> = new Set(['binding', 'ephemeralcontainers', 'resize'])
+export const subresourcesWithOwnRules: ReadonlySet<string> = new Set(['binding', 'ephemeralcontainers', 'resize'])
 
-function putBack(object: ObjectDraft, old: UnstructuredObject, free: readonly string[]): void {
+function restoreExcept(object: ObjectDraft, old: UnstructuredObject, free: readonly string[]): void {
   const kept = old as unknown as JsonObjectDraft
   for (const field of new Set([...Object.keys(object), ...Object.keys(kept)])) {
     if (free.includes(field)) continue
@@ -43,7 +43,7 @@ function putBack(object: ObjectDraft, old: UnstructuredObject, free: readonly st
 }
 
 // Most built-in kinds let metadata pass with the status; some keep all of it, or a part. Custom ones keep all.
-function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { custom, rules }: Resource): void {
+function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { custom, strategy: rules }: Resource): void {
   const kept = old.metadata as unknown as JsonObjectDraft
   const { resourceVersion, managedFields } = object.metadata
   if (custom || rules.statusKeeps === 'metadata') object.metadata = { ...kept, resourceVersion, managedFields }
@@ -61,7 +61,7 @@ function keepInSpec(
 ): void {
   const [next, before] = [objectOf(object['spec']), objectOf(old['spec'] as JsonValue | undefined)]
   const spec = { ...before, ...change(next, before) }
-  putBack(object, old, ['metadata'])
+  restoreExcept(object, old, ['metadata'])
   object['spec'] = JSON.parse(JSON.stringify(spec)) as JsonObject
 }
 

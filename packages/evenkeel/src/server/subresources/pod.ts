@@ -6,32 +6,36 @@ import type { JsonObject, JsonObjectDraft, JsonValue } from '#api'
 import { Query } from '#wire'
 import type { WireResponse } from '#wire'
 import { admitDocument } from '../admission/write-admission.ts'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
 import { readOptionsBody } from '../decode.ts'
 import { readDeleteOptions } from '../options/delete-options.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { replyDocument, successStatus } from '../reply.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
-import { modify } from '../walks/modify.ts'
-import { removeObject } from '../walks/remove.ts'
+import { guaranteedUpdate } from '../walks/modify.ts'
+import { deleteObject } from '../walks/remove.ts'
 
 /** POST of an eviction: a deletion that asks nicely. Disruption budgets have no say here yet. */
-export async function evict(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function evictPod(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = await admitDocument((await readOptionsBody(call.request)) ?? {}, { call, target, rooms, dryRun })
+  const body = await admitDocument((await readOptionsBody(call.request)) ?? {}, { call, target, server, dryRun })
   const given = isJsonObject(body['deleteOptions']) ? body['deleteOptions'] : {}
   const options = readDeleteOptions(new Query(), given)
-  await removeObject(target, { ...options, dryRun: dryRun || options.dryRun }, rooms)
+  await deleteObject(target, { ...options, dryRun: dryRun || options.dryRun }, server)
   return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
 }
 
 /** POST of a binding: says which node a Pod runs on, once. */
-export async function bind(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function bindPod(call: RequestContext, target: ResourceRef, server: ServerContext): Promise<WireResponse> {
   const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = await admitDocument((await readOptionsBody(call.request)) ?? {}, { call, target, rooms, dryRun })
+  const body = await admitDocument((await readOptionsBody(call.request)) ?? {}, { call, target, server, dryRun })
   const node = isJsonObject(body['target']) ? body['target']['name'] : undefined
   if (typeof node !== 'string' || node === '') throw badRequest('a binding must name the node in target.name')
-  await modify(
+  await guaranteedUpdate(
     (current) => {
       const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject; status?: JsonObject }
       const bound = draft.spec?.['nodeName'] ?? ''
@@ -43,11 +47,11 @@ export async function bind(call: Call, target: Target, rooms: Rooms): Promise<Wi
       draft.spec = { ...draft.spec, nodeName: node }
       draft.status = {
         ...draft.status,
-        conditions: scheduled(draft.status?.['conditions'], formatTime(rooms.clock.now())),
+        conditions: scheduled(draft.status?.['conditions'], formatTime(server.clock.now())),
       }
       return draft
     },
-    { call, target, rooms, dryRun, admitted: false },
+    { call, target, server, dryRun, admitted: false },
   )
   return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
 }

@@ -9,36 +9,40 @@ import type { WireResponse } from '#wire'
 import { admitDocument } from '../admission/write-admission.ts'
 import { userInfo } from '../authentication/person.ts'
 import { tokenReviewStatus } from '../authentication/reviews.ts'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { readWriteOptions } from '../options/write-options.ts'
 import { accessStatus, rulesStatus } from '../permission/reviews/access-review.ts'
-import { chooseForm, replyObject } from '../reply.ts'
+import { negotiateResponse, replyObject } from '../reply.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
 
 /** Answers a POST of a review. */
-export async function review(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function createReview(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource, { answer: 'document' })
+  const choice = negotiateResponse(call, resource, { answer: 'document' })
   const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
   const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
   const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-  const draft = (await admitDocument(shaped as JsonObject, { call, target, rooms, dryRun: false })) as ObjectDraft
-  const status = await statusOf(draft, { kind: resource.kind, call, target, rooms })
-  const object = { ...draft, ...emptied(resource.kind, rooms), status }
-  return replyObject(call, object as unknown as UnstructuredObject, { status: 201, resource, choice, rooms })
+  const draft = (await admitDocument(shaped as JsonObject, { call, target, server, dryRun: false })) as ObjectDraft
+  const status = await reviewStatus(draft, { kind: resource.kind, call, target, server })
+  const object = { ...draft, ...emptyMetadata(resource.kind, server), status }
+  return replyObject(call, object as unknown as UnstructuredObject, { status: 201, resource, choice, server })
 }
 
-interface Asked {
+interface ReviewContext {
   readonly kind: string
-  readonly call: Call
-  readonly target: Target
-  readonly rooms: Rooms
+  readonly call: RequestContext
+  readonly target: ResourceRef
+  readonly server: ServerContext
 }
 
-async function statusOf(
+async function reviewStatus(
   draft: ObjectDraft,
-  { kind, call, target, rooms: { access, authentication } }: Asked,
+  { kind, call, target, server: { authorizer, authentication } }: ReviewContext,
 ): Promise<JsonObject> {
   switch (kind) {
     case 'SelfSubjectReview':
@@ -46,14 +50,14 @@ async function statusOf(
     case 'TokenReview':
       return await tokenReviewStatus(draft, authentication.tokens)
     case 'SelfSubjectRulesReview':
-      return rulesStatus(draft, { call, target, access })
+      return rulesStatus(draft, { call, target, authorizer })
     default:
-      return await accessStatus(draft, { call, target, access })
+      return await accessStatus(draft, { call, target, authorizer })
   }
 }
 
 /** What an answer about the caller does not repeat: it says nothing but that. */
-function emptied(kind: string, { clock }: Rooms): object {
+function emptyMetadata(kind: string, { clock }: ServerContext): object {
   if (kind === 'SelfSubjectReview') return { metadata: { creationTimestamp: formatTime(clock.now()) } }
   return kind === 'SelfSubjectRulesReview' ? { metadata: {}, spec: {} } : {}
 }

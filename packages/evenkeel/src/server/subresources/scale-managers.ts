@@ -4,21 +4,25 @@
  * A write to a Scale is tracked as a write of a Scale, with the managers of the count as its own; what comes out of
  * that is told to the object in its own words.
  */
-import { applyConfiguration, fromScaleEntries, managedAfter, toScaleEntries } from '#api'
+import { applyConfiguration, fromScaleEntries, managedFieldsAfterUpdate, toScaleEntries } from '#api'
 import type { JsonObject, JsonValue, ManagedFieldsEntry, ReplicasPaths, Schema, UnstructuredObject } from '#api'
-import type { Rooms, Target } from '../call.ts'
+import type { ServerContext, ResourceRef } from '../call.ts'
 import { servedType } from '../convert.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 
 interface ScaleWriter {
   readonly manager: string
   readonly schema: Schema
-  readonly rooms: Pick<Rooms, 'clock'>
+  readonly server: Pick<ServerContext, 'clock'>
 }
 
 /** Writes into a Scale that is about to take the place of another who now manages its count. */
 export function trackScale(next: ObjectDraft, live: UnstructuredObject, writer: ScaleWriter): void {
-  const entries = managedAfter({ ...requestOf(writer), live: live as unknown as JsonObject, next: next as JsonObject })
+  const entries = managedFieldsAfterUpdate({
+    ...managedRequestOf(writer),
+    live: live as unknown as JsonObject,
+    next: next as JsonObject,
+  })
   setEntries(next, entries)
 }
 
@@ -32,17 +36,23 @@ export function applyScale(
   live: UnstructuredObject,
   { force, ...writer }: ScaleWriter & { readonly force: boolean },
 ): JsonObject {
-  return applyConfiguration({ ...requestOf(writer), kind: 'Scale', live: live as unknown as JsonObject, config, force })
+  return applyConfiguration({
+    ...managedRequestOf(writer),
+    kind: 'Scale',
+    live: live as unknown as JsonObject,
+    config,
+    force,
+  })
 }
 
-function requestOf({ manager, schema, rooms }: ScaleWriter): {
+function managedRequestOf({ manager, schema, server }: ScaleWriter): {
   manager: string
   schema: Schema
   apiVersion: string
   subresource: string
   nowMs: number
 } {
-  return { manager, schema, apiVersion: 'autoscaling/v1', subresource: 'scale', nowMs: rooms.clock.now() }
+  return { manager, schema, apiVersion: 'autoscaling/v1', subresource: 'scale', nowMs: server.clock.now() }
 }
 
 /** A Scale with those managers of its object that manage the count. */
@@ -77,9 +87,9 @@ export function takeScaleManagers(
 
 /** Where each version of a kind has its count. Managers of versions that have none of that are left alone. */
 export function replicasPaths(
-  { resource }: Target,
+  { resource }: ResourceRef,
   { metadata: { managedFields = [] } }: UnstructuredObject,
-  { registry }: Pick<Rooms, 'registry'>,
+  { registry }: Pick<ServerContext, 'registry'>,
 ): ReplicasPaths {
   const paths = new Map<string, readonly string[] | null>()
   for (const { apiVersion = '' } of managedFields) {

@@ -23,21 +23,21 @@ import type {
   UnstructuredObject,
 } from '#api'
 import type { WireResponse } from '#wire'
-import { admissionOf } from '../admission/write-admission.ts'
-import { builtinDefinitions, definitionName } from '../builtin/definitions.ts'
-import type { Call, Rooms, Target } from '../call.ts'
-import { prepare, servedType, toServed } from '../convert.ts'
+import { writeAdmissionFor } from '../admission/write-admission.ts'
+import { builtinSchemas, schemaName } from '../builtin/definitions.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
+import { prepareConversions, servedType, toServed } from '../convert.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import type { ShapeOptions } from '../decode.ts'
 import { managerName } from '../resources/manage.ts'
 import { readWriteOptions } from '../options/write-options.ts'
-import { chooseForm, replyObject } from '../reply.ts'
+import { negotiateResponse, replyObject } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import { columnsFor } from '../tables/index.ts'
-import { objectTo, readConfiguration, shapeApplied } from '../walks/apply.ts'
-import { modify } from '../walks/modify.ts'
+import { refuseDuplicates, readConfiguration, shapeApplied } from '../walks/apply.ts'
+import { guaranteedUpdate } from '../walks/modify.ts'
 import { applyType, patchType, patcher, readPatch, shapePatched } from '../walks/patch.ts'
-import { readObject } from '../walks/read.ts'
+import { getObject } from '../walks/read.ts'
 import { checkName } from '../walks/update.ts'
 import {
   applyScale,
@@ -48,50 +48,54 @@ import {
   withScaleManagers,
 } from './scale-managers.ts'
 
-const type = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+const scaleType = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
 /** GET, PUT and PATCH of a scale. */
-export async function scale(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function handleScale(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const resource = scaleResource(target.resource)
-  const choice = chooseForm(call, resource)
+  const choice = negotiateResponse(call, resource)
   if (call.verb === 'get') {
-    const stored = await readObject(target, rooms)
-    await prepare([stored], target.resource)
-    return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, rooms })
+    const stored = await getObject(target, server)
+    await prepareConversions([stored], target.resource)
+    return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, server })
   }
-  const { dryRun, ...wanted } = await wantedScale(call, { resource, target, rooms })
-  const { stored } = await modify(
+  const { dryRun, ...wanted } = await requestedScale(call, { resource, target, server })
+  const { stored } = await guaranteedUpdate(
     async (current) => {
-      const paths = replicasPaths(target, current, rooms)
+      const paths = replicasPaths(target, current, server)
       const before = withScaleManagers(scaleOf(current, target), current, paths)
       const next = await wanted.from(before)
-      await admissionOf('UPDATE', { call, target, rooms, dryRun })?.mutate(next, before)
+      await writeAdmissionFor('UPDATE', { call, target, server, dryRun })?.mutate(next, before)
       checkScale(next, target)
       const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
       takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
       return changed
     },
-    { call, target, rooms, dryRun, admitted: (object) => scaleOf(object, target) },
+    { call, target, server, dryRun, admitted: (object) => scaleOf(object, target) },
   )
-  await prepare([stored], target.resource)
-  return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, rooms })
+  await prepareConversions([stored], target.resource)
+  return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, server })
 }
 
-interface WantedScale {
+interface RequestedScale {
   readonly dryRun: boolean
   /** The Scale that shall be, and who manages it. */
   from(current: UnstructuredObject): ObjectDraft | Promise<ObjectDraft>
 }
 
-interface Scaling {
+interface ScaleContext {
   /** The Scale as a resource. */
   readonly resource: Resource
-  readonly target: Target
-  readonly rooms: Rooms
+  readonly target: ResourceRef
+  readonly server: ServerContext
 }
 
-async function wantedScale(call: Call, scaling: Scaling): Promise<WantedScale> {
-  const { resource, target, rooms } = scaling
+async function requestedScale(call: RequestContext, scaling: ScaleContext): Promise<RequestedScale> {
+  const { resource, target, server } = scaling
   const type = call.verb === 'patch' ? patchType(call, resource) : undefined
   if (type === applyType) return appliedScale(call, scaling)
   const bytes = await readBody(call.request)
@@ -99,7 +103,7 @@ async function wantedScale(call: Call, scaling: Scaling): Promise<WantedScale> {
     call.query,
     type === undefined ? 'UpdateOptions' : 'PatchOptions',
   )
-  const writer = { manager: managerName(fieldManager, call.request.headers['user-agent']), schema: scaleSchema, rooms }
+  const writer = { manager: managerName(fieldManager, call.request.headers['user-agent']), schema: scaleSchema, server }
   const shaping = { fieldValidation, warnings: call.warnings }
   const read =
     type === undefined
@@ -120,7 +124,7 @@ type ReadScale = (current: UnstructuredObject) => ObjectDraft | Promise<ObjectDr
 
 function readScale(
   bytes: Uint8Array,
-  { call, resource, shaping }: { call: Call; resource: Resource; shaping: ShapeOptions },
+  { call, resource, shaping }: { call: RequestContext; resource: Resource; shaping: ShapeOptions },
 ): ReadScale {
   const format = bodyFormat(call.request)
   return async () => shapeObject(await parseObject(bytes, format, resource.kind), resource, shaping)
@@ -136,7 +140,7 @@ function patchedScale(
   return (current) => shapePatched(apply(current), { ...shaping, bytes, duplicates, resource })
 }
 
-async function appliedScale(call: Call, { resource, target, rooms }: Scaling): Promise<WantedScale> {
+async function appliedScale(call: RequestContext, { resource, target, server }: ScaleContext): Promise<RequestedScale> {
   const bytes = await readBody(call.request)
   const {
     dryRun,
@@ -149,8 +153,8 @@ async function appliedScale(call: Call, { resource, target, rooms }: Scaling): P
   return {
     dryRun,
     from(current) {
-      const object = applyScale(config, current, { manager, schema: scaleSchema, rooms, force })
-      objectTo(repeated, shaping)
+      const object = applyScale(config, current, { manager, schema: scaleSchema, server, force })
+      refuseDuplicates(repeated, shaping)
       const next = shapeApplied(object, resource, shaping)
       checkName(next, target)
       return next
@@ -158,7 +162,7 @@ async function appliedScale(call: Call, { resource, target, rooms }: Scaling): P
   }
 }
 
-function scaleOf(object: UnstructuredObject, { resource }: Target): UnstructuredObject {
+function scaleOf(object: UnstructuredObject, { resource }: ResourceRef): UnstructuredObject {
   const { metadata, spec, status } = object as UnstructuredObject & { spec?: JsonObject; status?: JsonObject }
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
   const selector = resource.scale ? textAt(object, resource.scale.labelSelectorPath) : selectorText(spec?.['selector'])
@@ -187,7 +191,7 @@ function selectorText(selector: unknown): string {
 }
 
 // A custom object is judged as a whole, by what its definition says about scale.
-function checkScale({ spec, metadata }: ObjectDraft, { name, resource }: Target): void {
+function checkScale({ spec, metadata }: ObjectDraft, { name, resource }: ResourceRef): void {
   if (resource.custom) return
   const replicas = isJsonObject(spec) ? (spec['replicas'] ?? 0) : 0
   if (Number(replicas) >= 0) return
@@ -240,10 +244,10 @@ function withReplicas(
 }
 
 const scaleSchema: Schema = {
-  name: definitionName(type),
-  definitions: builtinDefinitions,
+  name: schemaName(scaleType),
+  definitions: builtinSchemas,
   get root(): SchemaNode {
-    return builtinDefinitions(definitionName(type)) ?? {}
+    return builtinSchemas(schemaName(scaleType)) ?? {}
   },
 }
 
@@ -251,11 +255,11 @@ const scaleSchema: Schema = {
 function scaleResource(owner: Resource): Resource {
   return {
     ...owner,
-    ...type,
+    ...scaleType,
     listKind: 'ScaleList',
     schema: scaleSchema,
     custom: false,
-    columns: columnsFor(type.group, type.kind),
-    storage: { ...type, plural: 'scales' },
+    columns: columnsFor(scaleType.group, scaleType.kind),
+    storage: { ...scaleType, plural: 'scales' },
   }
 }

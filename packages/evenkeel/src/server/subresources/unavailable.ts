@@ -2,10 +2,10 @@
  * Parts of objects that only a node or a token issuer could serve: known to discovery, refused with a reason.
  */
 import { ApiError } from '#api'
-import type { Target } from '../call.ts'
+import type { ResourceRef } from '../call.ts'
 
 /** The refusal of a subresource that this server cannot serve. */
-export function unavailable({ resource: { group, plural }, subresource, name }: Target): ApiError {
+export function unsupportedSubresource({ resource: { group, plural }, subresource, name }: ResourceRef): ApiError {
   const what = `${plural}/${subresource?.name ?? ''}`
   return new ApiError(
     'MethodNotAllowed',

@@ -8,64 +8,66 @@
  */
 import { formatTime } from '#api'
 import { toMs, zeroTimeMs } from './age.ts'
-import type { Cell, ColumnDefinition, Columns } from './columns.ts'
-import { View } from './view.ts'
+import type { Cell, ColumnDefinition, TableColumns } from './columns.ts'
+import { FieldReader } from './view.ts'
 
 export interface Column {
   readonly definition: ColumnDefinition
-  readonly cell: CellOf
+  readonly cell: CellReader
 }
 
-type CellOf = (object: View, nowMs: number) => Cell
+type CellReader = (object: FieldReader, nowMs: number) => Cell
 
-export function column(name: string, description: string, cell: CellOf): Column {
+export function column(name: string, description: string, cell: CellReader): Column {
   return { definition: { name, type: 'string', format: '', description, priority: 0 }, cell }
 }
 
-export function integer(name: string, description: string, cell: CellOf): Column {
+export function integerColumn(name: string, description: string, cell: CellReader): Column {
   return typed(column(name, description, cell), 'integer')
 }
 
-export function boolean(name: string, description: string, cell: CellOf): Column {
+export function booleanColumn(name: string, description: string, cell: CellReader): Column {
   return typed(column(name, description, cell), 'boolean')
 }
 
 /** The same column, shown only by `-o wide`. */
-export function wide({ definition, cell }: Column): Column {
+export function wideColumn({ definition, cell }: Column): Column {
   return { definition: { ...definition, priority: 1 }, cell }
 }
 
 /** The same column, marked as what identifies the row. */
-export function identifying({ definition, cell }: Column): Column {
+export function identifyingColumn({ definition, cell }: Column): Column {
   return { definition: { ...definition, format: 'name' }, cell }
 }
 
-export const plainName: Column = column('Name', 'The name of the object, unique among its kind and namespace.', (o) =>
-  o.text('metadata', 'name'),
+export const unformattedNameColumn: Column = column(
+  'Name',
+  'The name of the object, unique among its kind and namespace.',
+  (o) => o.text('metadata', 'name'),
 )
-export const name: Column = identifying(plainName)
-export const created: Column = column('Age', 'How long ago the object was created.', (o, nowMs) =>
+export const nameColumn: Column = identifyingColumn(unformattedNameColumn)
+export const ageColumn: Column = column('Age', 'How long ago the object was created.', (o, nowMs) =>
   o.age(nowMs, 'metadata', 'creationTimestamp'),
 )
 
 /** The columns of a kind, in the order they are printed. */
-export function columnsOf(...columns: readonly Column[]): Columns {
+export function columnsOf(...columns: readonly Column[]): TableColumns {
   return {
     definitions: columns.map(({ definition }) => definition),
     cells(object, nowMs) {
-      const view = new View(object)
+      const view = new FieldReader(object)
       return columns.map(({ cell }) => cell(view, nowMs))
     },
   }
 }
 
 /** What kinds show that have nothing of their own to show: a name, and when it was created as a time, not as an age. */
-export const plainColumns: Columns = columnsOf(
-  name,
+export const defaultColumns: TableColumns = columnsOf(
+  nameColumn,
   typed(column('Created At', 'When the object was created.', creationTime), 'date'),
 )
 
-function creationTime(object: View): string {
+function creationTime(object: FieldReader): string {
   const createdMs = toMs(object.at('metadata', 'creationTimestamp').value) ?? zeroTimeMs
   // A zone can carry a readable moment out of the years that can be written.
   return formatTime(Math.min(Math.max(createdMs, zeroTimeMs), lastMs))

@@ -18,7 +18,7 @@ export interface ColumnDefinition {
 
 export type Cell = string | number | boolean | null
 
-export interface Columns {
+export interface TableColumns {
   readonly definitions: readonly ColumnDefinition[]
   /** One cell per definition. Never throws, whatever is in the object. */
   cells(object: UnstructuredObject, nowMs: number): readonly Cell[]

@@ -7,19 +7,19 @@
 import { compareText, exceedsDepth, getOwn, isJsonObject } from '#api'
 import type { PrinterColumn } from '#api'
 import { age } from './age.ts'
-import { columnsOf, name } from './column.ts'
+import { columnsOf, nameColumn } from './column.ts'
 import type { Column } from './column.ts'
-import type { Cell, Columns } from './columns.ts'
-import { findAll } from './jsonpath/find.ts'
-import { parsePath } from './jsonpath/parse.ts'
+import type { Cell, TableColumns } from './columns.ts'
+import { findByJsonPath } from './jsonpath/find.ts'
+import { parseJsonPath } from './jsonpath/parse.ts'
 
 /**
  * The columns for a list of printer columns.
  *
  * @throws {RangeError} when a path cannot be read.
  */
-export function columnsFromPrinter(printerColumns: readonly PrinterColumn[]): Columns {
-  return columnsOf(name, ...(printerColumns.length > 0 ? printerColumns : defaultColumns).map(toColumn))
+export function columnsFromPrinter(printerColumns: readonly PrinterColumn[]): TableColumns {
+  return columnsOf(nameColumn, ...(printerColumns.length > 0 ? printerColumns : defaultColumns).map(toColumn))
 }
 
 const defaultColumns: readonly PrinterColumn[] = [
@@ -33,7 +33,7 @@ const defaultColumns: readonly PrinterColumn[] = [
 const depthMax = 500
 
 function toColumn(printer: PrinterColumn): Column {
-  const path = parsePath(printer.jsonPath)
+  const path = parseJsonPath(printer.jsonPath)
   const { name: title, type, format = '', description = '', priority = 0 } = printer
   return {
     definition: {
@@ -44,7 +44,7 @@ function toColumn(printer: PrinterColumn): Column {
       priority,
     },
     cell(object, nowMs) {
-      const found = findAll(path, object.value)
+      const found = findByJsonPath(path, object.value)
       return found === undefined || found.length === 0 ? null : toCell(found[0], type, nowMs)
     },
   }

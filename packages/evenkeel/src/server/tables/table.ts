@@ -6,7 +6,7 @@
  */
 import { getOwn } from '#api'
 import type { JsonObject, KubeObject, ListMeta, TypeMeta, UnstructuredObject } from '#api'
-import type { Cell, ColumnDefinition, Columns } from './columns.ts'
+import type { Cell, ColumnDefinition, TableColumns } from './columns.ts'
 import { metadataOnly } from './partial.ts'
 import type { MetaVersion } from './partial.ts'
 
@@ -25,7 +25,7 @@ interface Table extends TypeMeta {
 }
 
 interface TableRequest {
-  readonly columns: Columns
+  readonly columns: TableColumns
   readonly objects: readonly UnstructuredObject[]
   readonly nowMs: number
   /** Of the list, or the resource version of the only object. */

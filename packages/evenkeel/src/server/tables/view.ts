@@ -8,7 +8,7 @@
 import { getOwn, isJsonObject } from '#api'
 import { age } from './age.ts'
 
-export class View {
+export class FieldReader {
   readonly value: unknown
 
   constructor(value: unknown) {
@@ -16,8 +16,8 @@ export class View {
   }
 
   /** What lies under a path of keys. */
-  at(...path: readonly string[]): View {
-    return new View(this.#get(path))
+  at(...path: readonly string[]): FieldReader {
+    return new FieldReader(this.#get(path))
   }
 
   /** Whether something is there. JSON `null` is nothing. */
@@ -47,9 +47,9 @@ export class View {
   }
 
   /** The items of an array. */
-  list(...path: readonly string[]): View[] {
+  list(...path: readonly string[]): FieldReader[] {
     const value = this.#get(path)
-    return Array.isArray(value) ? value.map((item) => new View(item)) : []
+    return Array.isArray(value) ? value.map((item) => new FieldReader(item)) : []
   }
 
   /** The texts of an array. */
@@ -58,12 +58,12 @@ export class View {
   }
 
   /** The entries of an object, in the order of their keys. */
-  entries(...path: readonly string[]): [string, View][] {
+  entries(...path: readonly string[]): [string, FieldReader][] {
     const value = this.#get(path)
     if (!isJsonObject(value)) return []
     return Object.keys(value)
       .sort()
-      .map((key) => [key, new View(getOwn(value, key))])
+      .map((key) => [key, new FieldReader(getOwn(value, key))])
   }
 
   /** How many items or entries there are. */

@@ -10,14 +10,14 @@ import type { UnstructuredObject } from '#api'
 import { StoredObject } from '../storage/bytes.ts'
 
 /** Hears what was there, if anything, and what is there now, if anything. */
-type ViewListener = (old: UnstructuredObject | undefined, next: UnstructuredObject | undefined) => void
+type InformerListener = (old: UnstructuredObject | undefined, next: UnstructuredObject | undefined) => void
 
-export class View {
+export class Informer {
   /** Group and plural, as in `views.of`. */
   readonly group: string
   readonly plural: string
   readonly #objects = new Map<string, UnstructuredObject>()
-  readonly #listeners: ViewListener[] = []
+  readonly #listeners: InformerListener[] = []
   #version = 0
   #listed: { readonly version: number; readonly objects: readonly UnstructuredObject[] } | undefined
 
@@ -46,7 +46,7 @@ export class View {
   }
 
   /** Tells of every change from now on, right when it happens: for who keeps something that is costly to make anew. */
-  follow(listener: ViewListener): void {
+  addEventHandler(listener: InformerListener): void {
     this.#listeners.push(listener)
   }
 

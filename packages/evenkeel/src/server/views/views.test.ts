@@ -3,11 +3,11 @@ import { SimulatedClock, silentLogger } from '#base'
 import { openMemoryStore } from '#store'
 import type { Store } from '#store'
 import { makeCatalog } from '../builtin/catalog.ts'
-import { rulesFor } from '../builtin/rules/index.ts'
+import { strategyFor } from '../builtin/rules/index.ts'
 import { Registry } from '../resources/registry.ts'
 import { objectKey } from '../storage/keys.ts'
 import { columnsFor } from '../tables/index.ts'
-import { Views } from './views.ts'
+import { Informers } from './views.ts'
 
 const storage = { group: 'rbac.authorization.k8s.io', plural: 'roles', version: 'v1', kind: 'Role' }
 
@@ -20,49 +20,49 @@ function role(name: string, namespace = 'default'): { key: string; value: Uint8A
   }
 }
 
-async function makeViews(): Promise<{ store: Store; views: Views }> {
+async function makeViews(): Promise<{ store: Store; informers: Informers }> {
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
-  const views = new Views({
+  const informers = new Informers({
     store,
     clock,
     log: silentLogger,
     cluster: 'default',
-    registry: new Registry(makeCatalog({ rulesFor, columnsFor })),
+    registry: new Registry(makeCatalog({ strategyFor, columnsFor })),
   })
   await store.commit({ ...role('system:first'), expect: 0 })
-  return { store, views }
+  return { store, informers }
 }
 
 test('a view has what was there, follows what comes and goes, and counts versions', async () => {
-  const { store, views } = await makeViews()
-  const view = views.of('rbac.authorization.k8s.io', 'roles')
-  await views.start()
+  const { store, informers } = await makeViews()
+  const view = informers.forResource('rbac.authorization.k8s.io', 'roles')
+  await informers.start()
   const names = (): (string | undefined)[] => view.list().map(({ metadata }) => metadata.name)
   expect(names()).toEqual(['system:first'])
   const before = view.version
   const made = await store.commit({ ...role('b/c % d', 'other'), expect: 0 })
-  await views.caughtUp(await store.head())
+  await informers.waitForRevision(await store.head())
   expect(names()).toEqual(['system:first', 'b/c % d'])
   expect(view.version).toBeGreaterThan(before)
   expect(view.get('b/c % d', { namespace: 'other' })?.metadata.name).toBe('b/c % d')
   await store.commit({ key: role('b/c % d', 'other').key, expect: made.ok ? made.revision : 0 })
-  await views.caughtUp(await store.head())
+  await informers.waitForRevision(await store.head())
   expect(names()).toEqual(['system:first'])
-  views.stop()
+  informers.stop()
   await store.close()
 })
 
 test('caughtUp resolves for revisions of other kinds, and when the views are stopped', async () => {
-  const { store, views } = await makeViews()
-  views.of('rbac.authorization.k8s.io', 'roles')
-  await views.start()
+  const { store, informers } = await makeViews()
+  informers.forResource('rbac.authorization.k8s.io', 'roles')
+  await informers.start()
   await store.commit({ key: '/default/core/configmaps/default/x', value: Buffer.from('{}'), expect: 0 })
-  await views.caughtUp(await store.head())
-  const waiting = views.caughtUp((await store.head()) + 10)
-  views.stop()
+  await informers.waitForRevision(await store.head())
+  const waiting = informers.waitForRevision((await store.head()) + 10)
+  informers.stop()
   await waiting
-  expect(() => views.of('', 'namespaces')).toThrow('asked for too late')
-  expect(views.has('', 'namespaces')).toBe(false)
+  expect(() => informers.forResource('', 'namespaces')).toThrow('asked for too late')
+  expect(informers.has('', 'namespaces')).toBe(false)
   await store.close()
 })

@@ -5,14 +5,14 @@
  * its place (compaction, falling behind) reads everything anew. A write to a kind that is viewed is answered once the
  * view has it: what a client was told is in force.
  */
-import { assert, deferred, sleep, Stopper } from '#base'
+import { assert, deferred, sleep, LightAbortController } from '#base'
 import type { Clock, Deferred, Logger } from '#base'
 import type { Store, Watch } from '#store'
 import type { Registry } from '../resources/registry.ts'
 import { keyPrefix } from '../storage/keys.ts'
-import { View } from './view.ts'
+import { Informer } from './view.ts'
 
-interface ViewsOptions {
+interface InformersOptions {
   readonly store: Store
   readonly registry: Registry
   readonly cluster: string
@@ -20,8 +20,8 @@ interface ViewsOptions {
   readonly clock: Clock
 }
 
-interface Followed {
-  readonly view: View
+interface RunningInformer {
+  readonly view: Informer
   readonly prefix: string
   source: Watch | undefined
   seen: number
@@ -31,25 +31,31 @@ interface Followed {
 /** How long a loop that failed waits before it reads again. */
 const retryMs = 1000
 
-export class Views {
-  readonly #options: ViewsOptions
-  readonly #followed = new Map<string, Followed>()
-  readonly #stopped = new Stopper()
+export class Informers {
+  readonly #options: InformersOptions
+  readonly #followed = new Map<string, RunningInformer>()
+  readonly #stopped = new LightAbortController()
   #started = false
 
-  constructor(options: ViewsOptions) {
+  constructor(options: InformersOptions) {
     this.#options = options
   }
 
   /** The view of a kind. The first time a kind is asked for must be before `start`. */
-  of(group: string, plural: string): View {
+  forResource(group: string, plural: string): Informer {
     const known = this.#followed.get(`${group}/${plural}`)
     if (known) return known.view
     assert(!this.#started, `the view of ${plural} is asked for too late`)
     const resource = this.#options.registry.stored(group, plural)
     assert(resource, `there is no built-in resource ${group}/${plural}`)
     const prefix = keyPrefix(this.#options.cluster, resource.storage)
-    const followed: Followed = { view: new View(group, plural), prefix, source: undefined, seen: 0, waiting: [] }
+    const followed: RunningInformer = {
+      view: new Informer(group, plural),
+      prefix,
+      source: undefined,
+      seen: 0,
+      waiting: [],
+    }
     this.#followed.set(`${group}/${plural}`, followed)
     return followed.view
   }
@@ -79,11 +85,11 @@ export class Views {
   }
 
   /** Resolves once every view has everything up to a revision. */
-  async caughtUp(revision: number): Promise<void> {
+  async waitForRevision(revision: number): Promise<void> {
     await Promise.all([...this.#followed.values()].map((followed) => this.#reach(followed, revision)))
   }
 
-  async #reach({ seen, source, waiting }: Followed, revision: number): Promise<void> {
+  async #reach({ seen, source, waiting }: RunningInformer, revision: number): Promise<void> {
     if (seen >= revision || this.#stopped.signal.aborted) return
     const done = deferred<undefined>()
     waiting.push({ revision, done })
@@ -92,7 +98,7 @@ export class Views {
     await done.promise
   }
 
-  async #read(followed: Followed): Promise<void> {
+  async #read(followed: RunningInformer): Promise<void> {
     const range = await this.#options.store.range(followed.prefix)
     if (!range.ok) throw new Error(`${followed.view.plural} could not be read`)
     followed.view.replace(range.entries)
@@ -102,7 +108,7 @@ export class Views {
     this.#reached(followed, range.revision)
   }
 
-  async #follow(followed: Followed): Promise<void> {
+  async #follow(followed: RunningInformer): Promise<void> {
     while (!this.#stopped.signal.aborted) {
       try {
         await this.#hear(followed)
@@ -114,12 +120,12 @@ export class Views {
     }
   }
 
-  async #hear(followed: Followed): Promise<void> {
+  async #hear(followed: RunningInformer): Promise<void> {
     if (followed.source)
       for await (const { revision, changes } of followed.source) this.#take(followed, { revision, changes })
   }
 
-  async #readAgain(followed: Followed): Promise<void> {
+  async #readAgain(followed: RunningInformer): Promise<void> {
     try {
       await this.#read(followed)
     } catch (error) {
@@ -130,7 +136,7 @@ export class Views {
   }
 
   #take(
-    followed: Followed,
+    followed: RunningInformer,
     {
       revision,
       changes,
@@ -147,13 +153,13 @@ export class Views {
         followed.view.put(entry.value, entry.revision)
         continue
       }
-      const [namespace, name] = placeOf(key.slice(followed.prefix.length))
+      const [namespace, name] = namespacedName(key.slice(followed.prefix.length))
       followed.view.remove({ namespace, name })
     }
     this.#reached(followed, revision)
   }
 
-  #reached(followed: Followed, revision: number): void {
+  #reached(followed: RunningInformer, revision: number): void {
     followed.seen = Math.max(followed.seen, revision)
     for (const waiting of followed.waiting.splice(0)) {
       if (waiting.revision <= followed.seen) waiting.done.resolve(undefined)
@@ -163,7 +169,7 @@ export class Views {
 }
 
 /** Namespace and name, as the rest of a key has them. */
-function placeOf(rest: string): [namespace: string, name: string] {
+function namespacedName(rest: string): [namespace: string, name: string] {
   const at = rest.indexOf('/')
   const [namespace, name] = at < 0 ? ['', rest] : [rest.slice(0, at), rest.slice(at + 1)]
   return [decodeURIComponent(namespace), decodeURIComponent(name)]

@@ -5,7 +5,7 @@
  */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deepEqual, isJsonObject, managedAfter, managedFieldsMistake, wouldApplyChange } from '#api'
+import { deepEqual, isJsonObject, managedFieldsAfterUpdate, managedFieldsError, wouldApplyChange } from '#api'
 import type { JsonObject, JsonValue, ManagedFieldsEntry, SchemaNode } from '#api'
 import { TestServer } from '../client.fixture.ts'
 import { leavesOf, ownedByOthers, pathsOf, stepsOf, valueAt } from './managed-paths.fixture.ts'
@@ -189,7 +189,7 @@ function checkOwned(object: JsonObject, schema: SchemaNode): void {
     },
   }
   const [all] =
-    managedAfter({
+    managedFieldsAfterUpdate({
       manager: 'x',
       apiVersion: 'chance.example.com/v1',
       nowMs: 0,
@@ -225,7 +225,7 @@ function hasOwnerAbove(path: string, owned: ReturnType<typeof pathsOf>): boolean
 }
 
 async function checkTakenBack(scene: Scene, object: LiveObject): Promise<void> {
-  expect(managedFieldsMistake(entriesOf(object))).toBeUndefined()
+  expect(managedFieldsError(entriesOf(object))).toBeUndefined()
   const back = await scene.send('PUT', '/o?fieldManager=anybody', { body: object })
   expect(back.status).toBe(200)
   expect(deepEqual(back.json, object)).toBe(true)

@@ -6,54 +6,58 @@
  */
 import { badRequest, conflict, isBadRequest, isJsonObject, restoreNulls } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
-import { readYaml, repeatedKeys } from '#wire'
+import { readYaml, duplicateYamlKeys } from '#wire'
 import type { WireResponse } from '#wire'
 import { authorizeCreation } from '../authorize.ts'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
 import { jsonType, readBody, shapeObject } from '../decode.ts'
 import type { ShapeOptions } from '../decode.ts'
-import { applied } from '../resources/manage.ts'
+import { applyManaged } from '../resources/manage.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
-import { chooseForm, replyStored } from '../reply.ts'
+import { negotiateResponse, replyStored } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import type { StoredObject } from '../storage/bytes.ts'
 import { createObject } from './create.ts'
-import { modify } from './modify.ts'
+import { guaranteedUpdate } from './modify.ts'
 import { checkName } from './update.ts'
 
-export async function applyAll(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function applyResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource)
+  const choice = negotiateResponse(call, resource)
   const bytes = await readBody(call.request)
   const { dryRun, fieldManager, fieldValidation, force } = readWriteOptions(call.query, 'PatchOptions', {
     isApply: true,
   })
   const { config, repeated } = await readConfiguration(bytes)
   const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
-    const object = await applied(config, current, { manager: fieldManager, target, rooms, force })
-    objectTo(repeated, { fieldValidation, warnings: call.warnings })
+    const object = await applyManaged(config, current, { manager: fieldManager, target, server, force })
+    refuseDuplicates(repeated, { fieldValidation, warnings: call.warnings })
     const shaped = shapeApplied(object, resource, { fieldValidation, warnings: call.warnings })
     checkName(shaped, target)
-    if (!isUntouched(object, current)) applyDefaults(shaped, resource)
+    if (!isUnchanged(object, current)) applyDefaults(shaped, resource)
     return shaped
   }
   const create = async (): Promise<StoredObject> => {
-    await authorizeCreation(call, target, rooms.access)
-    return createObject(async () => asNew(await wanted(undefined), target), { call, target, rooms, dryRun })
+    await authorizeCreation(call, target, server.authorizer)
+    return createObject(async () => asNew(await wanted(undefined), target), { call, target, server, dryRun })
   }
-  const { stored, created } = await modify(wanted, {
+  const { stored, created } = await guaranteedUpdate(wanted, {
     call,
     target,
-    rooms,
+    server,
     dryRun,
     create: target.subresource === undefined ? create : undefined,
   })
-  return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
+  return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, server })
 }
 
 /** Whether only managers changed. Then nothing is completed either: defaults of another version would be a change. */
-function isUntouched({ metadata, ...rest }: JsonObject, current: UnstructuredObject | undefined): boolean {
+function isUnchanged({ metadata, ...rest }: JsonObject, current: UnstructuredObject | undefined): boolean {
   if (current === undefined) return false
   const { metadata: before, ...restBefore } = current
   const sameFields = (a: object, b: object): boolean =>
@@ -81,7 +85,7 @@ export function shapeApplied(
 }
 
 /** A configuration as it was sent. */
-interface Configuration {
+interface ApplyConfiguration {
   readonly config: JsonObject
   /** What a strict reader says about keys that stand twice. */
   readonly repeated: readonly string[]
@@ -92,7 +96,7 @@ interface Configuration {
  *
  * @throws {ApiError} `BadRequest`
  */
-export async function readConfiguration(bytes: Uint8Array): Promise<Configuration> {
+export async function readConfiguration(bytes: Uint8Array): Promise<ApplyConfiguration> {
   const { value, duplicates } = await readYaml(bytes).catch((error: unknown) => {
     throw isBadRequest(error) ? badRequest(`error decoding YAML: ${error.message}`, { cause: error }) : error
   })
@@ -101,13 +105,13 @@ export async function readConfiguration(bytes: Uint8Array): Promise<Configuratio
     throw badRequest(
       `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(config)} into Go value of type map[string]interface {}`,
     )
-  return { config, repeated: duplicates.length === 0 ? [] : await complaints(bytes, duplicates) }
+  return { config, repeated: duplicates.length === 0 ? [] : await duplicateFields(bytes, duplicates) }
 }
 
 /** Where the lines of a text are too many to be counted, the paths will do. */
-async function complaints(bytes: Uint8Array, duplicates: readonly string[]): Promise<readonly string[]> {
+async function duplicateFields(bytes: Uint8Array, duplicates: readonly string[]): Promise<readonly string[]> {
   const byPath = duplicates.map((path) => `key ${JSON.stringify(path)} already set in map`)
-  return bytes.byteLength > countedBytesMax ? byPath : repeatedKeys(bytes).catch(() => byPath)
+  return bytes.byteLength > countedBytesMax ? byPath : duplicateYamlKeys(bytes).catch(() => byPath)
 }
 
 const countedBytesMax = 256 * 1024
@@ -117,7 +121,7 @@ const countedBytesMax = 256 * 1024
  *
  * @throws {ApiError} `BadRequest`, when a strict client wants that.
  */
-export function objectTo(repeated: readonly string[], { fieldValidation, warnings }: ShapeOptions): void {
+export function refuseDuplicates(repeated: readonly string[], { fieldValidation, warnings }: ShapeOptions): void {
   if (repeated.length === 0 || fieldValidation === 'Ignore') return
   if (fieldValidation === 'Strict')
     throw badRequest(
@@ -131,7 +135,7 @@ export function objectTo(repeated: readonly string[], { fieldValidation, warning
  *
  * @throws {ApiError} `Conflict`, when it names the object that should be there.
  */
-function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: Target): ObjectDraft {
+function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: ResourceRef): ObjectDraft {
   const uid = String(draft.metadata['uid'] ?? '')
   if (uid !== '')
     throw conflict(

@@ -4,19 +4,19 @@
 import { ApiError, alreadyExists, forbidden, formatTime, generateNameConflict } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
-import { admissionOf } from '../admission/write-admission.ts'
-import type { WriteAdmission, Writer } from '../admission/write-admission.ts'
-import { admitInto } from '../admit.ts'
+import { writeAdmissionFor } from '../admission/write-admission.ts'
+import type { WriteAdmission, WriteRequest } from '../admission/write-admission.ts'
+import { requireActiveNamespace } from '../admit.ts'
 import { userInfo } from '../authentication/person.ts'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
 import { toStored } from '../convert.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
-import { managerName, track } from '../resources/manage.ts'
-import { applyDefaults, mutateNew, settleNew } from '../mutate.ts'
+import { managerName, trackManagedFields } from '../resources/manage.ts'
+import { applyDefaults, beforeCreate, prepareMetadataForCreate } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
-import { fetchCurrent, keyOfTarget, persist } from '../persist.ts'
-import type { Written } from '../persist.ts'
-import { chooseForm, replyStored } from '../reply.ts'
+import { getStored, storageKey, putStored } from '../persist.ts'
+import type { WriteResult } from '../persist.ts'
+import { negotiateResponse, replyStored } from '../reply.ts'
 import type { ObjectDraft, WriteContext } from '../resources/resource.ts'
 import { StoredObject, Unstamped } from '../storage/bytes.ts'
 import { keyPrefix } from '../storage/keys.ts'
@@ -25,9 +25,13 @@ import { validateNew } from '../validate.ts'
 /** How often a generated name is tried, and how often a namespace may change under us. */
 const attemptsMax = 8
 
-export async function create(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function createResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource)
+  const choice = negotiateResponse(call, resource)
   const options = readWriteOptions(call.query, 'CreateOptions')
   const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
   const bytes = await readBody(call.request)
@@ -37,14 +41,14 @@ export async function create(call: Call, target: Target, rooms: Rooms): Promise<
       warnings: call.warnings,
     })
   const manager = managerName(options.fieldManager, call.request.headers['user-agent'])
-  const stored = await createObject(wanted, { call, target, rooms, dryRun: options.dryRun, manager })
-  return replyStored(call, stored, { status: 201, resource, choice, rooms })
+  const stored = await createObject(wanted, { call, target, server, dryRun: options.dryRun, manager })
+  return replyStored(call, stored, { status: 201, resource, choice, server })
 }
 
-interface CreateOptions {
-  readonly call: Writer
-  readonly target: Target
-  readonly rooms: Rooms
+interface CreateObjectOptions {
+  readonly call: WriteRequest
+  readonly target: ResourceRef
+  readonly server: ServerContext
   readonly dryRun: boolean
   /** Who comes to manage the fields; absent when `wanted` says it already. */
   readonly manager?: string
@@ -58,15 +62,15 @@ interface CreateOptions {
  */
 export async function createObject(
   wanted: () => ObjectDraft | Promise<ObjectDraft>,
-  options: CreateOptions,
+  options: CreateObjectOptions,
 ): Promise<StoredObject> {
-  const { target, rooms } = options
-  const first = await tracked(await wanted(), options)
-  const admission = admissionOf('CREATE', {
+  const { target, server } = options
+  const first = await withManagedFields(await wanted(), options)
+  const admission = writeAdmissionFor('CREATE', {
     ...options,
     target: { ...target, name: String(first.metadata['name'] ?? '') },
   })
-  if (admission) await mutateFirst(first, admission, options)
+  if (admission) await mutateBeforeCreate(first, admission, options)
   // Whoever changed it is not asked again when a race is lost.
   const text = admission && JSON.stringify(first)
   for (let attempt = 1; ; attempt++) {
@@ -74,61 +78,65 @@ export async function createObject(
       attempt === 1
         ? first
         : text === undefined
-          ? await tracked(await wanted(), options)
+          ? await withManagedFields(await wanted(), options)
           : (JSON.parse(text) as ObjectDraft)
     const generated = !object.metadata['name'] && Boolean(object.metadata['generateName'])
-    const result = await createOnce(object, admission, options)
+    const result = await tryCreate(object, admission, options)
     if (result.ok) return result.stored
     const name = result.name
-    const taken = result.key === keyOfTarget(target, name, rooms)
+    const taken = result.key === storageKey(target, name, server)
     if (attempt < attemptsMax && (generated || !taken)) continue
-    throw lost(result, { target, name, generated })
+    throw createConflict(result, { target, name, generated })
   }
 }
 
 /** What is wanted, complete, and with who manages it. */
-async function tracked(object: ObjectDraft, { target, rooms, manager }: CreateOptions): Promise<ObjectDraft> {
+async function withManagedFields(
+  object: ObjectDraft,
+  { target, server, manager }: CreateObjectOptions,
+): Promise<ObjectDraft> {
   refuseClosed(target, String(object.metadata['name'] ?? ''))
   applyDefaults(object, target.resource)
-  const tracking = manager === undefined ? undefined : track(object, undefined, { manager, target, rooms })
+  const tracking =
+    manager === undefined ? undefined : trackManagedFields(object, undefined, { manager, target, server })
   if (tracking) await tracking
   return object
 }
 
 /** Nobody is asked about something that has no place to be. */
-async function mutateFirst(
+async function mutateBeforeCreate(
   object: ObjectDraft,
   admission: WriteAdmission,
-  { call, target, rooms }: CreateOptions,
+  { call, target, server }: CreateObjectOptions,
 ): Promise<void> {
-  settleNew(object, { call, target })
-  await admitInto(target, String(object.metadata['name'] ?? ''), rooms)
+  prepareMetadataForCreate(object, { call, target })
+  await requireActiveNamespace(target, String(object.metadata['name'] ?? ''), server)
   await admission.mutate(object)
 }
 
-async function createOnce(
+async function tryCreate(
   object: ObjectDraft,
   admission: WriteAdmission | undefined,
-  { call, target, rooms, dryRun }: CreateOptions,
-): Promise<Written & { readonly name: string }> {
+  { call, target, server, dryRun }: CreateObjectOptions,
+): Promise<WriteResult & { readonly name: string }> {
   const refusals: FieldError[] = []
-  const context = { ...writeContext(call, target, rooms), ...(await othersOf(target, rooms, refusals)) }
-  mutateNew(object, { call, target, rooms, context })
+  const context = { ...writeContext(call, target, server), ...(await otherObjects(target, server, refusals)) }
+  beforeCreate(object, { call, target, server, context })
   const name = String(object.metadata['name'] ?? '')
-  const checks = await admitInto(target, name, rooms)
-  await target.resource.rules.ready?.(object as unknown as UnstructuredObject)
+  const checks = await requireActiveNamespace(target, name, server)
+  await target.resource.strategy.loadValidators?.(object as unknown as UnstructuredObject)
   validateNew(object as unknown as UnstructuredObject, target, { refusals })
   if (admission) await admission.validate(object as unknown as UnstructuredObject)
   if (!dryRun) {
     refuseVersion(object)
-    return { name, ...(await persist(object as JsonObject, { rooms, target, expect: 0, checks })) }
+    return { name, ...(await putStored(object as JsonObject, { server, target, expect: 0, checks })) }
   }
-  const current = await fetchCurrent(name, { rooms, target })
+  const current = await getStored(name, { server, target })
   if (current)
     return {
       name,
       ok: false,
-      key: keyOfTarget(target, name, rooms),
+      key: storageKey(target, name, server),
       current: { key: '', value: current.bytes, revision: current.revision, created: 0 },
     }
   return {
@@ -140,9 +148,9 @@ async function createOnce(
 
 /** What hooks are told about a write. */
 export function writeContext(
-  { warnings, user }: Writer,
-  { subresource }: Target,
-  { clock }: Pick<Rooms, 'clock'>,
+  { warnings, user }: WriteRequest,
+  { subresource }: ResourceRef,
+  { clock }: Pick<ServerContext, 'clock'>,
 ): WriteContext {
   return {
     now: formatTime(clock.now()),
@@ -155,12 +163,12 @@ export function writeContext(
 }
 
 /** For kinds whose rules look at their neighbours: all of them but the one that is written, and where to complain. */
-export async function othersOf(
-  { resource, namespace, name }: Target,
-  { store, cluster }: Rooms,
+export async function otherObjects(
+  { resource, namespace, name }: ResourceRef,
+  { store, cluster }: ServerContext,
   refusals: FieldError[],
 ): Promise<Pick<WriteContext, 'others' | 'refuse'>> {
-  if (!resource.rules.looksAtOthers) return {}
+  if (!resource.strategy.needsOtherObjects) return {}
   const range = await store.range(keyPrefix(cluster, resource.storage))
   const entries = range.ok ? range.entries : []
   const others = entries
@@ -174,8 +182,8 @@ export async function othersOf(
   }
 }
 
-function refuseClosed({ resource: { group, plural, rules } }: Target, name: string): void {
-  const closed = rules.closed?.()
+function refuseClosed({ resource: { group, plural, strategy: rules } }: ResourceRef, name: string): void {
+  const closed = rules.createForbidden?.()
   if (closed !== undefined) throw forbidden({ group, kind: plural, name }, closed)
 }
 
@@ -190,9 +198,9 @@ function refuseVersion({ metadata }: ObjectDraft): void {
   }
 }
 
-function lost(
-  { current }: Extract<Written, { ok: false }>,
-  { target: { resource }, name, generated }: { target: Target; name: string; generated: boolean },
+function createConflict(
+  { current }: Extract<WriteResult, { ok: false }>,
+  { target: { resource }, name, generated }: { target: ResourceRef; name: string; generated: boolean },
 ): ApiError {
   const subject = { group: resource.group, kind: resource.plural, name }
   if (generated) return generateNameConflict(subject)

@@ -9,88 +9,96 @@ import { badRequest, parseRequestedVersion } from '#api'
 import type { ListMeta } from '#api'
 import type { Entry } from '#store'
 import type { WireResponse } from '#wire'
-import { acceptsGzip, packedHeaders, packedSizeMin } from '../answers/compress.ts'
-import type { Call, Rooms, Target } from '../call.ts'
-import type { Share } from '../fairness/share.ts'
+import { acceptsGzip, gzipHeaders, gzipSizeMin } from '../answers/compress.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
+import type { ListSlices } from '../fairness/share.ts'
 import { formatContinue, parseContinue } from '../listing/continue.ts'
-import { isCurrent, isStoredForm, prepare } from '../convert.ts'
+import { isCurrent, isStorageVersion, prepareConversions } from '../convert.ts'
 import { joinedList, listText } from '../listing/list-bytes.ts'
 import type { ListText } from '../listing/list-bytes.ts'
-import { shapedList } from '../listing/shaped-list.ts'
-import { packedList } from '../listing/packing/packed-list.ts'
+import { transformedList } from '../listing/shaped-list.ts'
+import { compressedList } from '../listing/packing/packed-list.ts'
 import { readListOptions } from '../options/list-options.ts'
 import type { ListOptions } from '../options/list-options.ts'
-import { guarded, refusal } from '../persist.ts'
-import { chooseForm, headersOf } from '../reply.ts'
-import { select } from '../listing/selection.ts'
-import type { Selection } from '../listing/selection.ts'
+import { withStorageErrors, revisionError } from '../persist.ts'
+import { negotiateResponse, headersOf } from '../reply.ts'
+import { selectionFor } from '../listing/selection.ts'
+import type { ListSelection } from '../listing/selection.ts'
 import type { Resource } from '../resources/resource.ts'
 import { StoredObject } from '../storage/bytes.ts'
-import { requireReached } from './read.ts'
+import { requireRevision } from './read.ts'
 
-export async function list(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function listResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource, { answer: 'list' })
-  const share = rooms.traffic.share(call.request)
-  const page = await readPage(target, readListOptions(call.query, { watch: false }), { rooms, share })
+  const choice = negotiateResponse(call, resource, { answer: 'list' })
+  const share = server.flowControl.sliceList(call.request)
+  const page = await readPage(target, readListOptions(call.query, { watch: false }), { server, share })
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource)) {
-    return replyText(call, listText(page, resource), rooms)
+    return replyList(call, listText(page, resource), server)
   }
-  const body = await shapedList(page.entries, { call, target, rooms, choice, share, metadata: page.metadata })
+  const body = await transformedList(page.entries, { call, target, server, choice, share, metadata: page.metadata })
   return { status: 200, headers: headersOf(call, choice.format), body }
 }
 
 /** Compressed right here when it is worth it: runs of objects are remembered in that form. */
-async function replyText(call: Call, text: ListText, rooms: Rooms): Promise<WireResponse> {
+async function replyList(call: RequestContext, text: ListText, server: ServerContext): Promise<WireResponse> {
   const {
     method,
     headers: { 'accept-encoding': encodings = '' },
   } = call.request
   const headers = headersOf(call, 'json')
-  if (text.size < packedSizeMin || method === 'HEAD' || !acceptsGzip(encodings))
-    return { status: 200, headers, body: joinedList(text, rooms) }
-  return { status: 200, headers: { ...headers, ...packedHeaders }, body: await packedList(text, rooms) }
+  if (text.size < gzipSizeMin || method === 'HEAD' || !acceptsGzip(encodings))
+    return { status: 200, headers, body: joinedList(text, server) }
+  return { status: 200, headers: { ...headers, ...gzipHeaders }, body: await compressedList(text, server) }
 }
 
-function areCurrent({ entries }: Page, resource: Resource): boolean {
+function areCurrent({ entries }: ListPage, resource: Resource): boolean {
   return resource.reading === undefined
-    ? isStoredForm(resource)
+    ? isStorageVersion(resource)
     : entries.every(({ value, revision }) => isCurrent({ bytes: value, writtenAt: revision }, resource))
 }
 
 /** Some objects of a collection, as they lie in the store, and what the list says about itself. */
-interface Page {
+interface ListPage {
   readonly entries: readonly Entry[]
   readonly metadata: ListMeta
 }
 
 /** The objects of a page, for who has to look into them. */
-export function storedOf({ entries }: Page): StoredObject[] {
+export function storedOf({ entries }: ListPage): StoredObject[] {
   return entries.map(({ value, revision }) => new StoredObject(value, revision))
 }
 
-interface Reading {
-  readonly rooms: Rooms
+interface ListContext {
+  readonly server: ServerContext
   /** Of whoever the work is for: what has to be looked into is done in pieces, and others come in between. */
-  readonly share: Share
+  readonly share: ListSlices
 }
 
 /** Reads the objects that a list is about. */
-export async function readPage(target: Target, options: ListOptions, { rooms, share }: Reading): Promise<Page> {
-  const selection = select(target, options, rooms)
+export async function readPage(
+  target: ResourceRef,
+  options: ListOptions,
+  { server, share }: ListContext,
+): Promise<ListPage> {
+  const selection = selectionFor(target, options, server)
   const start = startOf(options)
   // Upstream gives everything it has in its cache to who asks for any version.
   const limit = start.kind === 'any' ? 0 : options.limit
-  const page = await collect({ target, rooms, share, selection, limit }, start)
-  if (start.kind === 'notOlderThan') requireReached(options.resourceVersion, page.revision)
+  const page = await collect({ target, server, share, selection, limit }, start)
+  if (start.kind === 'notOlderThan') requireRevision(options.resourceVersion, page.revision)
   return { entries: page.entries, metadata: metadataOf(page, selection) }
 }
 
-type Start =
+type ListStart =
   | { readonly kind: 'newest' | 'any' | 'notOlderThan'; readonly after?: string }
   | { readonly kind: 'exact'; readonly revision: number; readonly after?: string }
 
-function startOf({ resourceVersion, match, limit, continueToken }: ListOptions): Start {
+function startOf({ resourceVersion, resourceVersionMatch: match, limit, continueToken }: ListOptions): ListStart {
   const requested = parseRequestedVersion(resourceVersion)
   if (requested === undefined)
     throw badRequest(`invalid resource version ${JSON.stringify(resourceVersion)}: it must be a whole number`)
@@ -104,13 +112,13 @@ function startOf({ resourceVersion, match, limit, continueToken }: ListOptions):
   return exact ? { kind: 'exact', revision: Number(resourceVersion) } : { kind: 'notOlderThan' }
 }
 
-interface Collection extends Reading {
-  readonly target: Target
-  readonly selection: Selection
+interface ListQuery extends ListContext {
+  readonly target: ResourceRef
+  readonly selection: ListSelection
   readonly limit: number
 }
 
-interface Collected {
+interface ListResult {
   readonly revision: number
   readonly entries: readonly Entry[]
   /** The key of the last item, when more follow; relative to the prefix. */
@@ -121,10 +129,10 @@ interface Collected {
 /** How many entries are looked at in one go when a selector may refuse most of them. */
 const scanMin = 500
 
-async function collect(collection: Collection, start: Start): Promise<Collected> {
+async function collect(collection: ListQuery, start: ListStart): Promise<ListResult> {
   const {
     target,
-    rooms,
+    server,
     limit,
     selection,
     selection: { prefix, matches },
@@ -134,9 +142,11 @@ async function collect(collection: Collection, start: Start): Promise<Collected>
   let revision = start.kind === 'exact' ? start.revision : undefined
   for (;;) {
     const wanted = limit === 0 ? undefined : matches ? Math.max(limit, scanMin) : limit
-    const result = await guarded(target, 'list', () => rangeOf(selection, { rooms, revision, after, limit: wanted }))
+    const result = await withStorageErrors(target, 'list', () =>
+      rangeOf(selection, { server, revision, after, limit: wanted }),
+    )
     if (!result.ok)
-      throw refusal(result, {
+      throw revisionError(result, {
         requested: revision ?? 0,
         ...(start.after !== undefined && { continueToken: formatContinue({ revision: -1, after: start.after }) }),
       })
@@ -155,13 +165,13 @@ async function collect(collection: Collection, start: Start): Promise<Collected>
 /** Adds those that are meant, up to the limit, and tells how many it looked at. What was parsed for it is not kept. */
 async function pick(
   entries: readonly Entry[],
-  { target, share, selection: { matches }, limit, found }: Collection & { readonly found: Entry[] },
+  { target, share, selection: { matches }, limit, found }: ListQuery & { readonly found: Entry[] },
 ): Promise<number> {
   for (let start = 0; start < entries.length; start += scanMin) {
     const items = entries
       .slice(start, start + scanMin)
       .map((entry) => ({ entry, stored: new StoredObject(entry.value, entry.revision) }))
-    const preparing = prepare(
+    const preparing = prepareConversions(
       items.map(({ stored }) => stored),
       target.resource,
       { reuse: true },
@@ -182,14 +192,14 @@ function lastKey(entries: readonly Entry[], prefix: string): string {
   return entries.at(-1)?.key.slice(prefix.length) ?? ''
 }
 
-interface RangeWish {
-  readonly rooms: Rooms
+interface RangeOptions {
+  readonly server: ServerContext
   readonly revision: number | undefined
   readonly after: string | undefined
   readonly limit: number | undefined
 }
 
-async function rangeOf({ prefix, key }: Selection, { rooms: { store }, revision, after, limit }: RangeWish) {
+async function rangeOf({ prefix, key }: ListSelection, { server: { store }, revision, after, limit }: RangeOptions) {
   if (key === undefined) return store.range(prefix, { revision, after, limit })
   const result = await store.get(key, { revision })
   if (!result.ok) return result
@@ -198,7 +208,7 @@ async function rangeOf({ prefix, key }: Selection, { rooms: { store }, revision,
   return { ok: true as const, revision: result.revision, entries, remaining: 0 }
 }
 
-function metadataOf({ revision, after, remaining }: Collected, { matches }: Selection): ListMeta {
+function metadataOf({ revision, after, remaining }: ListResult, { matches }: ListSelection): ListMeta {
   if (after === undefined) return { resourceVersion: String(revision) }
   return {
     resourceVersion: String(revision),

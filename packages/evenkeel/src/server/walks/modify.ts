@@ -6,37 +6,37 @@
  */
 import { conflict, deepEqual, getOwn, invalid, fieldError, FieldPath, notFound, sameManagers, staleVersion } from '#api'
 import type { ApiError, FieldError, JsonObject, NamedSubject, UnstructuredObject } from '#api'
-import { admissionOf } from '../admission/write-admission.ts'
-import type { Writer } from '../admission/write-admission.ts'
-import type { Rooms, Target } from '../call.ts'
-import { completed, isFresh, prepare, toServed, toStored } from '../convert.ts'
-import { track } from '../resources/manage.ts'
-import { mutateChanged, settleChanged } from '../mutate.ts'
-import { erase, fetchCurrent, persist } from '../persist.ts'
+import { writeAdmissionFor } from '../admission/write-admission.ts'
+import type { WriteRequest } from '../admission/write-admission.ts'
+import type { ServerContext, ResourceRef } from '../call.ts'
+import { completeWithDefaults, isFresh, prepareConversions, toServed, toStored } from '../convert.ts'
+import { trackManagedFields } from '../resources/manage.ts'
+import { beforeUpdate, prepareMetadataForUpdate } from '../mutate.ts'
+import { deleteStored, getStored, putStored } from '../persist.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import { StoredObject, Unstamped } from '../storage/bytes.ts'
 import { validateChanged } from '../validate.ts'
-import { othersOf, writeContext } from './create.ts'
+import { otherObjects, writeContext } from './create.ts'
 
 /** What a client wants, given what is there. The current object is shared: not to be changed. */
-type ObjectChange = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
+type TryUpdate = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
 
-interface ModifyOptions {
-  readonly call: Writer
-  readonly target: Target
-  readonly rooms: Rooms
+interface GuaranteedUpdateOptions {
+  readonly call: WriteRequest
+  readonly target: ResourceRef
+  readonly server: ServerContext
   readonly dryRun: boolean
   /** Who comes to manage what changes; absent when the change says it already. */
   readonly manager?: string
   /** The uid that the writer means, if it says one: another one is a conflict. A patch has no such say. */
-  readonly meansUid?: boolean
+  readonly requiresUid?: boolean
   /** Shows admission something else than the object, and has had it changed already: a Scale. False: nobody is asked. */
   readonly admitted?: ((object: UnstructuredObject) => UnstructuredObject) | false
   /** What to do when there is nothing; without it that is an error. */
   readonly create?: (() => Promise<StoredObject>) | undefined
 }
 
-interface Modified {
+interface UpdateResult {
   readonly stored: StoredObject
   readonly created: boolean
 }
@@ -49,64 +49,64 @@ const attemptsMax = 100
  *
  * @throws {ApiError} `NotFound`, `Conflict`, `Invalid`, and what the change itself throws.
  */
-export async function modify(change: ObjectChange, options: ModifyOptions): Promise<Modified> {
-  const { target, rooms, create } = options
+export async function guaranteedUpdate(change: TryUpdate, options: GuaranteedUpdateOptions): Promise<UpdateResult> {
+  const { target, server, create } = options
   const subject = { group: target.resource.group, kind: target.resource.plural, name: target.name }
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    const stored = await fetchCurrent(target.name, { rooms, target })
+    const stored = await getStored(target.name, { server, target })
     if (stored === undefined) {
       if (create === undefined) throw notFound(subject)
       return { stored: await create(), created: true }
     }
-    const result = await modifyOnce(change, stored, options)
+    const result = await tryUpdateOnce(change, stored, options)
     if (result !== undefined) return { stored: result, created: false }
   }
   throw conflict(subject, 'the object kept changing while it was being written; please try again')
 }
 
 /** The result, or undefined when somebody else was faster. */
-async function modifyOnce(
-  change: ObjectChange,
+async function tryUpdateOnce(
+  change: TryUpdate,
   stored: StoredObject,
-  options: ModifyOptions,
+  options: GuaranteedUpdateOptions,
 ): Promise<StoredObject | undefined> {
-  const { call, target, rooms, dryRun, manager, meansUid = false, admitted } = options
+  const { call, target, server, dryRun, manager, requiresUid: meansUid = false, admitted } = options
   const { resource } = target
-  const preparing = prepare([stored], resource)
+  const preparing = prepareConversions([stored], resource)
   if (preparing) await preparing
   const current = toServed(stored, resource)
   const wanted = await change(current, stored)
-  const tracking = manager === undefined ? undefined : track(wanted, current, { manager, target, rooms })
+  const tracking = manager === undefined ? undefined : trackManagedFields(wanted, current, { manager, target, server })
   if (tracking) await tracking
   if (meansUid) checkUid(wanted, current, resource)
-  const admission = admitted === false ? undefined : admissionOf('UPDATE', options)
+  const admission = admitted === false ? undefined : writeAdmissionFor('UPDATE', options)
   if (admission && admitted === undefined) {
-    settleChanged(wanted, { call, target })
+    prepareMetadataForUpdate(wanted, { call, target })
     await admission.mutate(wanted, current)
   }
   checkVersion(wanted, current, resource)
   const refusals: FieldError[] = []
-  const context = { ...writeContext(call, target, rooms), ...(await othersOf(target, rooms, refusals)) }
-  mutateChanged(wanted, current, { call, target, rooms, context })
+  const context = { ...writeContext(call, target, server), ...(await otherObjects(target, server, refusals)) }
+  beforeUpdate(wanted, current, { call, target, server, context })
   const object = wanted as unknown as UnstructuredObject
-  await resource.rules.ready?.(object)
+  await resource.strategy.loadValidators?.(object)
   validateChanged(object, current, { target, refusals, warn: context.warn })
   if (admission)
     await (admitted ? admission.validate(admitted(object), admitted(current)) : admission.validate(object, current))
   const expect = stored.revision
-  const next = completed(wanted as JsonObject, stored, resource)
+  const next = completeWithDefaults(wanted as JsonObject, stored, resource)
   if (isLastWrite(object, current, resource)) {
-    const gone = dryRun || (await erase(target.name, { rooms, target, expect })).ok
-    return gone ? unwritten(next, stored, resource) : undefined
+    const gone = dryRun || (await deleteStored(target.name, { server, target, expect })).ok
+    return gone ? dryRunResult(next, stored, resource) : undefined
   }
-  if (sameContent(object, current) && (await liesAs(next, stored, resource))) return stored
-  if (dryRun) return unwritten(next, stored, resource)
-  const written = await persist(next, { rooms, target, expect })
+  if (sameContent(object, current) && (await isStoredAs(next, stored, resource))) return stored
+  if (dryRun) return dryRunResult(next, stored, resource)
+  const written = await putStored(next, { server, target, expect })
   return written.ok ? written.stored : undefined
 }
 
 /** What a write would have come to. */
-async function unwritten(next: JsonObject, { revision }: StoredObject, resource: Resource): Promise<StoredObject> {
+async function dryRunResult(next: JsonObject, { revision }: StoredObject, resource: Resource): Promise<StoredObject> {
   return new StoredObject(new Unstamped(await toStored(next, resource)).stamped(revision), revision)
 }
 
@@ -114,7 +114,7 @@ async function unwritten(next: JsonObject, { revision }: StoredObject, resource:
  * Whether an object lies in the store as it would be written now. One that was written under an earlier definition is
  * written again even when nobody changed it: that is how objects get from one stored version to the next.
  */
-async function liesAs(next: JsonObject, stored: StoredObject, resource: Resource): Promise<boolean> {
+async function isStoredAs(next: JsonObject, stored: StoredObject, resource: Resource): Promise<boolean> {
   if (isFresh(stored, resource)) return true
   return sameContent((await toStored(next, resource)) as unknown as UnstructuredObject, stored.object)
 }
@@ -128,7 +128,7 @@ function checkUid({ metadata: { uid } }: ObjectDraft, current: UnstructuredObjec
 function checkVersion(
   { metadata }: ObjectDraft,
   current: UnstructuredObject,
-  { group, plural, rules }: Resource,
+  { group, plural, strategy: rules }: Resource,
 ): void {
   const subject: NamedSubject = { group, kind: plural, name: current.metadata.name ?? '' }
   const version = metadata['resourceVersion'] ?? ''
@@ -153,10 +153,14 @@ export function uidConflict(subject: NamedSubject, uid: string, present: string)
 }
 
 /** Whether this write takes away the last thing that keeps a deleted object. */
-function isLastWrite({ metadata, ...rest }: UnstructuredObject, old: UnstructuredObject, { rules }: Resource): boolean {
+function isLastWrite(
+  { metadata, ...rest }: UnstructuredObject,
+  old: UnstructuredObject,
+  { strategy: rules }: Resource,
+): boolean {
   if (old.metadata.deletionTimestamp === undefined || (metadata.finalizers?.length ?? 0) > 0) return false
   if ((old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
-  return !rules.deletion?.holds({ metadata, ...rest } as UnstructuredObject)
+  return !rules.deletion?.blocksDeletion({ metadata, ...rest } as UnstructuredObject)
 }
 
 /** Whether there is nothing to write: all is as it was, but perhaps when managers say they wrote it. */

@@ -23,38 +23,42 @@ import {
 import type { JsonObject, JsonObjectDraft, JsonPatchOperation, JsonValue, UnstructuredObject } from '#api'
 import { parseMediaType, readJson } from '#wire'
 import type { WireResponse } from '#wire'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
 import { readBody, shapeObject } from '../decode.ts'
 import type { ShapeOptions } from '../decode.ts'
 import { managerName } from '../resources/manage.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
-import { chooseForm, replyStored } from '../reply.ts'
+import { negotiateResponse, replyStored } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
-import { applyAll } from './apply.ts'
-import { modify } from './modify.ts'
+import { applyResource } from './apply.ts'
+import { guaranteedUpdate } from './modify.ts'
 import { checkName } from './update.ts'
 
-const json = 'application/json-patch+json'
-const merge = 'application/merge-patch+json'
-const strategic = 'application/strategic-merge-patch+json'
+const jsonPatchType = 'application/json-patch+json'
+const mergePatchType = 'application/merge-patch+json'
+const strategicPatchType = 'application/strategic-merge-patch+json'
 export const applyType = 'application/apply-patch+yaml'
 const operationsMax = 10_000
 
 /** What a patch makes of an object. */
 type ApplyPatch = (current: UnstructuredObject) => JsonValue
 
-export async function patch(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function patchResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
   const type = patchType(call, resource)
-  if (type === applyType) return applyAll(call, target, rooms)
-  const choice = chooseForm(call, resource)
+  if (type === applyType) return applyResource(call, target, server)
+  const choice = negotiateResponse(call, resource)
   const bytes = await readBody(call.request)
   const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'PatchOptions')
   const { value, duplicates } = readPatch(bytes)
   const apply = patcher(type, value, resource)
   const isBlind = !mentionsManagers(value)
-  const { stored } = await modify(
+  const { stored } = await guaranteedUpdate(
     (current) => {
       const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), {
         bytes,
@@ -67,9 +71,9 @@ export async function patch(call: Call, target: Target, rooms: Rooms): Promise<W
       applyDefaults(patched, resource)
       return patched
     },
-    { call, target, rooms, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) },
+    { call, target, server, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) },
   )
-  return replyStored(call, stored, { resource, choice, rooms })
+  return replyStored(call, stored, { resource, choice, server })
 }
 
 /**
@@ -114,9 +118,11 @@ export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ..
  *
  * @throws {ApiError} `UnsupportedMediaType`, naming what the resource takes.
  */
-export function patchType({ request: { headers } }: Call, { custom }: Resource): string {
+export function patchType({ request: { headers } }: RequestContext, { custom }: Resource): string {
   const { type } = parseMediaType(headers['content-type'] ?? '')
-  const accepted = custom ? [json, merge, applyType] : [json, merge, strategic, applyType]
+  const accepted = custom
+    ? [jsonPatchType, mergePatchType, applyType]
+    : [jsonPatchType, mergePatchType, strategicPatchType, applyType]
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   return type
 }
@@ -127,7 +133,7 @@ export function patchType({ request: { headers } }: Call, { custom }: Resource):
  * @throws {ApiError} `BadRequest` for what is no patch, `RequestEntityTooLarge` for too many operations.
  */
 export function patcher(type: string, value: JsonValue, { schema }: Resource): ApplyPatch {
-  if (type === json) {
+  if (type === jsonPatchType) {
     if (!Array.isArray(value)) throw badRequest('error decoding patch: a JSON patch is a list of operations')
     if (value.length > operationsMax)
       throw requestEntityTooLarge(
@@ -144,7 +150,7 @@ export function patcher(type: string, value: JsonValue, { schema }: Resource): A
       )
   }
   if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
-  if (type === merge) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
+  if (type === mergePatchType) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
   // What a strategic patch says about the type is not listened to: it says it of itself.
   const { kind: _, apiVersion: __, ...changes } = value
   return (current) => copyOf(applyStrategicMergePatch(current as unknown as JsonObject, changes, schema))

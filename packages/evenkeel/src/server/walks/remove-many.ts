@@ -4,40 +4,44 @@
 import { isNotFound } from '#api'
 import type { JsonObject } from '#api'
 import type { WireResponse } from '#wire'
-import type { Call, Rooms, Target } from '../call.ts'
-import { prepare, servedType, toServed } from '../convert.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
+import { prepareConversions, servedType, toServed } from '../convert.ts'
 import { readOptionsBody } from '../decode.ts'
 import { readDeleteOptions } from '../options/delete-options.ts'
 import { readListOptions } from '../options/list-options.ts'
-import { chooseForm, replyDocument } from '../reply.ts'
+import { negotiateResponse, replyDocument } from '../reply.ts'
 import { readPage, storedOf } from './list.ts'
-import { deletionOf, removeObject } from './remove.ts'
+import { deletionAdmission, deleteObject } from './remove.ts'
 
 /** How many deletions are under way at once: enough to share a sync of the disk. */
 const concurrency = 64
 
-export async function removeMany(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function deleteCollection(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource, { answer: 'document' })
+  const choice = negotiateResponse(call, resource, { answer: 'document' })
   const listed = readListOptions(call.query, { watch: false })
   const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-  const page = await readPage(target, listed, { rooms, share: rooms.traffic.share(call.request) })
+  const page = await readPage(target, listed, { server, share: server.flowControl.sliceList(call.request) })
   const items = storedOf(page)
   const waiting = items.values()
-  const admission = deletionOf(call, target, { options, rooms })
+  const admission = deletionAdmission(call, target, { options, server })
   const removeRest = async (): Promise<void> => {
     for (const {
       object: {
         metadata: { name = '', namespace = '' },
       },
     } of waiting) {
-      await removeObject({ ...target, name, namespace }, { ...options, admission }, rooms).catch((error: unknown) => {
+      await deleteObject({ ...target, name, namespace }, { ...options, admission }, server).catch((error: unknown) => {
         if (!isNotFound(error)) throw error
       })
     }
   }
   await Promise.all(Array.from({ length: concurrency }, removeRest))
-  const preparing = prepare(items, resource, { reuse: true })
+  const preparing = prepareConversions(items, resource, { reuse: true })
   if (preparing) await preparing
   const objects = items.map((stored) => toServed(stored, resource) as unknown as JsonObject)
   const document = {

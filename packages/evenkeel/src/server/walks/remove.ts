@@ -7,32 +7,36 @@
 import { conflict, foregroundFinalizer, formatTime, notFound, orphanFinalizer, parseTime } from '#api'
 import type { JsonObject, Status, UnstructuredObject } from '#api'
 import type { WireResponse } from '#wire'
-import { admissionOf } from '../admission/write-admission.ts'
+import { writeAdmissionFor } from '../admission/write-admission.ts'
 import type { WriteAdmission } from '../admission/write-admission.ts'
-import { admitDeletion } from '../admit.ts'
-import type { Call, Rooms, Target } from '../call.ts'
-import { completed, inStoredForm, prepare, toServed } from '../convert.ts'
+import { refuseProtectedNamespace } from '../admit.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
+import { completeWithDefaults, inStorageVersion, prepareConversions, toServed } from '../convert.ts'
 import { readOptionsBody } from '../decode.ts'
 import { deleteOptionsObject, readDeleteOptions } from '../options/delete-options.ts'
 import type { DeleteOptions } from '../options/delete-options.ts'
-import { erase, fetchCurrent, persist } from '../persist.ts'
-import { chooseForm, replyDocument, replyStored, successStatus } from '../reply.ts'
+import { deleteStored, getStored, putStored } from '../persist.ts'
+import { negotiateResponse, replyDocument, replyStored, successStatus } from '../reply.ts'
 import type { ObjectDraft, Resource } from '../resources/resource.ts'
 import { StoredObject, Unstamped } from '../storage/bytes.ts'
 
-export async function remove(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function deleteResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource)
+  const choice = negotiateResponse(call, resource)
   const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-  const { stored, gone } = await removeObject(
+  const { stored, gone } = await deleteObject(
     target,
-    { ...options, admission: deletionOf(call, target, { options, rooms }) },
-    rooms,
+    { ...options, admission: deletionAdmission(call, target, { options, server }) },
+    server,
   )
   warnAboutOrphans(call, options, resource)
-  if (!gone || resource.rules.returnsDeleted) {
+  if (!gone || resource.strategy.returnsDeleted) {
     const status = !gone && options.orphanDependents === false ? 202 : 200
-    return replyStored(call, stored, { status, resource, choice, rooms })
+    return replyStored(call, stored, { status, resource, choice, server })
   }
   return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, {
     choice: { format: choice.format },
@@ -40,20 +44,26 @@ export async function remove(call: Call, target: Target, rooms: Rooms): Promise<
 }
 
 /** The admission of a deletion; undefined when it concerns nobody. */
-export function deletionOf(
-  call: Call,
-  target: Target,
-  { options, rooms }: { options: DeleteOptions; rooms: Rooms },
+export function deletionAdmission(
+  call: RequestContext,
+  target: ResourceRef,
+  { options, server }: { options: DeleteOptions; server: ServerContext },
 ): WriteAdmission | undefined {
-  return admissionOf('DELETE', { call, target, rooms, dryRun: options.dryRun, options: deleteOptionsObject(options) })
+  return writeAdmissionFor('DELETE', {
+    call,
+    target,
+    server,
+    dryRun: options.dryRun,
+    options: deleteOptionsObject(options),
+  })
 }
 
-interface RemoveOptions extends DeleteOptions {
+interface DeleteObjectOptions extends DeleteOptions {
   /** Who is asked; nobody when the server itself deletes. */
   readonly admission?: WriteAdmission | undefined
 }
 
-interface Removed {
+interface DeleteResult {
   /** The object as it was last, or as it is marked now. */
   readonly stored: StoredObject
   readonly gone: boolean
@@ -64,19 +74,23 @@ interface Removed {
  *
  * @throws {ApiError} `NotFound`, `Conflict` (preconditions), `Forbidden`.
  */
-export async function removeObject(target: Target, options: RemoveOptions, rooms: Rooms): Promise<Removed> {
+export async function deleteObject(
+  target: ResourceRef,
+  options: DeleteObjectOptions,
+  server: ServerContext,
+): Promise<DeleteResult> {
   const {
     resource: { group, plural },
     name,
   } = target
-  admitDeletion(target, name)
+  refuseProtectedNamespace(target, name)
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    const stored = await fetchCurrent(name, { rooms, target })
+    const stored = await getStored(name, { server, target })
     if (stored === undefined) throw notFound({ group, kind: plural, name })
-    const preparing = prepare([stored], target.resource)
+    const preparing = prepareConversions([stored], target.resource)
     if (preparing) await preparing
     checkPreconditions(stored.object, options, target)
-    const result = await removeOnce(stored, { target, options, rooms })
+    const result = await tryDelete(stored, { target, options, server })
     if (result !== undefined) return result
   }
   throw conflict({ group, kind: plural, name }, 'the object kept changing while it was being deleted; please try again')
@@ -85,60 +99,63 @@ export async function removeObject(target: Target, options: RemoveOptions, rooms
 /** How often somebody else may be faster. */
 const attemptsMax = 100
 
-interface Removal {
-  readonly target: Target
-  readonly options: RemoveOptions
-  readonly rooms: Rooms
+interface DeleteContext {
+  readonly target: ResourceRef
+  readonly options: DeleteObjectOptions
+  readonly server: ServerContext
 }
 
 /** The result, or undefined when somebody else was faster. */
-async function removeOnce(stored: StoredObject, { target, options, rooms }: Removal): Promise<Removed | undefined> {
+async function tryDelete(
+  stored: StoredObject,
+  { target, options, server }: DeleteContext,
+): Promise<DeleteResult | undefined> {
   const { resource } = target
-  const form = inStoredForm(resource)
-  const preparing = prepare([stored], form)
+  const form = inStorageVersion(resource)
+  const preparing = prepareConversions([stored], form)
   if (preparing) await preparing
   const object = toServed(stored, form)
   const draft = (object === stored.object ? stored.draft() : JSON.parse(JSON.stringify(object))) as ObjectDraft
-  const plan = planRemoval(object, draft, { resource, options, nowMs: rooms.clock.now() })
+  const plan = planDeletion(object, draft, { resource, options, nowMs: server.clock.now() })
   const expect = stored.revision
   if (plan === 'waits') return { stored, gone: false }
   await options.admission?.validate(undefined, toServed(stored, resource))
   if (plan === 'leave') return { stored, gone: false }
   if (plan === 'erase')
-    return options.dryRun || (await erase(target.name, { rooms, target, expect })).ok
+    return options.dryRun || (await deleteStored(target.name, { server, target, expect })).ok
       ? { stored, gone: true }
       : undefined
   if (options.dryRun)
     return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
-  const written = await persist(completed(plan as JsonObject, stored, form), {
-    rooms,
+  const written = await putStored(completeWithDefaults(plan as JsonObject, stored, form), {
+    server,
     target: { ...target, resource: form },
     expect,
   })
   return written.ok ? { stored: written.stored, gone: false } : undefined
 }
 
-interface Circumstances {
+interface DeletionPlanContext {
   readonly resource: Resource
   readonly options: DeleteOptions
   readonly nowMs: number
 }
 
 /** What a deletion does to an object: nothing because its time runs already, nothing more, away with it, or the object as it is marked. */
-function planRemoval(
+function planDeletion(
   object: UnstructuredObject,
   draft: ObjectDraft,
-  { resource, options, nowMs }: Circumstances,
+  { resource, options, nowMs }: DeletionPlanContext,
 ): 'waits' | 'leave' | 'erase' | ObjectDraft {
   const { metadata } = object
   const finalizers = finalizersFor(metadata.finalizers ?? [], { resource, options })
   if (finalizers.length > 0) draft.metadata['finalizers'] = finalizers
   else delete draft.metadata['finalizers']
   const graceful = planGrace(draft, object, { resource, options, nowMs })
-  const held = finalizers.length > 0 || (resource.rules.deletion?.holds(object) ?? false)
+  const held = finalizers.length > 0 || (resource.strategy.deletion?.blocksDeletion(object) ?? false)
   if (!held && graceful === 'now') return 'erase'
   if (graceful === 'pending' && !changed(draft, object)) return 'waits'
-  if (metadata.deletionTimestamp === undefined) mark(draft, { resource, nowMs })
+  if (metadata.deletionTimestamp === undefined) markDeleted(draft, { resource, nowMs })
   return changed(draft, object) ? draft : 'leave'
 }
 
@@ -146,7 +163,7 @@ function planRemoval(
 function planGrace(
   draft: ObjectDraft,
   { metadata, ...rest }: UnstructuredObject,
-  { resource: { rules }, options, nowMs }: Circumstances,
+  { resource: { strategy: rules }, options, nowMs }: DeletionPlanContext,
 ): 'now' | 'given' | 'pending' {
   const graceful = rules.graceSeconds
   if (graceful === undefined) return 'now'
@@ -166,12 +183,15 @@ function planGrace(
   return 'given'
 }
 
-function mark(draft: ObjectDraft, { resource: { rules }, nowMs }: Omit<Circumstances, 'options'>): void {
+function markDeleted(
+  draft: ObjectDraft,
+  { resource: { strategy: rules }, nowMs }: Omit<DeletionPlanContext, 'options'>,
+): void {
   if (draft.metadata['deletionTimestamp'] === undefined) {
     setDeletion(draft, nowMs, 0)
     countDeletion(draft)
   }
-  rules.deletion?.mark(draft)
+  rules.deletion?.markDeleting(draft)
 }
 
 function setDeletion({ metadata }: ObjectDraft, atMs: number, seconds: number): void {
@@ -187,7 +207,10 @@ function countDeletion({ metadata }: ObjectDraft): void {
 /** The finalizers an object has from now on: the two that belong to propagation come and go with the policy. */
 function finalizersFor(
   present: readonly string[],
-  { resource: { rules }, options: { orphanDependents, propagation } }: Omit<Circumstances, 'nowMs'>,
+  {
+    resource: { strategy: rules },
+    options: { orphanDependents, propagationPolicy: propagation },
+  }: Omit<DeletionPlanContext, 'nowMs'>,
 ): string[] {
   const others = present.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer)
   if (rules.dependents === 'none') return others
@@ -209,7 +232,7 @@ function changed(draft: ObjectDraft, object: UnstructuredObject): boolean {
 function checkPreconditions(
   { metadata }: UnstructuredObject,
   { uid, resourceVersion }: DeleteOptions,
-  { resource: { group, kind, plural, rules }, name }: Target,
+  { resource: { group, kind, plural, strategy: rules }, name }: ResourceRef,
 ): void {
   const subject = { group, kind, name }
   if (uid !== undefined && uid !== metadata.uid) {
@@ -237,9 +260,9 @@ function deletedStatus({ object: { metadata } }: StoredObject, { group, plural }
 }
 
 function warnAboutOrphans(
-  { warnings }: Call,
-  { propagation, orphanDependents }: DeleteOptions,
-  { rules: { orphanWarning } }: Resource,
+  { warnings }: RequestContext,
+  { propagationPolicy: propagation, orphanDependents }: DeleteOptions,
+  { strategy: { orphanWarning } }: Resource,
 ): void {
   if (orphanWarning !== undefined && propagation === undefined && orphanDependents === undefined)
     warnings.add(orphanWarning)

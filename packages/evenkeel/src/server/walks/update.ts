@@ -1,26 +1,30 @@
 /**
  * Room 6: the walk of PUT. What is there now, and what takes its place?
  *
- * Before: `decode` made the body an object. After: {@link modify} computes, validates and commits, and comes back here
+ * Before: `decode` made the body an object. After: {@link guaranteedUpdate} computes, validates and commits, and comes back here
  * when somebody else was faster. Kinds that allow it are created when there is nothing to replace.
  */
 import { badRequest } from '#api'
 import type { WireResponse } from '#wire'
 import { authorizeCreation } from '../authorize.ts'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../decode.ts'
 import { managerName } from '../resources/manage.ts'
 import { applyDefaults } from '../mutate.ts'
 import { readWriteOptions } from '../options/write-options.ts'
-import { chooseForm, replyStored } from '../reply.ts'
+import { negotiateResponse, replyStored } from '../reply.ts'
 import type { ObjectDraft } from '../resources/resource.ts'
 import type { StoredObject } from '../storage/bytes.ts'
 import { createObject } from './create.ts'
-import { modify, uidConflict } from './modify.ts'
+import { guaranteedUpdate, uidConflict } from './modify.ts'
 
-export async function update(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function updateResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource)
+  const choice = negotiateResponse(call, resource)
   const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'UpdateOptions')
   const manager = managerName(fieldManager, call.request.headers['user-agent'])
   const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
@@ -42,20 +46,20 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
     return draft
   }
   const create = async (): Promise<StoredObject> => {
-    await authorizeCreation(call, target, rooms.access)
-    return createObject(async () => asNew(await next(), target), { call, target, rooms, dryRun, manager })
+    await authorizeCreation(call, target, server.authorizer)
+    return createObject(async () => asCreated(await next(), target), { call, target, server, dryRun, manager })
   }
-  const mayCreate = resource.rules.createOnUpdate && target.subresource === undefined
-  const { stored, created } = await modify(next, {
+  const mayCreate = resource.strategy.createOnUpdate && target.subresource === undefined
+  const { stored, created } = await guaranteedUpdate(next, {
     call,
     target,
-    rooms,
+    server,
     dryRun,
     manager,
-    meansUid: true,
+    requiresUid: true,
     create: mayCreate ? create : undefined,
   })
-  return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, rooms })
+  return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, server })
 }
 
 /**
@@ -63,7 +67,7 @@ export async function update(call: Call, target: Target, rooms: Rooms): Promise<
  *
  * @throws {ApiError} `Conflict`, when it names the one it was to replace.
  */
-function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: Target): ObjectDraft {
+function asCreated(draft: ObjectDraft, { name, resource: { group, plural } }: ResourceRef): ObjectDraft {
   const uid = draft.metadata['uid'] ?? ''
   if (uid !== '') throw uidConflict({ group, kind: plural, name }, String(uid), '')
   delete draft.metadata['resourceVersion']
@@ -75,7 +79,7 @@ function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: Target
  *
  * @throws {ApiError} `BadRequest`
  */
-export function checkName({ metadata }: ObjectDraft, { name, namespace, resource: { scope } }: Target): void {
+export function checkName({ metadata }: ObjectDraft, { name, namespace, resource: { scope } }: ResourceRef): void {
   const given = metadata['name'] ?? ''
   if (given === '')
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`)

@@ -63,13 +63,13 @@ describe('watch', () => {
     const names = Array.from({ length: 60 }, (_, index) => `m-${index}`)
     for (const name of names)
       await tested.ask('POST', maps, { body: { metadata: { name }, data: { text: name.repeat(4000) } } })
-    for (const borrowsPieces of [true, undefined] as const) {
+    for (const borrowsChunks of [true, undefined] as const) {
       const request = {
         method: 'GET',
         target: `${maps}?watch=true`,
         headers: {},
         signal: new AbortController().signal,
-        borrowsPieces,
+        borrowsChunks,
       }
       const { body } = await tested.server.transport(request)
       const memories = new Set<unknown>()
@@ -88,7 +88,7 @@ describe('watch', () => {
         if (seen.length === names.length) break
       }
       expect(seen).toHaveLength(names.length)
-      expect(memories.size === 1).toBe(borrowsPieces === true)
+      expect(memories.size === 1).toBe(borrowsChunks === true)
     }
   })
 

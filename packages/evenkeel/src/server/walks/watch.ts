@@ -10,49 +10,53 @@ import { onAbort, randomInt } from '#base'
 import type { Entry, Watch, WatchBatch } from '#store'
 import { mediaTypes } from '#wire'
 import type { WireResponse } from '#wire'
-import type { Call, Rooms, Target } from '../call.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
 import { readListOptions } from '../options/list-options.ts'
 import type { ListOptions } from '../options/list-options.ts'
-import { chooseForm, headersOf } from '../reply.ts'
-import { select } from '../listing/selection.ts'
-import type { Selection } from '../listing/selection.ts'
-import { existingFrames } from '../watching/existing.ts'
-import { Framer } from '../watching/frames.ts'
+import { negotiateResponse, headersOf } from '../reply.ts'
+import { selectionFor } from '../listing/selection.ts'
+import type { ListSelection } from '../listing/selection.ts'
+import { initialFrames } from '../watching/existing.ts'
+import { WatchEncoder } from '../watching/frames.ts'
 import { readPage } from './list.ts'
 
 const bookmarkMs = 60_000
 /** The last bookmark comes this long before the end. */
-const farewellMs = 2000
+const closingBookmarkMs = 2000
 const timeoutMinSeconds = 1800
 
-interface Watching {
-  readonly call: Call
-  readonly target: Target
-  readonly rooms: Rooms
+interface WatchContext {
+  readonly call: RequestContext
+  readonly target: ResourceRef
+  readonly server: ServerContext
   readonly options: ListOptions
-  readonly selection: Selection
-  readonly framer: Framer
+  readonly selection: ListSelection
+  readonly framer: WatchEncoder
   /** It no longer counts. */
   readonly leave: () => void
 }
 
 /** The watch has begun when this resolves: whatever is written from then on is told. */
-export async function watch(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
+export async function watchResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
   const { resource } = target
-  const choice = chooseForm(call, resource)
+  const choice = negotiateResponse(call, resource)
   if (choice.format === 'yaml') throw notAcceptable([mediaTypes.json, mediaTypes.protobuf])
   const options = withName(readListOptions(call.query, { watch: true }), target.name)
   if (parseRequestedVersion(options.resourceVersion) === undefined)
     throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)
-  const selection = select(target, options, rooms)
+  const selection = selectionFor(target, options, server)
   const { matches, key } = selection
-  const framer = new Framer({ resource, choice, query: call.query, matches, key, clock: rooms.clock })
-  const leave = countWatch(call, rooms)
+  const framer = new WatchEncoder({ resource, choice, query: call.query, matches, key, clock: server.clock })
+  const leave = countWatch(call, server)
   try {
     return {
       status: 200,
       headers: headersOf(call, choice.format, { stream: true }),
-      body: await begin({ call, target, rooms, options, selection, framer, leave }),
+      body: await beginWatch({ call, target, server, options, selection, framer, leave }),
     }
   } catch (error) {
     leave()
@@ -61,8 +65,8 @@ export async function watch(call: Call, target: Target, rooms: Rooms): Promise<W
 }
 
 /** A watch counts until it has ended, or its client is gone. */
-function countWatch(call: Call, { traffic }: Rooms): () => void {
-  const uncount = traffic.watchBegins(call)
+function countWatch(call: RequestContext, { flowControl }: ServerContext): () => void {
+  const uncount = flowControl.startWatch(call)
   const stop = onAbort(call.request.signal, uncount)
   return () => {
     stop()
@@ -78,30 +82,30 @@ function withName(options: ListOptions, name: string): ListOptions {
 }
 
 /** Finds the point to start from and begins to listen there. */
-async function begin(watching: Watching): Promise<AsyncIterable<Uint8Array>> {
+async function beginWatch(watching: WatchContext): Promise<AsyncIterable<Uint8Array>> {
   const {
-    options: { resourceVersion, sendInitialEvents, bookmarks },
+    options: { resourceVersion, sendInitialEvents, allowWatchBookmarks: bookmarks },
     options,
-    rooms,
+    server,
     framer,
   } = watching
-  const head = await rooms.store.head()
+  const head = await server.store.head()
   if (sendInitialEvents && Number(resourceVersion) > head) {
     watching.leave()
     return single(framer.error(toStatus(resourceVersionTooLarge(resourceVersion, String(head)))))
   }
   const after = Number(resourceVersion) === 0 ? head : Number(resourceVersion)
   if (!(sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))) {
-    return live(watching, { source: listenFrom(watching, Math.min(after, head)), above: after })
+    return liveFrames(watching, { source: listenFrom(watching, Math.min(after, head)), above: after })
   }
-  const share = rooms.traffic.share(watching.call.request)
+  const share = server.flowControl.sliceList(watching.call.request)
   const page = await readPage(
     watching.target,
-    { ...options, resourceVersion: '', match: '', limit: 0, sendInitialEvents: undefined },
-    { rooms, share },
+    { ...options, resourceVersion: '', resourceVersionMatch: '', limit: 0, sendInitialEvents: undefined },
+    { server, share },
   )
   const from = Number(page.metadata.resourceVersion)
-  return live(watching, {
+  return liveFrames(watching, {
     source: listenFrom(watching, from),
     above: from,
     existing: page.entries,
@@ -114,19 +118,19 @@ function listenFrom(
     call: {
       request: { signal },
     },
-    rooms,
+    server,
     selection,
-  }: Watching,
+  }: WatchContext,
   after: number,
 ): Watch {
-  return rooms.store.watch(selection.key ?? selection.prefix, { after, signal })
+  return server.store.watch(selection.key ?? selection.prefix, { after, signal })
 }
 
 async function* single(frame: Uint8Array): AsyncGenerator<Uint8Array, void> {
   yield await Promise.resolve(frame)
 }
 
-interface Beginning {
+interface WatchStart {
   readonly source: Watch
   /** A version that is not reached yet is waited for: nothing up to it is told. */
   readonly above: number
@@ -136,21 +140,21 @@ interface Beginning {
 }
 
 /** What is there, then what happens. */
-async function* live(
-  watching: Watching,
-  { source, above, existing = [], mark }: Beginning,
+async function* liveFrames(
+  watching: WatchContext,
+  { source, above, existing = [], mark }: WatchStart,
 ): AsyncGenerator<Uint8Array, void> {
   const { call, target, options, framer } = watching
-  const { stop, isLast } = schedule(source, watching)
+  const { stop, isLast } = watchTimers(source, watching)
   try {
-    yield* existingFrames(existing, { framer, resource: target.resource, isLent: call.request.borrowsPieces === true })
+    yield* initialFrames(existing, { framer, resource: target.resource, isLent: call.request.borrowsChunks === true })
     if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
     for await (const batch of source) {
       const preparing = framer.prepare(batch)
       if (preparing) await preparing
       const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
       if (bytes) yield bytes
-      else if (batch.changes.length === 0 && options.bookmarks && batch.revision >= above)
+      else if (batch.changes.length === 0 && options.allowWatchBookmarks && batch.revision >= above)
         yield framer.bookmark(batch.revision)
       if (isLast(batch)) break
     }
@@ -168,7 +172,7 @@ async function* live(
   }
 }
 
-interface Schedule {
+interface WatchTimers {
   /** Calls it all off. */
   readonly stop: () => void
   /** Whether nothing may follow: the definition of the resource changed or went, and all that was before it has been told. */
@@ -176,7 +180,10 @@ interface Schedule {
 }
 
 /** Bookmarks now and then, the end when the time is over, the server stops or the resource is no longer what it was. */
-function schedule(source: Watch, { options, target, rooms: { clock, random, stopping, store } }: Watching): Schedule {
+function watchTimers(
+  source: Watch,
+  { options, target, server: { clock, random, stopping, store } }: WatchContext,
+): WatchTimers {
   const timeoutMs = (options.timeoutSeconds || timeoutMinSeconds + randomInt(random, timeoutMinSeconds)) * 1000
   const close = (): void => {
     source.close()
@@ -192,10 +199,10 @@ function schedule(source: Watch, { options, target, rooms: { clock, random, stop
       .catch(close)
   }
   const cancels = [clock.after(timeoutMs, close), onAbort(stopping, close), onAbort(target.resource.retired, retire)]
-  if (options.bookmarks) {
-    if (timeoutMs > farewellMs)
+  if (options.allowWatchBookmarks) {
+    if (timeoutMs > closingBookmarkMs)
       cancels.push(
-        clock.after(timeoutMs - farewellMs, () => {
+        clock.after(timeoutMs - closingBookmarkMs, () => {
           source.requestProgress()
         }),
       )

@@ -10,7 +10,7 @@ import { StoredObject, restamped } from '../storage/bytes.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-export interface ObjectEvent {
+export interface ObjectChangeEvent {
   readonly type: EventType
   readonly stored: StoredObject
 }
@@ -25,9 +25,9 @@ interface EventOptions {
  *
  * @throws {ApiError} `Expired`, when the content that went is no longer known.
  */
-export function eventOf(change: Change, { matches }: EventOptions): ObjectEvent | undefined {
-  const now = change.entry && storedOf(change.entry)
-  const before = change.previous && storedOf(change.previous)
+export function eventOf(change: Change, { matches }: EventOptions): ObjectChangeEvent | undefined {
+  const now = change.entry && storedObjectOf(change.entry)
+  const before = change.previous && storedObjectOf(change.previous)
   const isIn = now !== undefined && (matches === undefined || matches(now))
   if (now && isIn) {
     const wasIn =
@@ -40,20 +40,20 @@ export function eventOf(change: Change, { matches }: EventOptions): ObjectEvent 
     return undefined
   }
   if (matches !== undefined && !matches(before)) return undefined
-  return { type: 'DELETED', stored: lastOf(change, before) }
+  return { type: 'DELETED', stored: lastStateOf(change, before) }
 }
 
 /** Everything a change is about, for who has to look inside before it can be told. */
 export function storedIn({ entry, previous }: Change): StoredObject[] {
-  return [entry, previous].flatMap((one) => (one ? [storedOf(one)] : []))
+  return [entry, previous].flatMap((one) => (one ? [storedObjectOf(one)] : []))
 }
 
-const lasts = new WeakMap<Change, StoredObject>()
+const lastStates = new WeakMap<Change, StoredObject>()
 
-function lastOf(change: Change, before: StoredObject): StoredObject {
-  let last = lasts.get(change)
+function lastStateOf(change: Change, before: StoredObject): StoredObject {
+  let last = lastStates.get(change)
   if (last === undefined)
-    lasts.set(
+    lastStates.set(
       change,
       (last = new StoredObject(restamped(before.bytes, change.revision), change.revision, {
         writtenAt: before.revision,
@@ -62,10 +62,10 @@ function lastOf(change: Change, before: StoredObject): StoredObject {
   return last
 }
 
-const parsed = new WeakMap<Entry, StoredObject>()
+const parsedEntries = new WeakMap<Entry, StoredObject>()
 
-function storedOf(entry: Entry): StoredObject {
-  let stored = parsed.get(entry)
-  if (stored === undefined) parsed.set(entry, (stored = new StoredObject(entry.value, entry.revision)))
+function storedObjectOf(entry: Entry): StoredObject {
+  let stored = parsedEntries.get(entry)
+  if (stored === undefined) parsedEntries.set(entry, (stored = new StoredObject(entry.value, entry.revision)))
   return stored
 }

@@ -5,14 +5,14 @@
  * next, all pieces are made in the same memory: nothing is allocated, so nothing has to be collected.
  */
 import type { Entry } from '#store'
-import { prepare } from '../convert.ts'
+import { prepareConversions } from '../convert.ts'
 import { allocatePiece } from '../listen/http1/chunks.ts'
 import type { Resource } from '../resources/resource.ts'
 import { StoredObject } from '../storage/bytes.ts'
-import type { Framer } from './frames.ts'
+import type { WatchEncoder } from './frames.ts'
 
-interface ExistingOptions {
-  readonly framer: Framer
+interface InitialFramesOptions {
+  readonly framer: WatchEncoder
   readonly resource: Resource
   /** Whether the reader is done with a piece when it asks for the next. */
   readonly isLent: boolean
@@ -23,9 +23,9 @@ const pieceItems = 500
 /** Smaller ones may wait in a queue of the socket while the next is asked for. */
 const lentBytesMin = 131_072
 
-export async function* existingFrames(
+export async function* initialFrames(
   entries: readonly Entry[],
-  { framer, resource, isLent }: ExistingOptions,
+  { framer, resource, isLent }: InitialFramesOptions,
 ): AsyncGenerator<Uint8Array, void> {
   let memory: Buffer | undefined
   const allocate = (bytes: number): Buffer => {
@@ -36,7 +36,7 @@ export async function* existingFrames(
   for (let at = 0; at < entries.length;) {
     const end = pieceEnd(entries, at)
     const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
-    const preparing = prepare(items, resource, { reuse: true })
+    const preparing = prepareConversions(items, resource, { reuse: true })
     if (preparing) await preparing
     const piece = framer.existing(items, allocate)
     if (piece) yield piece

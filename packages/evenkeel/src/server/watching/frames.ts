@@ -8,8 +8,8 @@ import type { JsonObject, Status, UnstructuredObject } from '#api'
 import type { Change, WatchBatch } from '#store'
 import { encodeProtobuf, encodeWatchFrame } from '#wire'
 import type { MediaChoice, Query } from '#wire'
-import type { Rooms } from '../call.ts'
-import { isCurrent, isStoredForm, prepare, servedType, toServed } from '../convert.ts'
+import type { ServerContext } from '../call.ts'
+import { isCurrent, isStorageVersion, prepareConversions, servedType, toServed } from '../convert.ts'
 import { allocatePiece } from '../listen/http1/chunks.ts'
 import { includeObjectOf } from '../reply.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -17,29 +17,29 @@ import type { StoredObject } from '../storage/bytes.ts'
 import { makeTable, metadataOnly } from '../tables/index.ts'
 import type { MetaVersion } from '../tables/index.ts'
 import { eventOf, storedIn } from './events.ts'
-import type { EventType, ObjectEvent } from './events.ts'
+import type { EventType, ObjectChangeEvent } from './events.ts'
 import { ManagedFieldsFinder } from './managed-fields.ts'
 
-interface FramerOptions {
+interface WatchEncoderOptions {
   readonly resource: Resource
   readonly choice: MediaChoice
   readonly query: Query
   readonly matches: ((stored: StoredObject) => boolean) | undefined
   /** The only key that is meant, if there is one. */
   readonly key: string | undefined
-  readonly clock: Rooms['clock']
+  readonly clock: ServerContext['clock']
 }
 
 /** Makes the frames of one watcher. */
-export class Framer {
-  readonly #options: FramerOptions
+export class WatchEncoder {
+  readonly #options: WatchEncoderOptions
   readonly #plain: boolean
   #tableHeaders = true
 
-  constructor(options: FramerOptions) {
+  constructor(options: WatchEncoderOptions) {
     this.#options = options
     this.#plain =
-      options.choice.format === 'json' && options.choice.shape === undefined && isStoredForm(options.resource)
+      options.choice.format === 'json' && options.choice.shape === undefined && isStorageVersion(options.resource)
   }
 
   /** The frames of a batch; undefined when there is nothing to tell. */
@@ -67,8 +67,8 @@ export class Framer {
   async #convert(changes: readonly Change[]): Promise<void> {
     const { matches, key, resource } = this.#options
     const meant = changes.filter((change) => key === undefined || change.key === key)
-    if (matches) await prepare(meant.flatMap(storedIn), resource, { reuse: true })
-    await prepare(
+    if (matches) await prepareConversions(meant.flatMap(storedIn), resource, { reuse: true })
+    await prepareConversions(
       meant.flatMap((change) => eventOf(change, { matches })?.stored ?? []),
       resource,
       { reuse: true },
@@ -112,7 +112,7 @@ export class Framer {
     return joined(pieces)
   }
 
-  #frame({ type, stored }: ObjectEvent): Uint8Array {
+  #frame({ type, stored }: ObjectChangeEvent): Uint8Array {
     if (this.#plain && isCurrent(stored, this.#options.resource))
       return Buffer.concat([opening[type], stored.bytes, closing])
     return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))

@@ -6,17 +6,17 @@
  * found the expected way is sent as it is.
  */
 import { skipString, skipValue } from '#api'
-import { Literal, plainStringEnd } from '#base'
+import { ByteLiteral, plainStringEnd } from '#base'
 
 /** From the comma before them to their end; 0 and 0 when there are none. */
-interface Cut {
+interface ByteRange {
   start: number
   end: number
 }
 
-const cut: Cut = { start: 0, end: 0 }
-const metadata = new Literal(Buffer.from('"metadata":{'))
-const managedFields = new Literal(Buffer.from('"managedFields":'))
+const range: ByteRange = { start: 0, end: 0 }
+const metadata = new ByteLiteral(Buffer.from('"metadata":{'))
+const managedFields = new ByteLiteral(Buffer.from('"managedFields":'))
 const [quote, comma, colon] = [0x22, 0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
@@ -33,16 +33,16 @@ export class ManagedFieldsFinder {
   }
 
   /** Those of the object from `start` to `end`; the answer is used again for the next object. */
-  find(start: number, end: number): Cut {
-    cut.start = cut.end = 0
+  find(start: number, end: number): ByteRange {
+    range.start = range.end = 0
     const fields = this.#metadataIn(start, end)
     const at = fields < 0 ? -1 : this.#findField(fields, end, managedFields)
     const fieldsEnd = at < 0 ? -1 : this.#skipValue(at + managedFields.length, end)
     // The version comes before everything else, so there is a comma before them.
-    if (fieldsEnd < 0 || this.#bytes[at - 1] !== comma) return cut
-    cut.start = at - 1
-    cut.end = fieldsEnd
-    return cut
+    if (fieldsEnd < 0 || this.#bytes[at - 1] !== comma) return range
+    range.start = at - 1
+    range.end = fieldsEnd
+    return range
   }
 
   /** Where the fields of the metadata begin; below 0 when they are not found. */
@@ -52,12 +52,12 @@ export class ManagedFieldsFinder {
       return start + beginning.length
     const found = this.#findField(start + 1, end, metadata)
     if (found < 0) return -1
-    this.#beginning = new Literal(this.#bytes.subarray(start, found + metadata.length))
+    this.#beginning = new ByteLiteral(this.#bytes.subarray(start, found + metadata.length))
     return found + metadata.length
   }
 
   /** Where the field with this key is among those that begin at a place; below 0 when it is not. */
-  #findField(start: number, end: number, key: Literal): number {
+  #findField(start: number, end: number, key: ByteLiteral): number {
     const bytes = this.#bytes
     for (let at = start; at < end; at++) {
       if (end - at >= key.length && key.isAt(this.#view, at)) return at

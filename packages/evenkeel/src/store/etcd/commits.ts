@@ -18,18 +18,18 @@
 import type { AbortOptions, Logger, Random } from '#base'
 import { StoreError } from '../store-error.ts'
 import type { Check, CommitResult, Write } from '../store.ts'
-import type { Keyspace } from './keyspace.ts'
+import type { EtcdKeyspace } from './keyspace.ts'
 import { methods } from './rpc/client.ts'
-import type { Client } from './rpc/client.ts'
+import type { EtcdClient } from './rpc/client.ts'
 import { decodeRange, decodeTxn, encodeRange, encodeReads, encodeTxn } from './rpc/kv-messages.ts'
-import type { KeyValue, TxnAnswer } from './rpc/kv-messages.ts'
+import type { KeyValue, TxnResponse } from './rpc/kv-messages.ts'
 import type { ProtobufWriter } from './rpc/protobuf.ts'
 import { RpcError } from './rpc/rpc-error.ts'
 import { isWrittenBy, nonceBytes, valueHeader } from './stored-value.ts'
 
 interface CommitterOptions {
-  client: Client
-  keyspace: Keyspace
+  client: EtcdClient
+  keyspace: EtcdKeyspace
   random: Random
   log: Logger
 }
@@ -49,9 +49,9 @@ const noSuchLease = 2n ** 63n - 1n
 const retriesMax = 3
 const stepsBackMax = 64
 
-export class Commits {
-  readonly #client: Client
-  readonly #keyspace: Keyspace
+export class Committer {
+  readonly #client: EtcdClient
+  readonly #keyspace: EtcdKeyspace
   readonly #random: Random
   readonly #log: Logger
 
@@ -108,7 +108,7 @@ export class Commits {
   }
 
   /** The first key that is not as expected. */
-  #raceLost({ expected }: Attempt, found: TxnAnswer['found']): CommitResult {
+  #raceLost({ expected }: Attempt, found: TxnResponse['found']): CommitResult {
     const index = expected.findIndex(({ expect }, at) => (found[at]?.modified ?? 0) !== expect)
     const current = found[index]
     return { ok: false, key: expected[index]?.key ?? '', current: current && this.#keyspace.entry(current) }
@@ -117,7 +117,7 @@ export class Commits {
   /** What became of a commit whose answer was lost; undefined when it was not made and it is safe to try again. */
   async #resolve(attempt: Attempt, cause: RpcError, { signal }: AbortOptions): Promise<CommitResult | undefined> {
     const keys = attempt.expected.map(({ key }) => this.#keyspace.inEtcd(key))
-    let found: TxnAnswer['found']
+    let found: TxnResponse['found']
     try {
       found = decodeTxn(await this.#client.call(methods.txn, encodeReads(keys), { signal })).found
     } catch (error) {
@@ -133,7 +133,7 @@ export class Commits {
   /** Whether a commit happened, from what its keys are like now; undefined when they do not tell, or it may still happen. */
   async #judge(
     attempt: Attempt,
-    found: TxnAnswer['found'],
+    found: TxnResponse['found'],
     { signal }: AbortOptions,
   ): Promise<CommitResult | undefined> {
     const own = attempt.writes
@@ -150,7 +150,7 @@ export class Commits {
   /** The revision at which a commit was made that others have written over; 0 if it never was, undefined if history does not tell. */
   async #revisionOf(
     { writes, nonce }: Attempt,
-    found: TxnAnswer['found'],
+    found: TxnResponse['found'],
     { signal }: AbortOptions,
   ): Promise<number | undefined> {
     if (writes.some((write, index) => isUntouched(write, found[index]))) return 0

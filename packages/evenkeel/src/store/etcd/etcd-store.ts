@@ -23,22 +23,22 @@ import type {
   RangeOptions,
   RangeResult,
   ReadOptions,
-  Refused,
+  UnavailableRevision,
   Store,
   StoreFailure,
   Watch,
   WatchOptions,
   Write,
 } from '../store.ts'
-import { Commits } from './commits.ts'
+import { Committer } from './commits.ts'
 import { EtcdWatch } from './etcd-watch.ts'
 import { Feed } from './feed.ts'
-import { Keyspace } from './keyspace.ts'
-import { Leases } from './leases.ts'
-import { Reads } from './reads.ts'
-import { Client } from './rpc/client.ts'
+import { EtcdKeyspace } from './keyspace.ts'
+import { EtcdLeases } from './leases.ts'
+import { EtcdReader } from './reads.ts'
+import { EtcdClient } from './rpc/client.ts'
 import type { EtcdTimeouts } from './rpc/client.ts'
-import type { TlsOptions } from './rpc/connection.ts'
+import type { EtcdTlsOptions } from './rpc/connection.ts'
 import { toStoreError } from './rpc/rpc-error.ts'
 
 export interface EtcdStoreOptions extends AbortOptions {
@@ -47,7 +47,7 @@ export interface EtcdStoreOptions extends AbortOptions {
   /**
    * @default no certificate of our own, the authorities of Node
    */
-  tls?: TlsOptions
+  tls?: EtcdTlsOptions
   /**
    * @default etcd is not asked to know us
    */
@@ -95,7 +95,7 @@ export async function openEtcdStore({
   checkEndpoints(endpoints)
   checkKey(prefix)
   if (!prefix.endsWith('/')) throw new RangeError(`prefix must end with /, got ${prefix}`)
-  const client = new Client({
+  const client = new EtcdClient({
     endpoints,
     tls,
     user,
@@ -105,8 +105,8 @@ export async function openEtcdStore({
     random,
     log,
   })
-  const keyspace = new Keyspace(prefix)
-  const reads = new Reads(client, keyspace)
+  const keyspace = new EtcdKeyspace(prefix)
+  const reads = new EtcdReader(client, keyspace)
   try {
     await reads.head({ signal })
   } catch (error) {
@@ -120,26 +120,26 @@ export async function openEtcdStore({
     client,
     reads,
     feed,
-    commits: new Commits({ client, keyspace, random, log }),
-    leases: new Leases(client, random),
+    commits: new Committer({ client, keyspace, random, log }),
+    leases: new EtcdLeases(client, random),
   })
 }
 
 interface EtcdStoreParts {
-  readonly client: Client
-  readonly reads: Reads
+  readonly client: EtcdClient
+  readonly reads: EtcdReader
   readonly feed: Feed
-  readonly commits: Commits
-  readonly leases: Leases
+  readonly commits: Committer
+  readonly leases: EtcdLeases
 }
 
 class EtcdStore implements Store {
   readonly isShared = true
-  readonly #client: Client
-  readonly #reads: Reads
+  readonly #client: EtcdClient
+  readonly #reads: EtcdReader
   readonly #feed: Feed
-  readonly #commits: Commits
-  readonly #leases: Leases
+  readonly #commits: Committer
+  readonly #leases: EtcdLeases
   readonly #watches = new Set<EtcdWatch>()
   readonly #writing = new Set<Promise<unknown>>()
   #isFull = false
@@ -202,7 +202,7 @@ class EtcdStore implements Store {
     return watch
   }
 
-  compact(revision: number, { signal }: AbortOptions = {}): Promise<{ readonly ok: true } | Refused> {
+  compact(revision: number, { signal }: AbortOptions = {}): Promise<{ readonly ok: true } | UnavailableRevision> {
     return this.#do('compact', signal, () => {
       checkRevision(revision)
       return this.#write(this.#reads.compact(revision, { signal }))
@@ -284,11 +284,15 @@ class EtcdStore implements Store {
     prefix: string,
     { revision, after, limit, signal }: RangeOptions & { limit: number },
     visit: (entry: Entry) => void,
-  ): Promise<{ ok: true; revision: number; remaining: number } | Refused> {
+  ): Promise<{ ok: true; revision: number; remaining: number } | UnavailableRevision> {
     checkPrefix(prefix)
     checkLimit(limit)
     if (revision !== undefined) checkRevision(revision)
-    let last: { ok: true; revision: number; remaining: number } | Refused = { ok: true, revision: 0, remaining: 0 }
+    let last: { ok: true; revision: number; remaining: number } | UnavailableRevision = {
+      ok: true,
+      revision: 0,
+      remaining: 0,
+    }
     for await (const page of this.#reads.pages(prefix, { revision, after, limit, signal })) {
       last = page
       if (page.ok) for (const entry of page.entries) visit(entry)

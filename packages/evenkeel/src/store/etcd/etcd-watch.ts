@@ -19,19 +19,19 @@ import { watchChannel } from '../watch-channel.ts'
 import type { WatchChannel } from '../watch-channel.ts'
 import { changeOf } from './feed.ts'
 import type { Feed, FeedMember } from './feed.ts'
-import type { Reads } from './reads.ts'
+import type { EtcdReader } from './reads.ts'
 import { RpcError, toStoreError } from './rpc/rpc-error.ts'
 import { CompactedError } from './upstream.ts'
 
 interface EtcdWatchOptions {
   feed: Feed
-  reads: Reads
+  reads: EtcdReader
 }
 
 export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, WatchEnd | undefined> {
   readonly #prefix: string
   readonly #feed: Feed
-  readonly #reads: Reads
+  readonly #reads: EtcdReader
   readonly #channel: WatchChannel
   readonly #over = new AbortController()
   /** Settles when everything behind this watch has stopped. */
@@ -148,7 +148,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     const upstream = this.#feed.upstream(this.#cursor)
     upstream.reach(this.#feed.start, { signal: phase.signal }).catch(() => undefined)
     try {
-      for await (const { revision, told } of upstream.batches({ signal: phase.signal })) {
+      for await (const { revision, changes: told } of upstream.batches({ signal: phase.signal })) {
         await this.#hand({ revision, changes: told.filter(({ key }) => key.startsWith(this.#prefix)).map(changeOf) })
         if (this.#cursor >= this.#feed.start) return
       }
@@ -189,7 +189,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
   /** Says how far the reader is, once everything that is in the store now was handed over. What fails is asked again when we are live again. */
   async #tellProgress(signal: AbortSignal): Promise<void> {
     try {
-      await this.#feed.settle({ signal })
+      await this.#feed.catchUp({ signal })
     } catch (error) {
       if (!signal.aborted && error instanceof RpcError && error.isPassing) return this.#tellProgress(signal)
       return

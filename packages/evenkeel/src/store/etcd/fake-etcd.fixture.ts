@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http2'
 import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { FrameReader } from './rpc/frames.ts'
+import { GrpcFrameReader } from './rpc/frames.ts'
 import type { ProtobufWriter } from './rpc/protobuf.ts'
 
 /** An answer, or the code and text of a refusal. */
@@ -44,7 +44,7 @@ export class FakeEtcd {
 }
 
 function serve(stream: ServerHttp2Stream, path: string, handler: FakeHandler): void {
-  const reader = new FrameReader()
+  const reader = new GrpcFrameReader()
   const isStream = /Watch|KeepAlive/.test(path)
   const send = (answer: FakeAnswer): void => {
     if (stream.destroyed) return

@@ -11,12 +11,12 @@
 import type { AbortOptions } from '#base'
 import { PrefixGroups } from '../prefix-groups.ts'
 import type { Change, WatchBatch } from '../store.ts'
-import type { Reads } from './reads.ts'
+import type { EtcdReader } from './reads.ts'
 import { CompactedError, Upstream } from './upstream.ts'
-import type { Told, UpstreamBatch, UpstreamOptions } from './upstream.ts'
+import type { UpstreamChange, UpstreamBatch, UpstreamOptions } from './upstream.ts'
 
 interface FeedOptions extends UpstreamOptions {
-  reads: Reads
+  reads: EtcdReader
   recentBytesMax: number
 }
 
@@ -34,7 +34,7 @@ const replayMax = 512
 export class Feed {
   readonly #options: FeedOptions
   readonly #groups = new PrefixGroups<FeedMember>()
-  #recent: Told[] = []
+  #recent: UpstreamChange[] = []
   #recentBytes = 0
   #watches = 0
   #start = 0
@@ -110,7 +110,7 @@ export class Feed {
   }
 
   /** Waits until members were told everything that is in the store now. */
-  async settle({ signal }: AbortOptions = {}): Promise<void> {
+  async catchUp({ signal }: AbortOptions = {}): Promise<void> {
     const head = await this.#options.reads.head({ signal })
     await this.#running?.upstream.reach(head, { signal })
   }
@@ -128,14 +128,14 @@ export class Feed {
     }
   }
 
-  #publish({ revision, told }: UpstreamBatch): void {
+  #publish({ revision, changes: told }: UpstreamBatch): void {
     this.#position = revision
     this.#remember(told)
-    for (const [{ members }, below] of this.#groups.sort(told)) tell([...members], below, revision)
+    for (const [{ members }, below] of this.#groups.sort(told)) deliver([...members], below, revision)
   }
 
   /** Keeps what is recent, and lets go of the oldest quarter, in whole commits, when it is too much. */
-  #remember(told: readonly Told[]): void {
+  #remember(told: readonly UpstreamChange[]): void {
     for (const one of told) {
       this.#recent.push(one)
       this.#recentBytes += bytesOf(one)
@@ -144,7 +144,7 @@ export class Feed {
     if (this.#recentBytes <= recentBytesMax) return
     let gone = 0
     while (this.#recentBytes > recentBytesMax * 0.75 && gone < this.#recent.length) {
-      const { revision } = this.#recent[gone] as Told
+      const { revision } = this.#recent[gone] as UpstreamChange
       for (let one = this.#recent[gone]; one?.revision === revision; one = this.#recent[++gone])
         this.#recentBytes -= bytesOf(one)
       this.#start = revision
@@ -164,13 +164,13 @@ export class Feed {
 }
 
 /** @throws what was wrong with a key that is not ours. */
-export function changeOf(told: Told): Change {
+export function changeOf(told: UpstreamChange): Change {
   if ('error' in told) throw told.error
   return told
 }
 
 /** One batch for all; a key that is not ours ends their watches. */
-function tell(members: readonly FeedMember[], told: readonly Told[], revision: number): void {
+function deliver(members: readonly FeedMember[], told: readonly UpstreamChange[], revision: number): void {
   const foreign = told.find((one) => 'error' in one)
   const batch: WatchBatch | undefined = foreign ? undefined : { revision, changes: told.map(changeOf) }
   for (const member of members) {
@@ -179,7 +179,7 @@ function tell(members: readonly FeedMember[], told: readonly Told[], revision: n
   }
 }
 
-function bytesOf(told: Told): number {
+function bytesOf(told: UpstreamChange): number {
   if ('error' in told) return told.key.length + 128
   return told.key.length + (told.entry?.value.length ?? 0) + (told.previous?.value.length ?? 0) + 128
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Keyspace } from './keyspace.ts'
+import { EtcdKeyspace } from './keyspace.ts'
 
-const keyspace = new Keyspace('/e/')
+const keyspace = new EtcdKeyspace('/e/')
 
 describe('Keyspace', () => {
   test('puts the prefix before keys and takes it off', () => {

@@ -9,7 +9,7 @@ import type { Entry } from '../store.ts'
 import type { KeyRange, KeyValue } from './rpc/kv-messages.ts'
 import { openValue } from './stored-value.ts'
 
-export class Keyspace {
+export class EtcdKeyspace {
   readonly #prefix: string
   /** Everything of ours, with the marker. */
   readonly all: KeyRange

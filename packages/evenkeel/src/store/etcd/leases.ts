@@ -8,18 +8,18 @@ import type { AbortOptions, Random } from '#base'
 import type { Lease } from '../store.ts'
 import { parseLease } from './commits.ts'
 import { methods } from './rpc/client.ts'
-import type { Client } from './rpc/client.ts'
+import type { EtcdClient } from './rpc/client.ts'
 import { decodeGrantedTtl, decodeLease, encodeGrant, encodeLease } from './rpc/control-messages.ts'
 import { RpcError } from './rpc/rpc-error.ts'
 
 /** etcd's limit, some 285 years. */
 const ttlSecondsMax = 9_000_000_000
 
-export class Leases {
-  readonly #client: Client
+export class EtcdLeases {
+  readonly #client: EtcdClient
   readonly #random: Random
 
-  constructor(client: Client, random: Random) {
+  constructor(client: EtcdClient, random: Random) {
     this.#client = client
     this.#random = random
   }

@@ -5,13 +5,13 @@
  * refused learns the exact revision that history begins with, or the newest there is.
  */
 import type { AbortOptions } from '#base'
-import type { Entry, Refused } from '../store.ts'
-import type { Keyspace } from './keyspace.ts'
+import type { Entry, UnavailableRevision } from '../store.ts'
+import type { EtcdKeyspace } from './keyspace.ts'
 import { methods } from './rpc/client.ts'
-import type { Client } from './rpc/client.ts'
-import type { Connection } from './rpc/connection.ts'
+import type { EtcdClient } from './rpc/client.ts'
+import type { EtcdConnection } from './rpc/connection.ts'
 import { decodeRange, encodeCompact, encodeRange } from './rpc/kv-messages.ts'
-import type { RangeAnswer, RangeRequest } from './rpc/kv-messages.ts'
+import type { RangeResponse, RangeRequest } from './rpc/kv-messages.ts'
 import { RpcError } from './rpc/rpc-error.ts'
 import { decodeWatch, encodeWatch } from './rpc/watch-messages.ts'
 
@@ -34,13 +34,13 @@ const firstPageKeys = 256
 const pageKeysMax = 5_000
 const pageBytes = 4 * 1024 * 1024
 
-export class Reads {
-  readonly #client: Client
-  readonly #keyspace: Keyspace
+export class EtcdReader {
+  readonly #client: EtcdClient
+  readonly #keyspace: EtcdKeyspace
   /** A revision that is known to be the first served one, or to have been it. */
   #compacted = 0
 
-  constructor(client: Client, keyspace: Keyspace) {
+  constructor(client: EtcdClient, keyspace: EtcdKeyspace) {
     this.#client = client
     this.#keyspace = keyspace
   }
@@ -66,7 +66,10 @@ export class Reads {
   }
 
   /** Says whether history after this revision is there: the newest revision if it is. */
-  async serves(revision: number, { signal }: AbortOptions = {}): Promise<{ ok: true; revision: number } | Refused> {
+  async serves(
+    revision: number,
+    { signal }: AbortOptions = {},
+  ): Promise<{ ok: true; revision: number } | UnavailableRevision> {
     if (revision === 0 && this.#compacted > 0)
       return { ok: false, reason: 'compacted', compacted: await this.compacted({ signal }) }
     const answer = await this.#try(
@@ -79,7 +82,7 @@ export class Reads {
   async get(
     key: string,
     { revision, signal }: { revision: number | undefined } & AbortOptions,
-  ): Promise<{ ok: true; revision: number; entry: Entry | undefined } | Refused> {
+  ): Promise<{ ok: true; revision: number; entry: Entry | undefined } | UnavailableRevision> {
     const answer = await this.#at(revision, { key: this.#keyspace.inEtcd(key) }, { signal })
     if (!answer.ok) return answer
     const [entry] = answer.found.entries
@@ -90,7 +93,7 @@ export class Reads {
   async *pages(
     prefix: string,
     { revision, after, limit, signal }: PageOptions,
-  ): AsyncGenerator<Page | Refused, void, undefined> {
+  ): AsyncGenerator<Page | UnavailableRevision, void, undefined> {
     let [at, behind, left, keys] = [revision, after, Math.ceil(limit), firstPageKeys]
     for (;;) {
       const answer = await this.#at(
@@ -114,7 +117,7 @@ export class Reads {
     }
   }
 
-  async compact(revision: number, { signal }: AbortOptions = {}): Promise<{ ok: true } | Refused> {
+  async compact(revision: number, { signal }: AbortOptions = {}): Promise<{ ok: true } | UnavailableRevision> {
     if (revision === 0) return { ok: true }
     try {
       await this.#client.call(methods.compact, encodeCompact(revision), { signal })
@@ -132,13 +135,16 @@ export class Reads {
     revision: number | undefined,
     request: RangeRequest,
     { signal }: AbortOptions,
-  ): Promise<{ ok: true; found: RangeAnswer } | Refused> {
+  ): Promise<{ ok: true; found: RangeResponse } | UnavailableRevision> {
     if (revision !== 0) return this.#try(revision === undefined ? request : { ...request, revision }, { signal })
     const served = await this.serves(0, { signal })
     return served.ok ? { ok: true, found: { revision: served.revision, entries: [], count: 0 } } : served
   }
 
-  async #try(request: RangeRequest, { signal }: AbortOptions): Promise<{ ok: true; found: RangeAnswer } | Refused> {
+  async #try(
+    request: RangeRequest,
+    { signal }: AbortOptions,
+  ): Promise<{ ok: true; found: RangeResponse } | UnavailableRevision> {
     try {
       return { ok: true, found: await this.#ask(request, { signal }) }
     } catch (error) {
@@ -148,7 +154,7 @@ export class Reads {
     }
   }
 
-  async #ask(request: RangeRequest, { signal }: AbortOptions): Promise<RangeAnswer> {
+  async #ask(request: RangeRequest, { signal }: AbortOptions): Promise<RangeResponse> {
     return decodeRange(await this.#client.call(methods.range, encodeRange(request), { signal }))
   }
 
@@ -158,7 +164,7 @@ export class Reads {
    */
   async #compactedSince(
     revision: number,
-    connection: Connection,
+    connection: EtcdConnection,
     { signal }: AbortOptions,
   ): Promise<number | undefined> {
     try {
@@ -190,7 +196,7 @@ function isFuture(error: unknown): boolean {
 }
 
 /** As many keys as make a page of a good size, if the next ones are like the last ones. */
-function nextPageKeys({ entries }: RangeAnswer): number {
+function nextPageKeys({ entries }: RangeResponse): number {
   const bytes = entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
   return Math.max(1, Math.min(pageKeysMax, Math.floor((pageBytes * entries.length) / (bytes + 1))))
 }

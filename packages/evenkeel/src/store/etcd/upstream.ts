@@ -18,30 +18,30 @@ import { abortable, deadline, deferred } from '#base'
 import type { AbortOptions, Clock, Deferred, Logger } from '#base'
 import { StoreError } from '../store-error.ts'
 import type { Change } from '../store.ts'
-import type { Keyspace } from './keyspace.ts'
+import type { EtcdKeyspace } from './keyspace.ts'
 import { methods } from './rpc/client.ts'
-import type { Client } from './rpc/client.ts'
+import type { EtcdClient } from './rpc/client.ts'
 import { encodePut } from './rpc/kv-messages.ts'
 import { ProtobufError } from './rpc/protobuf.ts'
 import { RpcError } from './rpc/rpc-error.ts'
 import type { RpcStream } from './rpc/rpc-stream.ts'
 import { decodeWatch, encodeProgressRequest, encodeWatch } from './rpc/watch-messages.ts'
-import type { WatchAnswer, WatchEvent } from './rpc/watch-messages.ts'
+import type { WatchResponse, WatchEvent } from './rpc/watch-messages.ts'
 
 export interface UpstreamOptions {
-  client: Client
-  keyspace: Keyspace
+  client: EtcdClient
+  keyspace: EtcdKeyspace
   clock: Clock
   log: Logger
 }
 
 /** A change, or a key that somebody else wrote below our prefix. */
-export type Told = Change | { readonly key: string; readonly revision: number; readonly error: unknown }
+export type UpstreamChange = Change | { readonly key: string; readonly revision: number; readonly error: unknown }
 
 /** Some whole commits. */
 export interface UpstreamBatch {
   readonly revision: number
-  readonly told: readonly Told[]
+  readonly changes: readonly UpstreamChange[]
 }
 
 /** Thrown when the history that a watch needs is compacted. */
@@ -61,8 +61,8 @@ const graceMs = 150
 const patienceMaxMs = 5_000
 
 export class Upstream {
-  readonly #client: Client
-  readonly #keyspace: Keyspace
+  readonly #client: EtcdClient
+  readonly #keyspace: EtcdKeyspace
   readonly #clock: Clock
   readonly #log: Logger
   #position: number
@@ -71,7 +71,7 @@ export class Upstream {
   /** The reader has taken all that came, and waits for more. */
   #isIdle = false
   /** Changes of a commit of which more may come. */
-  #partial: Told[] = []
+  #partial: UpstreamChange[] = []
   readonly #begun: Deferred<undefined> = deferred()
 
   constructor(after: number, { client, keyspace, clock, log }: UpstreamOptions) {
@@ -148,7 +148,7 @@ export class Upstream {
   }
 
   /** The whole commits in what arrived so far; the last one only if no more of it can come. */
-  *#take({ events, isFragment }: WatchAnswer): Generator<UpstreamBatch, void, undefined> {
+  *#take({ events, isFragment }: WatchResponse): Generator<UpstreamBatch, void, undefined> {
     for (const event of events) {
       if (event.entry.modified > this.#position) this.#partial.push(this.#told(event))
     }
@@ -159,16 +159,16 @@ export class Upstream {
     if (revision !== undefined) yield* this.#advance(whole, revision)
   }
 
-  *#advance(told: readonly Told[], revision: number): Generator<UpstreamBatch, void, undefined> {
+  *#advance(told: readonly UpstreamChange[], revision: number): Generator<UpstreamBatch, void, undefined> {
     if (revision <= this.#position) return
-    yield { revision, told: told.filter(({ key }) => key !== this.#keyspace.inStore(this.#keyspace.marker)) }
+    yield { revision, changes: told.filter(({ key }) => key !== this.#keyspace.inStore(this.#keyspace.marker)) }
     this.#position = revision
     const moved = this.#moved
     this.#moved = deferred()
     moved.resolve(undefined)
   }
 
-  #told({ isDelete, entry, previous }: WatchEvent): Told {
+  #told({ isDelete, entry, previous }: WatchEvent): UpstreamChange {
     const key = this.#keyspace.inStore(entry.key)
     const revision = entry.modified
     if (entry.key === this.#keyspace.marker) return { key, revision }
@@ -204,7 +204,7 @@ function isPassing(error: unknown): boolean {
 }
 
 /** Why etcd ended a watch. */
-function refusal({ compacted, reason }: WatchAnswer): Error {
+function refusal({ compacted, reason }: WatchResponse): Error {
   if (compacted > 0) return new CompactedError(compacted)
   const error = new RpcError('Unavailable', reason, { isUncertain: false })
   return /permission denied|user name is empty/.test(reason)

@@ -37,7 +37,7 @@ interface FileJournalOptions {
 }
 
 /** Some records on their way to the disk. */
-interface Flight {
+interface PendingFlush {
   readonly count: number
   readonly ceiling: number
   readonly written: Promise<void>
@@ -183,16 +183,16 @@ export class FileJournal implements Journal {
   }
 
   /** Starts to write everything collected so far. */
-  #launch(): Flight {
+  #launch(): PendingFlush {
     const count = this.#records
     this.#records = 0
     return { count, ceiling: this.#ceiling, written: this.#flush() }
   }
 
   /** Sees a flight through; the next one takes off before the writers of this one are answered, so that disk and processor work at the same time. */
-  async #fly(first: Flight): Promise<void> {
-    for (let flight: Flight | undefined = first; flight;) {
-      const { count, ceiling, written }: Flight = flight
+  async #fly(first: PendingFlush): Promise<void> {
+    for (let flight: PendingFlush | undefined = first; flight;) {
+      const { count, ceiling, written }: PendingFlush = flight
       try {
         await written
       } catch (error) {

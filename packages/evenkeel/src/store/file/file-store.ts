@@ -24,7 +24,7 @@ import { FrameBuilder } from './format/frame.ts'
 import { LogFile, spareName } from './log-file.ts'
 import { openFolder } from './open-folder.ts'
 import { recover } from './recover.ts'
-import type { Recovered } from './recover.ts'
+import type { RecoveredState } from './recover.ts'
 import { writeNumber } from './format/record.ts'
 import { Reserve } from './reserve.ts'
 import { writeSnapshot } from './snapshot.ts'
@@ -105,8 +105,8 @@ export async function openOnDisk(
 /** With so many logs to read, a start makes a snapshot first. */
 const logsMax = 16
 
-interface Begun {
-  readonly recovered: Recovered
+interface StartedStore {
+  readonly recovered: RecoveredState
   readonly storeId: string
   readonly logFile: LogFile
   readonly ceiling: number
@@ -117,7 +117,7 @@ interface Begun {
 async function begin(
   disk: Disk,
   { random, log, reserve }: { random: Random; log: Logger; reserve: Reserve },
-): Promise<Begun> {
+): Promise<StartedStore> {
   try {
     const plan = await planFolder(disk)
     const recovered = await recover(disk, plan)
@@ -126,7 +126,7 @@ async function begin(
         folder: disk.label,
         revision: recovered.revision,
       })
-    await mend(disk, recovered)
+    await repair(disk, recovered)
     for (const name of plan.leftovers) await disk.remove(name)
     const storeId = recovered.storeId ?? newStoreId(random)
     return { recovered, storeId, reserve, ...(await beginLog(disk, { ...recovered, storeId }, reserve)) }
@@ -141,7 +141,7 @@ async function begin(
   }
 }
 
-interface Parts extends Begun, Pick<LocalStoreOptions, 'retention'> {
+interface DiskStoreParts extends StartedStore, Pick<LocalStoreOptions, 'retention'> {
   disk: Disk
   clock: Clock
   random: Random
@@ -154,14 +154,14 @@ interface Parts extends Begun, Pick<LocalStoreOptions, 'retention'> {
 const fullRetryMs = 2_000
 
 class DiskStore extends LocalStore implements FileStore {
-  readonly #parts: Parts
+  readonly #parts: DiskStoreParts
   readonly #journal: FileJournal
   readonly #compactor: Compactor
   readonly #source: SnapshotSource
   #retry: Cancel | undefined
   #ended: Promise<void> | undefined
 
-  constructor(parts: Parts) {
+  constructor(parts: DiskStoreParts) {
     const { disk, clock, random, log, retention, recovered, storeId, logFile, ceiling, logBytesMin } = parts
     const { versions, leases, revision, snapshotBytes } = recovered
     const journal = new FileJournal({
@@ -224,7 +224,7 @@ class DiskStore extends LocalStore implements FileStore {
   }
 
   async #makeRoom(): Promise<void> {
-    await giveUpRoom(this.#parts.disk, this.#parts.reserve)
+    await releaseReserve(this.#parts.disk, this.#parts.reserve)
     this.#lookAgain()
   }
 
@@ -250,7 +250,7 @@ class DiskStore extends LocalStore implements FileStore {
       this.#compactor.diskBytes > 2 * (versions.liveBytes - versions.history.bytes) &&
       (await this.#compactor.compact())
     )
-      await giveUpRoom(disk, reserve)
+      await releaseReserve(disk, reserve)
     await this.#keepReserve()
   }
 
@@ -263,7 +263,7 @@ class DiskStore extends LocalStore implements FileStore {
 }
 
 /** Cuts off what never became durable, and removes logs that were never used. */
-async function mend(disk: Disk, { torn, unused }: Recovered): Promise<void> {
+async function repair(disk: Disk, { torn, unused }: RecoveredState): Promise<void> {
   if (torn) {
     const file = await disk.open(torn.name, 'write')
     try {
@@ -280,7 +280,7 @@ async function mend(disk: Disk, { torn, unused }: Recovered): Promise<void> {
 /** Every start has a log of its own, which begins with where it stands. On a full disk it takes the room kept back. */
 async function beginLog(
   disk: Disk,
-  recovered: Recovered & { storeId: string },
+  recovered: RecoveredState & { storeId: string },
   reserve: Reserve,
 ): Promise<{ logFile: LogFile; ceiling: number }> {
   try {
@@ -289,20 +289,20 @@ async function beginLog(
     if (!isNoSpace(error)) throw error
     const name = fileName('log', recovered.nextLog)
     if ((await disk.list()).includes(name)) await disk.remove(name)
-    await giveUpRoom(disk, reserve)
+    await releaseReserve(disk, reserve)
     return writeFirstFrame(disk, recovered)
   }
 }
 
 /** Everything on the disk that is there only for better times. */
-async function giveUpRoom(disk: Disk, reserve: Reserve): Promise<void> {
+async function releaseReserve(disk: Disk, reserve: Reserve): Promise<void> {
   await reserve.release()
   if ((await disk.list()).includes(spareName)) await disk.remove(spareName)
 }
 
 async function writeFirstFrame(
   disk: Disk,
-  { storeId, nextLog, revision, versions, lastLogLength, ceiling }: Recovered & { storeId: string },
+  { storeId, nextLog, revision, versions, lastLogLength, ceiling }: RecoveredState & { storeId: string },
 ): Promise<{ logFile: LogFile; ceiling: number }> {
   const logFile = await LogFile.create(disk, { kind: 'log', storeId, number: nextLog, revision })
   try {

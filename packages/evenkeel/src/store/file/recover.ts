@@ -21,7 +21,7 @@ import { readPackedRun } from './format/packed-run.ts'
 import { readRecord } from './format/record.ts'
 import type { FileRecord, Summary } from './format/record.ts'
 
-export interface Recovered {
+export interface RecoveredState {
   readonly versions: Versions
   readonly leases: readonly LeaseState[]
   /** Undefined for a folder with no store in it. */
@@ -44,7 +44,7 @@ export interface Recovered {
   readonly lastLogLength: number | undefined
 }
 
-export async function recover(disk: Disk, plan: FolderPlan): Promise<Recovered> {
+export async function recover(disk: Disk, plan: FolderPlan): Promise<RecoveredState> {
   const recovery = new Recovery(disk)
   if (plan.snapshot !== undefined)
     await recovery.load(fileName('snapshot', plan.snapshot), { kind: 'snapshot', number: plan.snapshot })
@@ -53,7 +53,7 @@ export async function recover(disk: Disk, plan: FolderPlan): Promise<Recovered> 
 }
 
 /** What a backup holds. @throws StoreError when it is not whole. */
-export async function recoverBackup(disk: Disk, name: string): Promise<Recovered> {
+export async function recoverBackup(disk: Disk, name: string): Promise<RecoveredState> {
   const recovery = new Recovery(disk)
   await recovery.load(name, { kind: 'backup', number: 0 })
   return recovery.finish({ snapshot: undefined, logs: [], leftovers: [] })
@@ -224,7 +224,7 @@ class Recovery {
     this.#bad = undefined
   }
 
-  finish(plan: FolderPlan): Recovered {
+  finish(plan: FolderPlan): RecoveredState {
     // Nothing is written behind the mark of a good end, so whatever lies there is old.
     const clean = this.#clean
     const revision = clean ? this.#revision : Math.max(this.#ceiling, this.#revision)

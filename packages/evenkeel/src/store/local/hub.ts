@@ -13,7 +13,7 @@ import type { WatchChannel } from '../watch-channel.ts'
 import { changeOf } from './version.ts'
 import type { Version } from './version.ts'
 
-export class Hub {
+export class WatchHub {
   readonly #groups = new PrefixGroups<WatchChannel>()
   /** Every watch that is not over, up to date or not. */
   readonly #open = new Set<WatchChannel>()
@@ -37,7 +37,7 @@ export class Hub {
     this.#groups.leave(prefix, channel)
   }
 
-  tell(versions: readonly Version[], revision: number): void {
+  publish(versions: readonly Version[], revision: number): void {
     if (this.#groups.isEmpty) return
     for (const [{ members }, changes] of this.#groups.sort(versions.map(changeOf))) {
       const batch: WatchBatch = { revision, changes }

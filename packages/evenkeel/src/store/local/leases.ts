@@ -8,7 +8,7 @@
 import { Heap } from '#base'
 import type { Cancel, Clock } from '#base'
 
-interface Held {
+interface LeaseRecord {
   readonly id: string
   readonly ttlMs: number
   readonly keys: Set<string>
@@ -25,8 +25,8 @@ export interface LeaseState {
 export class Leases {
   readonly #clock: Clock
   readonly #onExpire: (id: string) => void
-  readonly #byId = new Map<string, Held>()
-  readonly #byDue = new Heap<Held>((a, b) => a.dueMs - b.dueMs)
+  readonly #byId = new Map<string, LeaseRecord>()
+  readonly #byDue = new Heap<LeaseRecord>((a, b) => a.dueMs - b.dueMs)
   #cancel: Cancel | undefined
   #timerDueMs = Infinity
   #stopped = false
@@ -41,7 +41,7 @@ export class Leases {
   }
 
   add({ id, ttlMs, leftMs }: LeaseState): void {
-    const held: Held = { id, ttlMs, keys: new Set(), dueMs: this.#clock.monotonic() + leftMs }
+    const held: LeaseRecord = { id, ttlMs, keys: new Set(), dueMs: this.#clock.monotonic() + leftMs }
     this.#byId.set(id, held)
     this.#byDue.push(held)
     this.#arm()

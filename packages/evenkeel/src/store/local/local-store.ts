@@ -20,14 +20,14 @@ import type {
   RangeOptions,
   RangeResult,
   ReadOptions,
-  Refused,
+  UnavailableRevision,
   Store,
   StoreFailure,
   Watch,
   WatchOptions,
   Write,
 } from '../store.ts'
-import { Hub } from './hub.ts'
+import { WatchHub } from './hub.ts'
 import type { Journal, JournalRecord, JournalSink } from './journal.ts'
 import { Leases } from './leases.ts'
 import type { LeaseState } from './leases.ts'
@@ -65,7 +65,7 @@ export class LocalStore implements Store, JournalSink {
   readonly #clock: Clock
   readonly #journal: Journal
   readonly #versions: Versions
-  readonly #hub = new Hub()
+  readonly #hub = new WatchHub()
   readonly #writer: Writer
   readonly #leases: Leases
   readonly #retention: Retention
@@ -150,7 +150,7 @@ export class LocalStore implements Store, JournalSink {
         if (entries.length < limit) entries.push(entryOf(version))
         else remaining++
       })
-      const answer = (at: number | Refused): RangeResult =>
+      const answer = (at: number | UnavailableRevision): RangeResult =>
         typeof at === 'number' ? { ok: true, revision: at, entries, remaining } : at
       return scanned instanceof Promise ? scanned.then(answer) : answer(scanned)
     })
@@ -164,7 +164,7 @@ export class LocalStore implements Store, JournalSink {
     return watch
   }
 
-  compact(revision: number, { signal }: AbortOptions = {}): Promise<{ ok: true } | Refused> {
+  compact(revision: number, { signal }: AbortOptions = {}): Promise<{ ok: true } | UnavailableRevision> {
     return this.#now(signal, async () => {
       checkRevision(revision)
       if (revision > this.#versions.published) return { ok: false, reason: 'ahead', revision: this.#versions.published }
@@ -248,7 +248,7 @@ export class LocalStore implements Store, JournalSink {
   }
 
   /** The revision to read at, or why it cannot be served. */
-  #at(revision: number | undefined): number | Refused {
+  #at(revision: number | undefined): number | UnavailableRevision {
     const { published, compacted } = this.#versions
     if (revision === undefined) return published
     checkRevision(revision)
@@ -261,7 +261,7 @@ export class LocalStore implements Store, JournalSink {
     prefix: string,
     { revision, from, signal }: { revision: number | undefined; from: string; signal: AbortSignal | undefined },
     visit: (version: Version) => void,
-  ): number | Refused | Promise<number | Refused> {
+  ): number | UnavailableRevision | Promise<number | UnavailableRevision> {
     const at = this.#at(revision)
     if (typeof at !== 'number') return at
     const next = this.#versions.scan({ prefix, revision: at, from, visitMax: scanStep }, visit)
@@ -273,7 +273,7 @@ export class LocalStore implements Store, JournalSink {
     prefix: string,
     { at, from, signal }: { at: number; from: string; signal: AbortSignal | undefined },
     visit: (version: Version) => void,
-  ): Promise<number | Refused> {
+  ): Promise<number | UnavailableRevision> {
     let next: string | undefined = from
     while (next !== undefined) {
       await nextTurn(this.#clock)
@@ -290,7 +290,7 @@ export class LocalStore implements Store, JournalSink {
       if (record.type === 'grant') this.#leases.add({ id: record.lease, ttlMs: record.ttlMs, leftMs: record.ttlMs })
     }
     for (const version of versions) this.#settleLease(version)
-    this.#hub.tell(versions, this.#versions.published)
+    this.#hub.publish(versions, this.#versions.published)
     this.#retention.published(versions.length)
   }
 

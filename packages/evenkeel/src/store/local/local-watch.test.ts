@@ -1,24 +1,24 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { WatchBatch, WatchOptions } from '../store.ts'
-import { Hub } from './hub.ts'
+import { WatchHub } from './hub.ts'
 import { LocalWatch } from './local-watch.ts'
 import { Versions } from './versions.ts'
 
 interface Fixture {
   readonly versions: Versions
-  readonly hub: Hub
+  readonly hub: WatchHub
   readonly write: (key?: string, length?: number) => number
   readonly watch: (options: WatchOptions, prefix?: string) => LocalWatch
 }
 
 /** Versions and a hub that are told in one step, as a store does. */
 function setUp(): Fixture {
-  const [versions, hub] = [new Versions(), new Hub()]
+  const [versions, hub] = [new Versions(), new WatchHub()]
   const write = (key = '/a', length = 1): number => {
     const revision = versions.published + 1
     const made = [versions.apply({ key, value: new Uint8Array(length) }, revision)]
     versions.publish(made, revision)
-    hub.tell(made, revision)
+    hub.publish(made, revision)
     return revision
   }
   return { versions, hub, write, watch: (options, prefix = '/') => new LocalWatch(prefix, { versions, hub }, options) }

@@ -11,7 +11,7 @@
 import type { Watch, WatchBatch, WatchEnd, WatchOptions } from '../store.ts'
 import { watchChannel } from '../watch-channel.ts'
 import type { WatchChannel } from '../watch-channel.ts'
-import type { Hub } from './hub.ts'
+import type { WatchHub } from './hub.ts'
 import { changeOf } from './version.ts'
 import type { Versions } from './versions.ts'
 
@@ -21,13 +21,13 @@ const replayMax = 512
 export class LocalWatch implements Watch, AsyncIterator<WatchBatch, WatchEnd | undefined> {
   readonly #prefix: string
   readonly #versions: Versions
-  readonly #hub: Hub
+  readonly #hub: WatchHub
   readonly #channel: WatchChannel
   #cursor: number
   #live = false
   #progressAsked = false
 
-  constructor(prefix: string, { versions, hub }: { versions: Versions; hub: Hub }, options: WatchOptions) {
+  constructor(prefix: string, { versions, hub }: { versions: Versions; hub: WatchHub }, options: WatchOptions) {
     this.#prefix = prefix
     this.#versions = versions
     this.#hub = hub

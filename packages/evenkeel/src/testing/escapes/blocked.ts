@@ -17,10 +17,10 @@ const numbers = new Int32Array(shared, 0, 4)
 const bytes = new Uint8Array(shared, 16)
 const encoder = new TextEncoder()
 let watcher: Worker | undefined
-let doing = ''
-let reconcile = ''
+let lastAction = ''
+let lastReconcile = ''
 
-const code = `
+const watchdogCode = `
 const { workerData: { shared, pid } } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
 const numbers = new Int32Array(shared, 0, 4)
@@ -39,10 +39,10 @@ for (;;) {
 `
 
 /** Watches until told otherwise; not under a debugger, where it is a person who holds things up. @returns what ends it */
-export function watchBlocking({ blockedMs = limitMs }: { blockedMs?: number | undefined } = {}): () => void {
+export function startHangWatchdog({ blockedMs = limitMs }: { blockedMs?: number | undefined } = {}): () => void {
   if (blockedMs === 0 || debuggerUrl() !== undefined) return () => undefined
   if (!watcher) {
-    watcher = new Worker(code, { eval: true, workerData: { shared, pid: process.pid } })
+    watcher = new Worker(watchdogCode, { eval: true, workerData: { shared, pid: process.pid } })
     watcher.unref()
   }
   const before = Atomics.exchange(numbers, 1, blockedMs)
@@ -52,22 +52,22 @@ export function watchBlocking({ blockedMs = limitMs }: { blockedMs?: number | un
 }
 
 /** The world moves: what it does now. */
-export function moving(actor: string, what: string): void {
+export function noteAction(actor: string, what: string): void {
   Atomics.add(numbers, 0, 1)
-  doing = `${actor}: ${what}`
-  tell()
+  lastAction = `${actor}: ${what}`
+  publishActivity()
 }
 
 /** A reconcile begins. */
-export function reconciling(controller: string, key: string): void {
-  reconcile = `${controller} ${key}`
-  tell()
+export function noteReconcile(controller: string, key: string): void {
+  lastReconcile = `${controller} ${key}`
+  publishActivity()
 }
 
 /** What is going on, for the other thread. */
-function tell(): void {
+function publishActivity(): void {
   const { written } = encoder.encodeInto(
-    `  it began to reconcile ${reconcile}; the last thing that happened was ${doing}`,
+    `  it began to reconcile ${lastReconcile}; the last thing that happened was ${lastAction}`,
     bytes,
   )
   Atomics.store(numbers, 2, written)

@@ -5,10 +5,10 @@
  * are given from the simulation all the same, so that the rest can go on; that they were taken is told once for each
  * place.
  */
-import { randomFraction, replaceMachine } from '#base'
+import { randomFraction, overrideGlobals } from '#base'
 import type { Random } from '#base'
-import type { Life } from '../life/life.ts'
-import { currentLife } from '../life/life.ts'
+import type { SimulatedProcess } from '../life/life.ts'
+import { currentProcess } from '../life/life.ts'
 import { originOf } from '../life/origin.ts'
 import { watchResources } from './resources.ts'
 
@@ -25,7 +25,7 @@ interface GuardOptions {
   readonly random: Random
   onEscape(escape: Escape): void
   /** A program ends the process. */
-  onExit(life: Life | undefined, code: unknown): void
+  onExit(life: SimulatedProcess | undefined, code: unknown): void
 }
 
 /** What is thrown in the place of the end of the process. */
@@ -37,8 +37,8 @@ class ProcessEnd extends Error {
 export function guardMachine({ isFollowed, random, onEscape, onExit }: GuardOptions): () => void {
   const told = new Set<string>()
   /** The life whose code is running, if it is the user's code and not ours. */
-  const escaping = (what: string): Life | undefined => {
-    const life = currentLife()
+  const escaping = (what: string): SimulatedProcess | undefined => {
+    const life = currentProcess()
     const origin = life && originOf({ direct: true })
     if (!life || origin === undefined) return undefined
     if (!told.has(`${what} ${origin}`)) onEscape({ what, origin })
@@ -46,7 +46,7 @@ export function guardMachine({ isFollowed, random, onEscape, onExit }: GuardOpti
     return life
   }
   const stopWatching = isFollowed ? watchResources(escaping) : () => undefined
-  const putBack = replaceMachine({
+  const putBack = overrideGlobals({
     timer: (kind, delayMs, callback) => {
       const life = escaping(kind)
       if (!life) return undefined
@@ -69,7 +69,7 @@ export function guardMachine({ isFollowed, random, onEscape, onExit }: GuardOpti
       escaping('fetch')
     },
     exit: (code) => {
-      onExit(currentLife(), code)
+      onExit(currentProcess(), code)
       throw new ProcessEnd(`process.exit(${String(code)})`)
     },
   })

@@ -7,7 +7,7 @@
  */
 import { createHook } from 'node:async_hooks'
 
-const names: Readonly<Record<string, string>> = {
+const resourceNames: Readonly<Record<string, string>> = {
   Timeout: 'a timer',
   TCPWRAP: 'a connection',
   PIPEWRAP: 'a connection',
@@ -31,7 +31,7 @@ export function watchResources(taken: (what: string) => void): () => void {
   let isTelling = false
   const hook = createHook({
     init(_, type) {
-      const what = names[type]
+      const what = resourceNames[type]
       if (what === undefined || isTelling) return
       isTelling = true
       try {

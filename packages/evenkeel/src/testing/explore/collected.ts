@@ -27,7 +27,7 @@ export interface Failure extends Finding {
   readonly foundAt: number
 }
 
-export class Collected {
+export class FailureCollection {
   readonly #scenario: Pick<Scenario, 'exceptions'>
   readonly #failures = new Map<string, Failure>()
   #schedules = 0
@@ -45,7 +45,7 @@ export class Collected {
     const told = new Set<string>()
     for (const finding of findings) {
       const key = `${finding.rule} ${finding.about}`
-      if (told.has(key) || isMeant(finding, this.#scenario)) continue
+      if (told.has(key) || isExempt(finding, this.#scenario)) continue
       told.add(key)
       const known = this.#failures.get(key)
       if (known) this.#failures.set(key, { ...known, seen: known.seen + 1 })
@@ -61,13 +61,13 @@ export class Collected {
   }
 
   /** Replaces a failure by the same one, better told. */
-  retell({ rule, about }: Pick<Failure, 'rule' | 'about'>, better: Failure): void {
+  replace({ rule, about }: Pick<Failure, 'rule' | 'about'>, better: Failure): void {
     this.#failures.set(`${rule} ${about}`, better)
   }
 }
 
 /** Whether the scenario says that this is as it should be. */
-export function isMeant({ rule, about }: Finding, { exceptions = [] }: Pick<Scenario, 'exceptions'>): boolean {
+export function isExempt({ rule, about }: Finding, { exceptions = [] }: Pick<Scenario, 'exceptions'>): boolean {
   return exceptions.some(
     (exception) => exception.rule === rule && (exception.about === undefined || about.includes(exception.about)),
   )

@@ -13,17 +13,17 @@ import type { Finding } from '../rules/finding.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import { compareSnapshots } from '../state/compare.ts'
 import type { Snapshot } from '../state/normalize.ts'
-import { Collected } from './collected.ts'
+import { FailureCollection } from './collected.ts'
 import type { Failure } from './collected.ts'
-import { openLanes } from './cores/lanes.ts'
-import { CoverageCount } from './coverage/coverage.ts'
+import { openWorkers } from './cores/lanes.ts'
+import { CoverageCounter } from './coverage/coverage.ts'
 import type { Coverage } from './coverage/coverage.ts'
 import { planPairs } from './deep/pairs.ts'
 import { drawSchedule } from './deep/swarm.ts'
 import { runSchedule } from './run-schedule.ts'
 import { Session } from './session.ts'
-import { tellAll } from './told/tell.ts'
-import { Tour } from './tour.ts'
+import { describeFailures } from './told/tell.ts'
+import { TierRunner } from './tour.ts'
 import type { Progress, Stopped, Tier, TierResult } from './tour.ts'
 
 /** The program: declarations, or a function that makes them for every life of a process. */
@@ -102,24 +102,24 @@ export async function explore<Outside extends object = object>(options: ExploreO
   const making = { seed, profile: profiles[profile], isDeep: tier >= 2 }
   const session = await Session.open(scenario, making)
   const { first } = session
-  const collected = new Collected(scenario)
-  const coverage = new CoverageCount(first)
+  const collected = new FailureCollection(scenario)
+  const coverage = new CoverageCounter(first)
   coverage.add([], session.exercised(first))
   collected.add([], first.findings)
   await checkRepeats(session, collected)
-  const lanes = await openLanes(session, {
+  const lanes = await openWorkers(session, {
     ...options,
     session: making,
     isWorth: tier > 0 && session.singles.length > 0,
   })
-  const tour = new Tour({ ...options, clock, runner: lanes.runner, collected, coverage })
+  const tour = new TierRunner({ ...options, clock, runner: lanes.runner, collected, coverage })
   try {
-    await goDeeper(tour, session, { tier, seed, seeds: options.seeds ?? 1000 })
+    await runTiers(tour, session, { tier, seed, seeds: options.seeds ?? 1000 })
   } finally {
     await lanes.close()
   }
-  await tellAll(collected, session, { stories })
-  const count = (type: string): number => first.points.filter((point) => point.type === type).length
+  await describeFailures(collected, session, { stories })
+  const count = (type: string): number => first.interactions.filter((point) => point.type === type).length
   return {
     scenario: scenario.name,
     seed,
@@ -132,7 +132,7 @@ export async function explore<Outside extends object = object>(options: ExploreO
     coverage: coverage.result,
     effects: count('effect'),
     looks: count('look'),
-    cores: lanes.runner.lanes,
+    cores: lanes.runner.workers,
     ...(lanes.why !== undefined && { whyOneCore: lanes.why }),
     ms: Math.round(clock.monotonic() - startedAtMs),
     hash: first.trace.hash,
@@ -150,8 +150,8 @@ export function scenarioOf<Outside extends object>({
 }
 
 /** Tier by tier, as far as was asked for. */
-async function goDeeper(
-  tour: Tour,
+async function runTiers(
+  tour: TierRunner,
   { singles }: Session,
   { tier, seed, seeds }: { tier: Tier; seed: string; seeds: number },
 ): Promise<void> {
@@ -164,7 +164,7 @@ async function goDeeper(
   if (tier < 2) return
   const { pairs, pruned } = planPairs(
     singles,
-    outcomes.map(({ nexts }) => nexts),
+    outcomes.map(({ nextDeviations: nexts }) => nexts),
   )
   await tour.run(2, pairs, {
     pruned: outcomes.reduce((sum, outcome) => sum + outcome.pruned, pruned),
@@ -196,13 +196,13 @@ function checkNumbers(
 }
 
 /** The same schedule must give the same trace: if not, something of the program lives outside its process. */
-async function checkRepeats({ first, base }: Session, collected: Collected): Promise<void> {
+async function checkRepeats({ first, base }: Session, collected: FailureCollection): Promise<void> {
   const second = await runSchedule({ ...base, deviations: [], keepsTrace: true })
   if (
     second.trace.hash === first.trace.hash &&
-    second.rests.every(
+    second.quietStates.every(
       ({ objects, outside }, index) =>
-        isSame(objects, first.rests[index]?.objects) && isSame(outside, first.rests[index]?.outside),
+        isSame(objects, first.quietStates[index]?.objects) && isSame(outside, first.quietStates[index]?.outside),
     )
   )
     return

@@ -14,7 +14,7 @@ export function kindsOf(scenario: Scenario): Kind[] {
     clock,
     random: new SeededRandom('kinds'),
   })
-  const declarations = made(() =>
+  const declarations = callFactory(() =>
     scenario.controllers({
       outside: scenario.outside?.({ clock }) ?? {},
       clock,
@@ -37,7 +37,7 @@ export function kindsOf(scenario: Scenario): Kind[] {
 }
 
 /** @throws {RangeError} when the factory throws: then there is nothing to explore. */
-function made<T>(make: () => T): T {
+function callFactory<T>(make: () => T): T {
   try {
     return make()
   } catch (error) {

@@ -6,34 +6,34 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
-import type { Deviation, Place } from '../faults/deviation.ts'
+import type { Deviation, SchedulePoint } from '../faults/deviation.ts'
 import type { World } from '../world/world.ts'
-import { objectsAtRest, placeOf, restsOf } from './objects-at.ts'
+import { objectsAtQuiet, objectReferenceOf, quietIndexesOf } from './objects-at.ts'
 
 /** More are left out: the first ones are those that differ most. */
 const perPropertyMax = 3
 
-export function planWishes(world: World): Deviation[] {
+export function planSpecChanges(world: World): Deviation[] {
   const found = new Map<string, Deviation[]>()
-  for (const index of restsOf(world)) {
-    const wished = objectsAtRest(world, index).filter(
-      (object) => world.facts.view.isReconciled(object) && object.metadata.deletionTimestamp === undefined,
+  for (const index of quietIndexesOf(world)) {
+    const wished = objectsAtQuiet(world, index).filter(
+      (object) => world.facts.state.isReconciled(object) && object.metadata.deletionTimestamp === undefined,
     )
     const all = wished.flatMap((object) =>
       amendments(object, schemaOf(world, object)).map((spec) => ({ object, spec })),
     )
     for (const { object, spec } of all) {
       const key = `${object.kind} ${JSON.stringify(spec)}`
-      if (!found.has(key)) found.set(key, amending(object, spec, index))
+      if (!found.has(key)) found.set(key, deviationsFor(object, spec, index))
     }
   }
   return [...found.values()].flat()
 }
 
 /** Changed and changed back, or deleted later; what goes missing from a spec also just before its object is deleted. */
-function amending(object: UnstructuredObject, spec: JsonObject, index: number): Deviation[] {
-  const at: Place = { type: 'quiet', index }
-  const deed = { type: 'amend', object: placeOf(object), spec } as const
+function deviationsFor(object: UnstructuredObject, spec: JsonObject, index: number): Deviation[] {
+  const at: SchedulePoint = { type: 'quiet', index }
+  const deed = { type: 'amend', object: objectReferenceOf(object), spec } as const
   return [
     { at, deed: { ...deed, then: 'back' } },
     { at, deed: { ...deed, then: 'later' } },
@@ -129,7 +129,7 @@ function otherMaps(
 }
 
 function schemaOf(world: World, object: UnstructuredObject): JsonObject {
-  const kind = world.facts.view.declarations
+  const kind = world.facts.state.declarations
     .map((declaration) => declaration.for)
     .find((one) => one.kind === object.kind && one.apiVersion === object.apiVersion)
   const properties = kind?.schema?.['properties']

@@ -5,55 +5,57 @@
  * Between two of them nothing changes but what is on its way, and that is what held events are for.
  */
 import { isJsonObject } from '#api'
-import type { Deed, Deviation, ObjectPlace, Place } from '../faults/deviation.ts'
-import type { Point } from '../life/effect.ts'
+import type { DeviationAction, Deviation, ObjectReference, SchedulePoint } from '../faults/deviation.ts'
+import type { Interaction } from '../life/effect.ts'
 import { bodyOf } from '../rules/request-body.ts'
 import type { World } from '../world/world.ts'
 import type { Profile } from '../faults/profile.ts'
-import { objectsAt, objectsAtRest, hasOwner, placeOf, restsOf } from './objects-at.ts'
-import { planWorld } from '../faults/plan-world.ts'
-import { planWishes } from './plan-wishes.ts'
+import { objectsAt, objectsAtQuiet, hasOwner, objectReferenceOf, quietIndexesOf } from './objects-at.ts'
+import { planWorldFaults } from '../faults/plan-world.ts'
+import { planSpecChanges } from './plan-wishes.ts'
 
-const start: Place = { type: 'start', index: 0 }
+const atStart: SchedulePoint = { type: 'start', index: 0 }
 
 /** What the undisturbed schedule showed. */
-interface Seen {
-  readonly points: readonly Point[]
+interface PlanInput {
+  readonly points: readonly Interaction[]
   readonly world: World
   readonly profile: Profile
 }
 
 /** Every single deviation, those that find most first. */
-export function planSingles(seen: Seen): Deviation[] {
+export function planSingles(seen: PlanInput): Deviation[] {
   const { world, profile } = seen
   const points = seen.points.filter(({ index }) => index >= 0)
   const effects = points.filter(({ type }) => type === 'effect')
   const looks = points.filter(({ type }) => type === 'look')
   const kinds = watchedResources(world)
   return [
-    ...effects.flatMap((point) => around(point)),
-    ...effects.flatMap((point) => foreign(point, world)),
-    ...effects.flatMap((point) => kinds.flatMap((resource) => [hold(point, resource), coalesce(point, resource)])),
-    ...looks.flatMap((point) => looking(point, points)),
-    ...forbidding(effects),
-    ...restsOf(world).flatMap((index) => resting(index, { world, kinds, profile })),
-    ...planWorld(world, points),
-    ...planWishes(world),
+    ...effects.flatMap((point) => effectFaults(point)),
+    ...effects.flatMap((point) => foreignActions(point, world)),
+    ...effects.flatMap((point) =>
+      kinds.flatMap((resource) => [holdEvents(point, resource), coalesceEvents(point, resource)]),
+    ),
+    ...looks.flatMap((point) => readFaults(point, points)),
+    ...permissionFaults(effects),
+    ...quietIndexesOf(world).flatMap((index) => quietFaults(index, { world, kinds, profile })),
+    ...planWorldFaults(world, points),
+    ...planSpecChanges(world),
     ...(world.options.scenario.leaderElection
       ? effects.map(({ index }): Deviation => ({
           at: { type: 'effect', index, when: 'after' },
           deed: { type: 'rival' },
         }))
       : []),
-    ...(hasManyWorkers(world) ? [{ at: start, deed: { type: 'serial' } } as const] : []),
-    { at: start, deed: { type: 'skew', offsetMs: 300_000 } },
-    { at: start, deed: { type: 'skew', offsetMs: -300_000 } },
+    ...(hasManyWorkers(world) ? [{ at: atStart, deed: { type: 'serial' } } as const] : []),
+    { at: atStart, deed: { type: 'skew', offsetMs: 300_000 } },
+    { at: atStart, deed: { type: 'skew', offsetMs: -300_000 } },
   ]
 }
 
 /** What can happen to one effect. */
-function around({ index, asked, call, request }: Point): Deviation[] {
-  const [before, after]: [Place, Place] = [
+function effectFaults({ index, requestInfo, call, request }: Interaction): Deviation[] {
+  const [before, after]: [SchedulePoint, SchedulePoint] = [
     { type: 'effect', index },
     { type: 'effect', index, when: 'after' },
   ]
@@ -69,32 +71,32 @@ function around({ index, asked, call, request }: Point): Deviation[] {
   const refusals: Deviation[] = [{ at: before, deed: { ...refuse(429, 'TooManyRequests'), retryAfterSeconds: 1 } }]
   // Creating something of a given name that is not there cannot be a conflict.
   // Nor can deleting something, unless a version is named.
-  if (canConflict(asked?.verb, request)) refusals.push({ at: before, deed: refuse(409, 'Conflict') })
-  else if (asked?.verb === 'create' && isNameless(request))
+  if (canConflict(requestInfo?.verb, request)) refusals.push({ at: before, deed: refuse(409, 'Conflict') })
+  else if (requestInfo?.verb === 'create' && isNameless(request))
     refusals.push({ at: before, deed: refuse(409, 'AlreadyExists') })
   return [...always, ...refusals]
 }
 
 /** What others can do to the objects in the world just before an effect. */
-function foreign({ index, step, asked }: Point, world: World): Deviation[] {
+function foreignActions({ index, step, requestInfo }: Interaction, world: World): Deviation[] {
   const found: Deviation[] = []
-  const at: Place = { type: 'effect', index }
-  const push = (type: 'delete' | 'recreate' | 'touch' | 'finalize' | 'terminate', object: ObjectPlace): void => {
+  const at: SchedulePoint = { type: 'effect', index }
+  const push = (type: 'delete' | 'recreate' | 'touch' | 'finalize' | 'terminate', object: ObjectReference): void => {
     found.push({ at, deed: { type, object } })
   }
   // What the effect itself did is not there yet.
   for (const object of objectsAt(world, step - 1)) {
-    const place = placeOf(object)
-    const isTarget = asked?.name === place.name && asked.namespace === place.namespace
-    if (world.facts.view.isReconciled(object))
+    const place = objectReferenceOf(object)
+    const isTarget = requestInfo?.name === place.name && requestInfo.namespace === place.namespace
+    if (world.facts.state.isReconciled(object))
       for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const) push(type, place)
     else if (isTarget) for (const type of ['delete', 'recreate', 'touch'] as const) push(type, place)
   }
   return [...found, { at, deed: { type: 'early' } }]
 }
 
-function looking({ index, call, step }: Point, points: readonly Point[]): Deviation[] {
-  const at: Place = { type: 'look', index }
+function readFaults({ index, call, step }: Interaction, points: readonly Interaction[]): Deviation[] {
+  const at: SchedulePoint = { type: 'look', index }
   const hasPast = points.some(
     (one) => call && one.type === 'effect' && one.call?.service === call.service && one.step < step,
   )
@@ -106,12 +108,12 @@ function looking({ index, call, step }: Point, points: readonly Point[]): Deviat
 }
 
 /** Each permission goes missing once, where it is first used and where it is last used. */
-function forbidding(effects: readonly Point[]): Deviation[] {
+function permissionFaults(effects: readonly Interaction[]): Deviation[] {
   const found = new Map<string, Deviation>()
   for (const which of ['first', 'last']) {
-    for (const { index, asked } of which === 'first' ? effects : [...effects].reverse()) {
-      if (!asked) continue
-      const { verb, resource } = asked
+    for (const { index, requestInfo } of which === 'first' ? effects : [...effects].reverse()) {
+      if (!requestInfo) continue
+      const { verb, resource } = requestInfo
       const key = `${which} ${verb} ${resource}`
       if (!found.has(key)) found.set(key, { at: { type: 'effect', index }, deed: { type: 'forbid', verb, resource } })
     }
@@ -119,29 +121,29 @@ function forbidding(effects: readonly Point[]): Deviation[] {
   return [...found.values()]
 }
 
-function canConflict(verb: string | undefined, request: Point['request']): boolean {
+function canConflict(verb: string | undefined, request: Interaction['request']): boolean {
   if (verb !== 'delete') return verb !== 'create'
   return request !== undefined && JSON.stringify(bodyOf(request) ?? null).includes('resourceVersion')
 }
 
-function isNameless(request: Point['request']): boolean {
+function isNameless(request: Interaction['request']): boolean {
   const body = request && bodyOf(request)
   return isJsonObject(body) && isJsonObject(body['metadata']) && body['metadata']['name'] === undefined
 }
 
 function hasManyWorkers(world: World): boolean {
-  return world.facts.view.declarations.some(({ concurrency = 1 }) => concurrency > 1)
+  return world.facts.state.declarations.some(({ concurrency = 1 }) => concurrency > 1)
 }
 
-interface RestingOptions {
+interface QuietFaultsOptions {
   readonly world: World
   readonly kinds: readonly string[]
   readonly profile: Profile
 }
 
 /** What can happen while everything rests. */
-function resting(index: number, { world, kinds, profile }: RestingOptions): Deviation[] {
-  const at: Place = { type: 'quiet', index }
+function quietFaults(index: number, { world, kinds, profile }: QuietFaultsOptions): Deviation[] {
+  const at: SchedulePoint = { type: 'quiet', index }
   const found: Deviation[] = [
     { at, deed: { type: 'crash' } },
     { at, deed: { type: 'silence' } },
@@ -155,9 +157,9 @@ function resting(index: number, { world, kinds, profile }: RestingOptions): Devi
         { at, deed: { type: 'stale', back } },
         ...kinds.map((resource): Deviation => ({ at, deed: { type: 'stale', back, resource } })),
       )
-  for (const object of objectsAtRest(world, index)) {
-    const place = placeOf(object)
-    if (world.facts.view.isReconciled(object))
+  for (const object of objectsAtQuiet(world, index)) {
+    const place = objectReferenceOf(object)
+    if (world.facts.state.isReconciled(object))
       for (const type of ['delete', 'recreate', 'touch', 'finalize', 'terminate'] as const)
         found.push({ at, deed: { type, object: place } })
     else if (hasOwner(object))
@@ -167,21 +169,21 @@ function resting(index: number, { world, kinds, profile }: RestingOptions): Devi
   return found
 }
 
-function hold({ index }: Point, resource: string): Deviation {
+function holdEvents({ index }: Interaction, resource: string): Deviation {
   return { at: { type: 'effect', index }, deed: { type: 'hold', resource } }
 }
 
-function coalesce({ index }: Point, resource: string): Deviation {
+function coalesceEvents({ index }: Interaction, resource: string): Deviation {
   return { at: { type: 'effect', index }, deed: { type: 'coalesce', resource } }
 }
 
-function refuse(status: number, reason: string): Extract<Deed, { type: 'refuse' }> {
+function refuse(status: number, reason: string): Extract<DeviationAction, { type: 'refuse' }> {
   return { type: 'refuse', status, reason }
 }
 
 function watchedResources(world: World): string[] {
   const found = new Set<string>()
-  for (const life of world.lives)
-    for (const resource of life.line.watched) if (resource !== 'leases') found.add(resource)
+  for (const life of world.processes)
+    for (const resource of life.network.watched) if (resource !== 'leases') found.add(resource)
   return [...found]
 }

@@ -9,18 +9,18 @@ import { runSchedule } from './run-schedule.ts'
 /** @param first the undisturbed schedule of `base` */
 export async function referenceOf(
   first: World,
-  base: Pick<WorldOptions, 'scenario' | 'ground' | 'seed' | 'profile'>,
+  base: Pick<WorldOptions, 'scenario' | 'initialState' | 'seed' | 'profile'>,
 ): Promise<Reference> {
-  const isTimed = first.lives.some(({ manager }) =>
+  const isTimed = first.processes.some(({ manager }) =>
     manager?.ledger.entries().some(({ end }) => end?.afterMs !== undefined),
   )
   const patient =
-    isTimed && !first.restless
+    isTimed && !first.nonConvergence
       ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, deed: { type: 'wait' } }] })
       : undefined
-  const lucky = first.restless ? undefined : await runSchedule({ ...base, deviations: [], chance: 'other' })
-  return new Reference(first.rests, {
-    ...(patient && { patient: patient.rests }),
-    ...(lucky && { lucky: lucky.rests }),
+  const lucky = first.nonConvergence ? undefined : await runSchedule({ ...base, deviations: [], chance: 'other' })
+  return new Reference(first.quietStates, {
+    ...(patient && { patient: patient.quietStates }),
+    ...(lucky && { lucky: lucky.quietStates }),
   })
 }

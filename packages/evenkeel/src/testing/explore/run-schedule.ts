@@ -3,22 +3,22 @@
  */
 import { SeededRandom } from '#base'
 import { guardMachine } from '../escapes/guard.ts'
-import { followNoRun } from '../life/began.ts'
-import { watchBlocking } from '../escapes/blocked.ts'
-import { followNobody } from '../life/life.ts'
+import { stopTrackingRuns } from '../life/began.ts'
+import { startHangWatchdog } from '../escapes/blocked.ts'
+import { stopTrackingProcesses } from '../life/life.ts'
 import { allRules } from '../rules/index.ts'
 import { World } from '../world/world.ts'
 import type { WorldOptions } from '../world/world.ts'
-import { catchUnhandled } from './unhandled.ts'
+import { catchUnhandledRejections } from './unhandled.ts'
 
 export async function runSchedule(
   options: Omit<WorldOptions, 'rules'> & Partial<Pick<WorldOptions, 'rules'>>,
 ): Promise<World> {
   const world = await World.open({ rules: allRules, ...options })
-  const stopCatching = catchUnhandled((error) => {
+  const stopCatching = catchUnhandledRejections((error) => {
     world.unhandled.push({ error })
   })
-  const stopWatching = watchBlocking(options.scenario)
+  const stopWatching = startHangWatchdog(options.scenario)
   const stopGuarding = guardMachine({
     isFollowed: options.reference === undefined,
     random: new SeededRandom(`${options.seed} machine`),
@@ -26,7 +26,7 @@ export async function runSchedule(
       world.escapes.push(escape)
     },
     onExit: (from, code) => {
-      const life = from ?? world.lives.findLast(({ isDead }) => !isDead)
+      const life = from ?? world.processes.findLast(({ isDead }) => !isDead)
       world.ends.push({ life: life?.name ?? '', error: new Error(`process.exit(${String(code)}) was called`) })
       if (life) world.kill(life)
     },
@@ -37,8 +37,8 @@ export async function runSchedule(
     world.close()
     stopGuarding()
     stopWatching()
-    followNoRun()
-    if (options.reference === undefined) followNobody()
+    stopTrackingRuns()
+    if (options.reference === undefined) stopTrackingProcesses()
     stopCatching()
   }
   return world

@@ -10,15 +10,15 @@ import { allRules } from '../rules/index.ts'
 import type { Finding } from '../rules/finding.ts'
 import type { Scenario } from '../scenario/scenario.ts'
 import type { Reference } from '../state/reference.ts'
-import { makeGround } from '../world/ground.ts'
-import type { Ground } from '../world/ground.ts'
+import { buildInitialState } from '../world/ground.ts'
+import type { InitialState } from '../world/ground.ts'
 import type { World } from '../world/world.ts'
-import { isMeant } from './collected.ts'
-import { exercisedIn } from './coverage/opportunities.ts'
-import { fingerprinting } from './deep/fingerprint.ts'
-import type { Prints } from './deep/fingerprint.ts'
-import { planNexts } from './deep/pairs.ts'
-import type { Next } from './deep/pairs.ts'
+import { isExempt } from './collected.ts'
+import { exercisedRules } from './coverage/opportunities.ts'
+import { fingerprintRule } from './deep/fingerprint.ts'
+import type { Fingerprints } from './deep/fingerprint.ts'
+import { planNextDeviations } from './deep/pairs.ts'
+import type { NextDeviation } from './deep/pairs.ts'
 import { kindsOf } from './kinds-of.ts'
 import { referenceOf } from './reference-of.ts'
 import { runSchedule } from './run-schedule.ts'
@@ -31,34 +31,34 @@ export interface SessionOptions {
 }
 
 /** One schedule to run. */
-export interface Job {
+export interface ScheduleJob {
   readonly deviations: readonly Deviation[]
   /** Also say what could come next. */
-  readonly wantsNexts: boolean
+  readonly wantsNextDeviations: boolean
 }
 
 /** What came of it; plain data, for it may come from another process. */
-export interface Outcome {
+export interface ScheduleOutcome {
   readonly findings: readonly Finding[]
   readonly hash: string
   /** Rules that had something to judge for the first time in this process. */
   readonly exercised: readonly string[]
-  readonly nexts: readonly Next[]
+  readonly nextDeviations: readonly NextDeviation[]
   /** How many that could come next have been tried alone. */
   readonly pruned: number
 }
 
 /** Runs schedules, some at a time. */
-export interface Runner {
-  readonly lanes: number
-  run(job: Job): Promise<Outcome>
+export interface ScheduleRunner {
+  readonly workers: number
+  run(job: ScheduleJob): Promise<ScheduleOutcome>
 }
 
-export class Session implements Runner {
-  readonly lanes = 1
+export class Session implements ScheduleRunner {
+  readonly workers = 1
   readonly base: {
     readonly scenario: Scenario
-    readonly ground: Ground
+    readonly initialState: InitialState
     readonly seed: string
     readonly profile: Profile
   }
@@ -66,7 +66,7 @@ export class Session implements Runner {
   readonly first: World
   readonly reference: Reference
   /** Everything that can go wrong alone. */
-  readonly singles: readonly Next[]
+  readonly singles: readonly NextDeviation[]
   readonly #tried: ReadonlySet<string>
   readonly #exercised = new Set<string>()
 
@@ -80,54 +80,59 @@ export class Session implements Runner {
 
   /** @throws {RangeError} when the scenario cannot be played. */
   static async open(scenario: Scenario, { seed, profile, isDeep }: SessionOptions): Promise<Session> {
-    const base = { scenario, seed, profile, ground: await makeGround(scenario, { kinds: kindsOf(scenario), seed }) }
-    const prints: Prints = new Map()
+    const base = {
+      scenario,
+      seed,
+      profile,
+      initialState: await buildInitialState(scenario, { kinds: kindsOf(scenario), seed }),
+    }
+    const prints: Fingerprints = new Map()
     const first = await runSchedule({
       ...base,
       deviations: [],
       keepsTrace: true,
-      ...(isDeep && { rules: [...allRules, fingerprinting(prints)] }),
+      ...(isDeep && { rules: [...allRules, fingerprintRule(prints)] }),
     })
-    refuseBroken(first)
+    checkPlayable(first)
     // Who never rests undisturbed has said enough.
-    const singles = first.restless ? [] : planNexts(first, { prints })
+    const singles = first.nonConvergence ? [] : planNextDeviations(first, { prints })
     return new Session(base, { first, singles, reference: await referenceOf(first, base) })
   }
 
-  async run({ deviations, wantsNexts }: Job): Promise<Outcome> {
-    const prints: Prints = new Map()
+  async run({ deviations, wantsNextDeviations: wantsNexts }: ScheduleJob): Promise<ScheduleOutcome> {
+    const prints: Fingerprints = new Map()
     const world = await runSchedule({
       ...this.base,
       deviations,
       reference: this.reference,
-      ...(wantsNexts && { rules: [...allRules, fingerprinting(prints)] }),
+      ...(wantsNexts && { rules: [...allRules, fingerprintRule(prints)] }),
     })
     const isWrong =
-      world.restless !== undefined ||
-      world.findings.some((finding) => finding.severity !== 'info' && !isMeant(finding, this.base.scenario))
+      world.nonConvergence !== undefined ||
+      world.findings.some((finding) => finding.severity !== 'info' && !isExempt(finding, this.base.scenario))
     // What has gone wrong already is not made worse.
-    const all = wantsNexts && !isWrong ? planNexts(world, { prints, first: deviations[0] }) : []
+    const all = wantsNexts && !isWrong ? planNextDeviations(world, { prints, first: deviations[0] }) : []
     const tried = new Set(this.#tried)
     const nexts = all.filter(({ key }) => tried.size < tried.add(key).size)
     return {
       findings: world.findings,
       hash: world.trace.hash,
       exercised: this.exercised(world),
-      nexts,
+      nextDeviations: nexts,
       pruned: all.length - nexts.length,
     }
   }
 
   /** Rules that have something to judge in this world and had not before. */
   exercised(world: World): readonly string[] {
-    const found = exercisedIn(world, this.#exercised)
+    const found = exercisedRules(world, this.#exercised)
     for (const rule of found) this.#exercised.add(rule)
     return found
   }
 }
 
 /** A scenario whose own steps fail says nothing about its controllers. @throws {RangeError} */
-function refuseBroken({ stepErrors, options: { scenario } }: World): void {
+function checkPlayable({ stepErrors, options: { scenario } }: World): void {
   const [first] = stepErrors
   if (first)
     throw new RangeError(

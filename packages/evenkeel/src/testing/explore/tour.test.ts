@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { deferred, settle, SimulatedClock } from '#base'
+import { deferred, flushTasks, SimulatedClock } from '#base'
 import type { Deviation } from '../faults/deviation.ts'
 import type { Finding } from '../rules/finding.ts'
-import { Collected } from './collected.ts'
-import { CoverageCount } from './coverage/coverage.ts'
-import type { Outcome, Runner } from './session.ts'
-import { Tour } from './tour.ts'
+import { FailureCollection } from './collected.ts'
+import { CoverageCounter } from './coverage/coverage.ts'
+import type { ScheduleOutcome, ScheduleRunner } from './session.ts'
+import { TierRunner } from './tour.ts'
 import type { Progress } from './tour.ts'
 
-const nothing: Outcome = { findings: [], hash: '', exercised: [], nexts: [], pruned: 0 }
+const nothing: ScheduleOutcome = { findings: [], hash: '', exercised: [], nextDeviations: [], pruned: 0 }
 
 function finding(about: string): Finding {
   return { rule: 'state', severity: 'error', about, message: about, step: 1 }
@@ -19,29 +19,29 @@ function schedule(index: number): readonly Deviation[] {
 }
 
 /** Says of each schedule what is asked for; the later ones come first. */
-function backwards(lanes: number, say: (index: number) => Outcome): Runner {
+function backwards(lanes: number, say: (index: number) => ScheduleOutcome): ScheduleRunner {
   const waiting: (() => void)[] = []
   return {
-    lanes,
+    workers: lanes,
     async run({ deviations }) {
       const mine = deferred<void>()
       waiting.unshift(() => {
         mine.resolve()
       })
       if (waiting.length >= lanes) for (const one of waiting.splice(0)) one()
-      await Promise.race([mine.promise, settle()])
+      await Promise.race([mine.promise, flushTasks()])
       return say(deviations[0]?.at.index ?? 0)
     },
   }
 }
 
 function tourOf(
-  runner: Runner,
-  more: Partial<ConstructorParameters<typeof Tour>[0]> = {},
-): { tour: Tour; collected: Collected } {
-  const collected = new Collected({})
-  const coverage = new CoverageCount({ points: [], restSteps: [], lives: [] } as never)
-  return { collected, tour: new Tour({ runner, collected, coverage, clock: new SimulatedClock(), ...more }) }
+  runner: ScheduleRunner,
+  more: Partial<ConstructorParameters<typeof TierRunner>[0]> = {},
+): { tour: TierRunner; collected: FailureCollection } {
+  const collected = new FailureCollection({})
+  const coverage = new CoverageCounter({ points: [], quietSteps: [], processes: [] } as never)
+  return { collected, tour: new TierRunner({ runner, collected, coverage, clock: new SimulatedClock(), ...more }) }
 }
 
 const ten = Array.from({ length: 10 }, (_, index) => schedule(index))
@@ -80,8 +80,8 @@ describe('Tour', () => {
 
   test('ends when the time is over, when there were enough, and when it is told to, and says which', async () => {
     const clock = new SimulatedClock()
-    const slow: Runner = {
-      lanes: 1,
+    const slow: ScheduleRunner = {
+      workers: 1,
       run: async () => {
         await clock.advance(100)
         return nothing
@@ -102,7 +102,7 @@ describe('Tour', () => {
     const clock = new SimulatedClock()
     const { tour } = tourOf(
       {
-        lanes: 1,
+        workers: 1,
         run: async () => {
           await clock.advance(100)
           return nothing
@@ -117,7 +117,7 @@ describe('Tour', () => {
   })
 
   test('gives a tier its share of the schedules, and goes on with the next one', async () => {
-    const { tour } = tourOf({ lanes: 1, run: () => Promise.resolve(nothing) }, { schedulesMax: 8 })
+    const { tour } = tourOf({ workers: 1, run: () => Promise.resolve(nothing) }, { schedulesMax: 8 })
     await tour.run(2, ten, { share: 0.5 })
     await tour.run(3, ten)
     expect(tour.tiers.map(({ done }) => done)).toEqual([4, 4])
@@ -129,7 +129,7 @@ describe('Tour', () => {
     const heard: Progress[] = []
     const { tour } = tourOf(
       {
-        lanes: 1,
+        workers: 1,
         run: async () => {
           await clock.advance(50)
           return nothing

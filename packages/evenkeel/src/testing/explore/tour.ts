@@ -7,9 +7,9 @@
 import type { Clock } from '#base'
 import type { Deviation } from '../faults/deviation.ts'
 import type { Finding } from '../rules/finding.ts'
-import type { Collected } from './collected.ts'
-import type { CoverageCount } from './coverage/coverage.ts'
-import type { Outcome, Runner } from './session.ts'
+import type { FailureCollection } from './collected.ts'
+import type { CoverageCounter } from './coverage/coverage.ts'
+import type { ScheduleOutcome, ScheduleRunner } from './session.ts'
 
 export type Tier = 0 | 1 | 2 | 3
 
@@ -40,10 +40,10 @@ export interface TierResult {
 /** Why an exploration ended before it was over. */
 export type Stopped = 'budget' | 'schedules' | 'signal' | 'found'
 
-interface TourOptions {
-  readonly runner: Runner
-  readonly collected: Collected
-  readonly coverage: CoverageCount
+interface TierRunnerOptions {
+  readonly runner: ScheduleRunner
+  readonly collected: FailureCollection
+  readonly coverage: CoverageCounter
   readonly clock: Clock
   readonly budgetMs?: number | undefined
   readonly schedulesMax?: number | undefined
@@ -52,16 +52,16 @@ interface TourOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-export class Tour {
+export class TierRunner {
   readonly tiers: TierResult[] = []
-  readonly #options: TourOptions
+  readonly #options: TierRunnerOptions
   readonly #startedAtMs: number
   #schedules = 0
   #stopped: Stopped | undefined
   /** A tier has used up its share of the time, or of the schedules; others may go on. */
   #cut: Stopped | undefined
 
-  constructor(options: TourOptions) {
+  constructor(options: TierRunnerOptions) {
     this.#options = options
     this.#startedAtMs = options.clock.monotonic()
   }
@@ -84,9 +84,9 @@ export class Tour {
     tier: Tier,
     schedules: readonly (readonly Deviation[])[],
     { pruned = 0, wantsNexts = false, share = 1 }: { pruned?: number; wantsNexts?: boolean; share?: number } = {},
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly ScheduleOutcome[]> {
     const { runner, clock, budgetMs = Infinity, schedulesMax = Infinity } = this.#options
-    const [begun, taken] = [new Map<number, Outcome>(), [] as Outcome[]]
+    const [begun, taken] = [new Map<number, ScheduleOutcome>(), [] as ScheduleOutcome[]]
     const startedAtMs = clock.monotonic()
     const end = {
       ms: startedAtMs + share * (this.#startedAtMs + budgetMs - startedAtMs),
@@ -96,7 +96,7 @@ export class Tour {
     const lane = async (): Promise<void> => {
       while (next < schedules.length && !this.#isOver(next - taken.length, end)) {
         const index = next++
-        begun.set(index, await runner.run({ deviations: schedules[index] ?? [], wantsNexts }))
+        begun.set(index, await runner.run({ deviations: schedules[index] ?? [], wantsNextDeviations: wantsNexts }))
         for (
           let outcome = begun.get(taken.length);
           outcome && this.#stopped !== 'found';
@@ -109,12 +109,12 @@ export class Tour {
         }
       }
     }
-    await Promise.all(Array.from({ length: Math.min(runner.lanes, schedules.length) }, lane))
+    await Promise.all(Array.from({ length: Math.min(runner.workers, schedules.length) }, lane))
     this.tiers.push({ tier, planned: schedules.length, done: taken.length, pruned })
     return taken
   }
 
-  #take(deviations: readonly Deviation[], { findings, exercised }: Outcome): void {
+  #take(deviations: readonly Deviation[], { findings, exercised }: ScheduleOutcome): void {
     const { collected, coverage, until } = this.#options
     this.#schedules++
     collected.add(deviations, findings)

@@ -3,7 +3,7 @@
  *
  * Whoever else listens (a test runner) is put aside meanwhile.
  */
-export function catchUnhandled(heard: (error: unknown) => void): () => void {
+export function catchUnhandledRejections(heard: (error: unknown) => void): () => void {
   const others = process.listeners('unhandledRejection')
   process.removeAllListeners('unhandledRejection')
   process.on('unhandledRejection', heard)

@@ -7,7 +7,7 @@
 import type { JsonObject } from '#api'
 
 /** Where in a schedule. */
-export interface Place {
+export interface SchedulePoint {
   readonly type: 'effect' | 'look' | 'quiet' | 'start'
   readonly index: number
   /** @default 'before' */
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** An object by its resource, namespace and name. */
-export interface ObjectPlace {
+export interface ObjectReference {
   readonly apiVersion: string
   readonly kind: string
   readonly namespace: string
@@ -23,7 +23,7 @@ export interface ObjectPlace {
 }
 
 /** What happens there. */
-export type Deed =
+export type DeviationAction =
   /** The process dies and starts again. */
   | { readonly type: 'crash' }
   /** The process dies and stays down until everything is made well again. */
@@ -43,19 +43,19 @@ export type Deed =
   /** The user is faster: the next step is taken now. */
   | { readonly type: 'early' }
   /** Somebody deletes an object. */
-  | { readonly type: 'delete'; readonly object: ObjectPlace }
+  | { readonly type: 'delete'; readonly object: ObjectReference }
   /** Somebody deletes an object, and makes one of the same name anew. */
-  | { readonly type: 'recreate'; readonly object: ObjectPlace }
+  | { readonly type: 'recreate'; readonly object: ObjectReference }
   /** Somebody makes an object beside a child that looks like it, and is nobody's. */
-  | { readonly type: 'neighbour'; readonly object: ObjectPlace }
+  | { readonly type: 'neighbour'; readonly object: ObjectReference }
   /** Somebody else writes something of their own into an object: a label, an annotation. */
-  | { readonly type: 'touch'; readonly object: ObjectPlace }
+  | { readonly type: 'touch'; readonly object: ObjectReference }
   /** Somebody else has a finalizer on an object. */
-  | { readonly type: 'finalize'; readonly object: ObjectPlace }
+  | { readonly type: 'finalize'; readonly object: ObjectReference }
   /** Somebody whose finalizer holds an object deletes it: it stays a while, being deleted. */
-  | { readonly type: 'terminate'; readonly object: ObjectPlace }
+  | { readonly type: 'terminate'; readonly object: ObjectReference }
   /** Something changed in a child's spec behind the controller's back. */
-  | { readonly type: 'drift'; readonly object: ObjectPlace }
+  | { readonly type: 'drift'; readonly object: ObjectReference }
   /** The process is paused until its lease is over and another one works, then goes on. */
   | { readonly type: 'rival' }
   /** The process's clock is off; its time may also pass faster or slower than that of others. */
@@ -73,7 +73,7 @@ export type Deed =
   /** Somebody changes what is wished for; when everything has come to rest it is changed back or deleted, or it is deleted at once. */
   | {
       readonly type: 'amend'
-      readonly object: ObjectPlace
+      readonly object: ObjectReference
       readonly spec: JsonObject
       readonly then: 'back' | 'delete' | 'later'
     }
@@ -90,15 +90,15 @@ export type Deed =
   /** A webhook of somebody else adds something to every object of a kind. */
   | { readonly type: 'mutate'; readonly resource: string }
   /** Beside an object there is another one for which everything is refused, for good. */
-  | { readonly type: 'poison'; readonly object: ObjectPlace }
+  | { readonly type: 'poison'; readonly object: ObjectReference }
   /** Somebody takes something out of a service. */
   | { readonly type: 'vanish'; readonly service: string; readonly nth: number }
   /** What others depend on is deleted, and later they are. */
-  | { readonly type: 'deprive'; readonly object: ObjectPlace }
+  | { readonly type: 'deprive'; readonly object: ObjectReference }
 
 export interface Deviation {
-  readonly at: Place
-  readonly deed: Deed
+  readonly at: SchedulePoint
+  readonly deed: DeviationAction
 }
 
 /** `after effect 13: crash` */
@@ -109,7 +109,7 @@ export function describeDeviation({ at: { type, index, when = 'before' }, deed }
       : type === 'quiet'
         ? `when quiet for the ${index + 1}. time`
         : `${when} ${type} ${index}`
-  return `${where}: ${describeDeed(deed)}`
+  return `${where}: ${describeAction(deed)}`
 }
 
 const amendments = {
@@ -118,7 +118,7 @@ const amendments = {
   later: 'and later deletes it',
 }
 
-function describeDeed(deed: Deed): string {
+function describeAction(deed: DeviationAction): string {
   switch (deed.type) {
     case 'refuse':
       return `${deed.status} ${deed.reason}`

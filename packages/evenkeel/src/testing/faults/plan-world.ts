@@ -4,35 +4,35 @@
  * They last for a while, so one at the first and one at the last effect of each sort will do.
  */
 import type { UnstructuredObject } from '#api'
-import type { Point } from '../life/effect.ts'
-import { isWished } from '../state/normalize.ts'
+import type { Interaction } from '../life/effect.ts'
+import { isRelevant } from '../state/normalize.ts'
 import type { World } from '../world/world.ts'
-import type { Deviation, ObjectPlace, Place } from './deviation.ts'
+import type { Deviation, ObjectReference, SchedulePoint } from './deviation.ts'
 
-const start: Place = { type: 'start', index: 0 }
+const atStart: SchedulePoint = { type: 'start', index: 0 }
 
-export function planWorld(world: World, points: readonly Point[]): Deviation[] {
+export function planWorldFaults(world: World, points: readonly Interaction[]): Deviation[] {
   const effects = points.filter(({ type, index }) => type === 'effect' && index >= 0)
   return [
-    ...ends(effects).flatMap((point) => lasting(point)),
-    ...late(world),
-    ...installed(world).map((resource): Deviation => ({ at: start, deed: { type: 'absent', resource } })),
-    ...made(effects).map((resource): Deviation => ({ at: start, deed: { type: 'mutate', resource } })),
-    ...resting(world),
+    ...firstAndLastOf(effects).flatMap((point) => lastingFaults(point)),
+    ...lateStarts(world),
+    ...installedResources(world).map((resource): Deviation => ({ at: atStart, deed: { type: 'absent', resource } })),
+    ...writtenResources(effects).map((resource): Deviation => ({ at: atStart, deed: { type: 'mutate', resource } })),
+    ...quietFaults(world),
     ...(world.options.scenario.leaderElection
-      ? [1.2, 0.85].map((rate): Deviation => ({ at: start, deed: { type: 'skew', offsetMs: 0, rate } }))
+      ? [1.2, 0.85].map((rate): Deviation => ({ at: atStart, deed: { type: 'skew', offsetMs: 0, rate } }))
       : []),
   ]
 }
 
 /** The first and the last effect of each sort. */
-function ends(effects: readonly Point[]): Point[] {
-  const found = new Map<string, Point>()
+function firstAndLastOf(effects: readonly Interaction[]): Interaction[] {
+  const found = new Map<string, Interaction>()
   for (const which of ['first', 'last']) {
     for (const point of which === 'first' ? effects : [...effects].reverse()) {
-      const { asked, call } = point
-      const key = asked
-        ? `${which} ${asked.verb} ${asked.resource}/${asked.subresource}`
+      const { requestInfo, call } = point
+      const key = requestInfo
+        ? `${which} ${requestInfo.verb} ${requestInfo.resource}/${requestInfo.subresource}`
         : `${which} ${call?.service ?? ''}.${call?.method ?? ''}`
       if (!found.has(key)) found.set(key, point)
     }
@@ -40,8 +40,8 @@ function ends(effects: readonly Point[]): Point[] {
   return [...new Set(found.values())]
 }
 
-function lasting({ index, asked, call }: Point): Deviation[] {
-  const [at, after]: [Place, Place] = [
+function lastingFaults({ index, requestInfo, call }: Interaction): Deviation[] {
+  const [at, after]: [SchedulePoint, SchedulePoint] = [
     { type: 'effect', index },
     { type: 'effect', index, when: 'after' },
   ]
@@ -53,23 +53,24 @@ function lasting({ index, asked, call }: Point): Deviation[] {
     { at, deed: { type: 'refuse', status: 422, reason: 'Invalid' } },
     { at, deed: { type: 'refuse', status: 503, reason: 'ServiceUnavailable' } },
   ]
-  if (asked && asked.namespace !== '') found.push({ at, deed: { type: 'evict', namespace: asked.namespace } })
+  if (requestInfo && requestInfo.namespace !== '')
+    found.push({ at, deed: { type: 'evict', namespace: requestInfo.namespace } })
   return found
 }
 
 /** Whoever starts late finds the wishes and nothing else. */
-function late({
+function lateStarts({
   options: {
     scenario: { steps },
   },
 }: World): Deviation[] {
-  return steps.map((_, index): Deviation => ({ at: start, deed: { type: 'late', steps: index + 1 } }))
+  return steps.map((_, index): Deviation => ({ at: atStart, deed: { type: 'late', steps: index + 1 } }))
 }
 
 /** Kinds of the program that are no part of every server. */
-function installed({
+function installedResources({
   facts: {
-    view: { declarations },
+    state: { declarations },
   },
 }: World): string[] {
   return [
@@ -83,14 +84,14 @@ function installed({
 }
 
 /** Resources that the program writes; there, somebody else may have a say. */
-function made(effects: readonly Point[]): string[] {
+function writtenResources(effects: readonly Interaction[]): string[] {
   return [
     ...new Set(
-      effects.flatMap(({ asked }) =>
-        asked &&
-        asked.subresource === '' &&
-        (asked.verb === 'create' || asked.verb === 'update' || asked.verb === 'patch')
-          ? [asked.resource]
+      effects.flatMap(({ requestInfo }) =>
+        requestInfo &&
+        requestInfo.subresource === '' &&
+        (requestInfo.verb === 'create' || requestInfo.verb === 'update' || requestInfo.verb === 'patch')
+          ? [requestInfo.resource]
           : [],
       ),
     ),
@@ -98,25 +99,25 @@ function made(effects: readonly Point[]): string[] {
 }
 
 /** What can go, or be there, while everything rests; once for each thing. */
-function resting(world: World): Deviation[] {
+function quietFaults(world: World): Deviation[] {
   const found = new Map<string, Deviation>()
   const put = (key: string, deviation: Deviation): void => {
     if (!found.has(key)) found.set(key, deviation)
   }
-  for (const [index, step] of world.restSteps.slice(0, -1).entries()) {
-    const at: Place = { type: 'quiet', index }
-    const objects = objectsAt(world, step)
-    const hasParents = objects.some((object) => world.facts.view.isReconciled(object))
+  for (const [index, step] of world.quietSteps.slice(0, -1).entries()) {
+    const at: SchedulePoint = { type: 'quiet', index }
+    const objects = liveObjectsAt(world, step)
+    const hasParents = objects.some((object) => world.facts.state.isReconciled(object))
     for (const object of objects) {
-      const place = placeOf(object)
-      if (world.facts.view.isReconciled(object))
+      const place = referenceTo(object)
+      if (world.facts.state.isReconciled(object))
         put(`poison ${object.kind}`, { at, deed: { type: 'poison', object: place } })
       else if (hasParents && isNeeded(object, world))
         put(`deprive ${object.kind} ${place.name}`, { at, deed: { type: 'deprive', object: place } })
-      if (world.facts.view.isReconciled(object) && place.namespace !== '')
+      if (world.facts.state.isReconciled(object) && place.namespace !== '')
         put(`evict ${index} ${place.namespace}`, { at, deed: { type: 'evict', namespace: place.namespace } })
     }
-    for (const [service, count] of outside(world, index))
+    for (const [service, count] of externalCounts(world, index))
       for (let nth = 0; nth < Math.min(count, 2); nth++)
         put(`vanish ${index} ${service} ${nth}`, { at, deed: { type: 'vanish', service, nth } })
   }
@@ -127,20 +128,20 @@ function resting(world: World): Deviation[] {
 function isNeeded(object: UnstructuredObject, world: World): boolean {
   if (
     (object.metadata.ownerReferences ?? []).length > 0 ||
-    !isWished(object) ||
-    world.facts.madeBy(object) !== 'somebody'
+    !isRelevant(object) ||
+    world.facts.createdBy(object) !== 'somebody'
   )
     return false
   return (
-    world.points.some(({ asked }) => asked?.isRead && asked.name === object.metadata.name) ||
-    world.lives.some(({ line }) =>
+    world.interactions.some(({ requestInfo }) => requestInfo?.isRead && requestInfo.name === object.metadata.name) ||
+    world.processes.some(({ network: line }) =>
       [...line.watched].some((resource) => world.facts.kindOf(groupOf(object), resource) === object.kind),
     )
   )
 }
 
 /** How many things there are in each service. */
-function outside({ rests, services }: World, index: number): [string, number][] {
+function externalCounts({ quietStates: rests, services }: World, index: number): [string, number][] {
   return Object.keys(services).map((service) => [
     service,
     [...(rests[index]?.outside ?? [])]
@@ -149,9 +150,9 @@ function outside({ rests, services }: World, index: number): [string, number][] 
   ])
 }
 
-function objectsAt({ chronicle }: World, step: number): UnstructuredObject[] {
+function liveObjectsAt({ history }: World, step: number): UnstructuredObject[] {
   const now = new Map<string, UnstructuredObject>()
-  for (const { step: when, key, after } of chronicle.happenings) {
+  for (const { step: when, key, after } of history.events) {
     if (when > step) break
     if (after) now.set(key, after)
     else now.delete(key)
@@ -159,7 +160,11 @@ function objectsAt({ chronicle }: World, step: number): UnstructuredObject[] {
   return [...now.values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined)
 }
 
-function placeOf({ apiVersion, kind, metadata: { name = '', namespace = '' } }: UnstructuredObject): ObjectPlace {
+function referenceTo({
+  apiVersion,
+  kind,
+  metadata: { name = '', namespace = '' },
+}: UnstructuredObject): ObjectReference {
   return { apiVersion, kind, namespace, name }
 }
 

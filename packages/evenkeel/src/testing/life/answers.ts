@@ -5,7 +5,7 @@ import type { JsonObject } from '#api'
 import type { WireResponse } from '#wire'
 
 /** What is said instead of doing it. */
-export interface Refusal {
+export interface ErrorResponse {
   readonly status: number
   readonly reason: string
   readonly retryAfterSeconds?: number
@@ -14,13 +14,13 @@ export interface Refusal {
   readonly cause?: string
 }
 
-export function refusal({
+export function errorResponse({
   status,
   reason,
   retryAfterSeconds,
   message = `simulated: ${reason}`,
   cause,
-}: Refusal): WireResponse {
+}: ErrorResponse): WireResponse {
   const details: JsonObject = {
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(cause !== undefined && { causes: [{ reason: cause, message }] }),
@@ -46,7 +46,7 @@ export function refusal({
 }
 
 /** A watch is told that its version is too old. */
-export function gone(): WireResponse {
+export function expiredWatchResponse(): WireResponse {
   const object = {
     kind: 'Status',
     apiVersion: 'v1',

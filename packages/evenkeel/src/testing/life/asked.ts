@@ -5,7 +5,7 @@ import { parseResourcePath } from '#wire'
 import type { WireRequest } from '#wire'
 
 /** A request as stories tell it. */
-export interface Asked {
+export interface RequestInfo {
   readonly verb: string
   readonly group: string
   readonly resource: string
@@ -20,7 +20,7 @@ export interface Asked {
   readonly isDryRun: boolean
 }
 
-const quiet: ReadonlySet<string> = new Set([
+const uncountedResources: ReadonlySet<string> = new Set([
   'leases',
   'events',
   'selfsubjectaccessreviews',
@@ -30,7 +30,7 @@ const quiet: ReadonlySet<string> = new Set([
   'selfsubjectrulesreviews',
 ])
 
-export function readAsked({ method, target }: WireRequest): Asked {
+export function readRequestInfo({ method, target }: WireRequest): RequestInfo {
   const at = target.indexOf('?')
   const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
   const place = parseResourcePath(path)
@@ -52,7 +52,7 @@ export function readAsked({ method, target }: WireRequest): Asked {
   const verb = verbOf(method, { name, isWatch })
   const changes = method !== 'GET' && method !== 'HEAD'
   const isDryRun = query.includes('dryRun=')
-  const counts = !quiet.has(resource)
+  const counts = !uncountedResources.has(resource)
   return {
     verb,
     group,
@@ -68,7 +68,7 @@ export function readAsked({ method, target }: WireRequest): Asked {
 }
 
 /** `patch configmaps/status default/a` */
-export function describeAsked({ verb, resource, subresource, namespace, name }: Asked): string {
+export function describeRequest({ verb, resource, subresource, namespace, name }: RequestInfo): string {
   const what = subresource === '' ? resource : `${resource}/${subresource}`
   const where = [namespace, name].filter((part) => part !== '').join('/')
   return where === '' ? `${verb} ${what}` : `${verb} ${what} ${where}`

@@ -7,31 +7,33 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { BaseContext, ControllerDeclaration } from '#controller'
-import { reconciling } from '../escapes/blocked.ts'
-import type { Sight } from './sight.ts'
+import { noteReconcile } from '../escapes/blocked.ts'
+import type { ObservedState } from './sight.ts'
 
 /** For runs beside others: how much had arrived when they began. */
-const beside = new AsyncLocalStorage<number>()
+const concurrentRuns = new AsyncLocalStorage<number>()
 
 /** How much a process had been shown when the current run began; undefined outside of runs. */
-export function arrivedBefore({ alone }: Sight): number | undefined {
-  return beside.getStore() ?? alone
+export function arrivalsAtRunStart({ runStartArrivals: alone }: ObservedState): number | undefined {
+  return concurrentRuns.getStore() ?? alone
 }
 
 /** No run is followed any more, and nothing is paid for it. */
-export function followNoRun(): void {
-  beside.disable()
+export function stopTrackingRuns(): void {
+  concurrentRuns.disable()
 }
 
 /** The same controller, whose runs remember when they began. */
-export function remembering(declaration: ControllerDeclaration, sight: Sight): ControllerDeclaration {
+export function trackRuns(declaration: ControllerDeclaration, observed: ObservedState): ControllerDeclaration {
   const dated =
     <P extends unknown[], R>(run: (...parameters: P) => R, self: object) =>
     (...parameters: P): R => {
       const begin = (): R => run.apply(self, parameters)
       const { namespace = '', name } = (parameters[1] as Pick<BaseContext, 'key'>).key
-      reconciling(declaration.name ?? declaration.for.kind.toLowerCase(), `${namespace}/${name}`)
-      return sight.alone === undefined ? beginAlone(begin, sight) : beside.run(sight.arrivals, begin)
+      noteReconcile(declaration.name ?? declaration.for.kind.toLowerCase(), `${namespace}/${name}`)
+      return observed.runStartArrivals === undefined
+        ? runAlone(begin, observed)
+        : concurrentRuns.run(observed.arrivals, begin)
     }
   const { reconcile, reconcileKey, cleanup } = declaration
   const runs = {
@@ -49,11 +51,11 @@ export function remembering(declaration: ControllerDeclaration, sight: Sight): C
   )
 }
 
-function beginAlone<R>(begin: () => R, sight: Sight): R {
+function runAlone<R>(begin: () => R, observed: ObservedState): R {
   const end = (): void => {
-    sight.alone = undefined
+    observed.runStartArrivals = undefined
   }
-  sight.alone = sight.arrivals
+  observed.runStartArrivals = observed.arrivals
   let result: unknown
   try {
     return (result = begin())

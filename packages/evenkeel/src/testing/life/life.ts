@@ -5,37 +5,37 @@
  * its own. When it is killed nothing is aborted and nobody is told, as with a real crash: its promises never settle.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createLogger, SeededRandom, Stopper } from '#base'
+import { createLogger, SeededRandom, LightAbortController } from '#base'
 import type { Clock, LogRecord } from '#base'
 import { Client } from '#client'
 import { silentTracing } from '#controller'
 import { Manager } from '#manager'
 import type { Scenario } from '../scenario/scenario.ts'
-import { remembering } from './began.ts'
-import { Line } from './line.ts'
-import type { LineHost } from './line.ts'
-import { outsideOf } from './outside.ts'
+import { trackRuns } from './began.ts'
+import { NetworkLink } from './line.ts'
+import type { NetworkHost } from './line.ts'
+import { externalServicesOf } from './outside.ts'
 import { ProcessClock } from './process-clock.ts'
 import { silentMetrics } from './silent-metrics.ts'
 
 /** Whose code is running at this moment. */
-const running = new AsyncLocalStorage<Life>()
+const processStorage = new AsyncLocalStorage<SimulatedProcess>()
 
 /** Nobody is followed any more, and nothing is paid for it. */
-export function followNobody(): void {
-  running.disable()
+export function stopTrackingProcesses(): void {
+  processStorage.disable()
 }
 
 /** The life whose code is running, if any. */
-export function currentLife(): Life | undefined {
-  return running.getStore()
+export function currentProcess(): SimulatedProcess | undefined {
+  return processStorage.getStore()
 }
 
-interface LifeOptions {
+interface SimulatedProcessOptions {
   /** `A`, and `A2` after its first crash. */
   readonly name: string
   readonly scenario: Scenario
-  readonly host: LineHost
+  readonly host: NetworkHost
   readonly clock: Clock
   readonly seed: string
   readonly skew: { readonly offsetMs: number; readonly rate?: number }
@@ -51,24 +51,24 @@ interface LifeOptions {
   readonly oldLists: boolean
   /** The services outside, as they are. */
   readonly services: object
-  onLog(life: Life, record: LogRecord): void
+  onLog(life: SimulatedProcess, record: LogRecord): void
   /** The program ended by itself. */
-  onEnd(life: Life, error: unknown): void
+  onEnd(life: SimulatedProcess, error: unknown): void
 }
 
-export class Life {
+export class SimulatedProcess {
   readonly name: string
-  readonly line: Line
+  readonly network: NetworkLink
   readonly clock: ProcessClock
-  readonly #options: LifeOptions
+  readonly #options: SimulatedProcessOptions
   #manager: Manager | undefined
   #isDead = false
 
-  constructor(options: LifeOptions) {
+  constructor(options: SimulatedProcessOptions) {
     this.name = options.name
     this.#options = options
     this.clock = new ProcessClock(options.clock, options.skew)
-    this.line = new Line(options.host, this, {
+    this.network = new NetworkLink(options.host, this, {
       oldLists: options.oldLists,
       back: options.back ?? 0,
       staleKind: options.staleKind,
@@ -98,21 +98,21 @@ export class Life {
     const begin = (): void => {
       try {
         const client = new Client({
-          transport: this.line.transport,
+          transport: this.network.transport,
           clock,
           random: new SeededRandom(`${seed} ${name} client`),
           namespace: 'default',
-          fieldOwner: scenario.name,
+          fieldManager: scenario.name,
         })
-        const outside = outsideOf(services, { host, life: this, scenario })
+        const outside = externalServicesOf(services, { host, process: this, scenario })
         const declared = scenario.controllers({ outside, clock, random, log, client })
         const controllers = declared.map((one) =>
-          remembering(isSerial ? { ...one, concurrency: 1 } : one, this.line.sight),
+          trackRuns(isSerial ? { ...one, concurrency: 1 } : one, this.network.observed),
         )
         const runnables = scenario.runnables?.({ outside, clock, random, log, client }) ?? []
         this.#manager = new Manager({
           name: scenario.name,
-          transport: this.line.transport,
+          transport: this.network.transport,
           clock,
           random,
           log,
@@ -123,7 +123,7 @@ export class Life {
           watchdog: false,
           leaderElection: scenario.leaderElection ? { identity: name, ...scenario.leaderElection } : false,
         })
-        this.#manager.run(new Stopper().signal).then(
+        this.#manager.run(new LightAbortController().signal).then(
           () => {
             onEnd(this, undefined)
           },
@@ -135,7 +135,7 @@ export class Life {
         onEnd(this, error)
       }
     }
-    if (this.#options.isFollowed) running.run(this, begin)
+    if (this.#options.isFollowed) processStorage.run(this, begin)
     else begin()
   }
 
@@ -152,6 +152,6 @@ export class Life {
   kill(): void {
     this.#isDead = true
     this.clock.kill()
-    this.line.kill()
+    this.network.kill()
   }
 }

@@ -5,45 +5,47 @@
  * process that has died asks nothing and hears nothing; that it tries is remembered.
  */
 import type { UnstructuredObject } from '#api'
-import { onAbort, Stopper } from '#base'
-import { takingStops } from '#wire'
+import { onAbort, LightAbortController } from '#base'
+import { acceptingLightSignals } from '#wire'
 import type { Transport, WireRequest, WireResponse } from '#wire'
-import type { Agenda } from '../world/agenda.ts'
-import { connectionReset, gone, refusal } from './answers.ts'
-import { describeAsked, readAsked } from './asked.ts'
-import { arrivedBefore } from './began.ts'
-import type { Asked } from './asked.ts'
-import type { Intervening, Point } from './effect.ts'
-import type { Life } from './life.ts'
-import { Sight } from './sight.ts'
-import { Stream } from './stream.ts'
+import type { EventQueue } from '../world/agenda.ts'
+import { connectionReset, expiredWatchResponse, errorResponse } from './answers.ts'
+import { describeRequest, readRequestInfo } from './asked.ts'
+import { arrivalsAtRunStart } from './began.ts'
+import type { RequestInfo } from './asked.ts'
+import type { Interceptor, Interaction } from './effect.ts'
+import type { SimulatedProcess } from './life.ts'
+import { ObservedState } from './sight.ts'
+import { WatchStream } from './stream.ts'
 
-export interface LineHost extends Intervening {
-  readonly agenda: Agenda
+export interface NetworkHost extends Interceptor {
+  readonly eventQueue: EventQueue
   readonly server: Transport
   /** Services outside remember what they were before the last effect. */
   readonly keepsPast: boolean
   /** How many steps the world has taken. */
   readonly steps: number
   /** Whether what a process does to the lease of an election counts, this time. */
-  countsLease(life: Life): boolean
+  countsLease(life: SimulatedProcess): boolean
   /** Numbers what is about to be carried out. */
-  point(
-    life: Life,
-    facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>,
-    type: Point['type'],
-  ): Point
+  recordInteraction(
+    life: SimulatedProcess,
+    facts: Pick<Interaction, 'about'> &
+      Pick<Interaction, 'requestedAt'> &
+      Partial<Pick<Interaction, 'requestInfo' | 'request' | 'call' | 'knew'>>,
+    type: Interaction['type'],
+  ): Interaction
   /** The newest version there is. */
   head(): Promise<number>
   /** Every request, before it waits to be carried out: for rules that look at requests. */
-  heard(life: Life, request: WireRequest, asked: Asked): void
+  onRequest(life: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void
   /** Something is asked for: for stories. */
-  asked(what: string): void
+  noteOrigin(what: string): void
   /** Somebody asks after its death. */
-  zombie(life: Life, about: string): void
+  onZombie(life: SimulatedProcess, about: string): void
 }
 
-interface LineOptions {
+interface NetworkLinkOptions {
   /** Streaming lists are refused, as older servers do; lists of any version come from a cache. */
   readonly oldLists: boolean
   /** How many versions back the first lists of any version are. */
@@ -55,58 +57,58 @@ interface LineOptions {
 /** Made once: the stack of an error costs more than telling of it. */
 const watcherGone = new Error('the watcher is gone')
 
-interface Waiting {
+interface PendingRequest {
   readonly request: WireRequest
-  readonly asked: Asked
+  readonly requestInfo: RequestInfo
   readonly about: string
   readonly knew: readonly UnstructuredObject[]
-  readonly askedAt: number
+  readonly requestedAt: number
   resolve(response: WireResponse): void
   reject(error: unknown): void
-  isOver: boolean
+  isDone: boolean
 }
 
-export class Line {
-  readonly #host: LineHost
-  readonly #life: Life
-  readonly #streams = new Set<Stream>()
+export class NetworkLink {
+  readonly #host: NetworkHost
+  readonly #life: SimulatedProcess
+  readonly #streams = new Set<WatchStream>()
   /** What has arrived. */
-  readonly sight = new Sight()
+  readonly observed = new ObservedState()
   /** Kinds that were ever watched. */
   readonly watched = new Set<string>()
   /** Kinds whose next watch is told that its version is too old. */
   readonly #expired = new Set<string>()
 
-  readonly #options: LineOptions
+  readonly #options: NetworkLinkOptions
   /** Kinds whose first list was shown. */
   readonly #listed = new Set<string>()
 
-  constructor(host: LineHost, life: Life, options: LineOptions) {
+  constructor(host: NetworkHost, life: SimulatedProcess, options: NetworkLinkOptions) {
     this.#options = options
     this.#host = host
     this.#life = life
   }
 
-  readonly transport: Transport = takingStops((request) => {
-    const asked = readAsked(request)
-    const about = describeAsked(asked)
+  readonly transport: Transport = acceptingLightSignals((request) => {
+    const requestInfo = readRequestInfo(request)
+    const about = describeRequest(requestInfo)
     if (this.#life.isDead) {
-      this.#host.zombie(this.#life, about)
+      this.#host.onZombie(this.#life, about)
       return new Promise(() => undefined)
     }
-    this.#host.heard(this.#life, request, asked)
+    this.#host.onRequest(this.#life, request, requestInfo)
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const waiting: PendingRequest = {
         request,
-        asked,
+        requestInfo,
         about,
-        askedAt: this.#host.steps,
-        knew: asked.isWrite ? this.sight.deleting(arrivedBefore(this.sight)) : [],
+        requestedAt: this.#host.steps,
+        knew: requestInfo.isWrite ? this.observed.deleting(arrivalsAtRunStart(this.observed)) : [],
         resolve,
         reject,
-        isOver: false,
+        isDone: false,
       }
-      const cancel = this.#host.agenda.add({
+      const cancel = this.#host.eventQueue.add({
         actor: this.#life.name,
         type: 'request',
         about,
@@ -122,7 +124,7 @@ export class Line {
   })
 
   /** The watches of a kind, or all. */
-  streams(resource?: string): Stream[] {
+  streams(resource?: string): WatchStream[] {
     return [...this.#streams].filter((stream) => resource === undefined || stream.resource === resource)
   }
 
@@ -137,25 +139,25 @@ export class Line {
   kill(): void {
     for (const stream of this.#streams) stream.kill()
     this.#streams.clear()
-    this.#host.agenda.drop(({ actor }) => actor === this.#life.name)
+    this.#host.eventQueue.drop(({ actor }) => actor === this.#life.name)
   }
 
-  async #carryOut(waiting: Waiting): Promise<void> {
-    const { request, asked, about, knew, askedAt } = waiting
-    if (asked.isWatch) return this.#watch(waiting)
+  async #carryOut(waiting: PendingRequest): Promise<void> {
+    const { request, requestInfo, about, knew, requestedAt } = waiting
+    if (requestInfo.isWatch) return this.#watch(waiting)
     const host = this.#host
-    const isLease = asked.resource === 'leases' && asked.verb !== 'get' && host.countsLease(this.#life)
-    if (!asked.isWrite && !asked.isRead && !isLease) return this.#answer(waiting, await this.#ask(request))
-    const point = host.point(
+    const isLease = requestInfo.resource === 'leases' && requestInfo.verb !== 'get' && host.countsLease(this.#life)
+    if (!requestInfo.isWrite && !requestInfo.isRead && !isLease) return this.#answer(waiting, await this.#ask(request))
+    const point = host.recordInteraction(
       this.#life,
-      { about, askedAt, asked, request, knew },
-      asked.isWrite || isLease ? 'effect' : 'look',
+      { about, requestedAt, requestInfo, request, knew },
+      requestInfo.isWrite || isLease ? 'effect' : 'look',
     )
     const fate = await host.before(point)
     if (fate.type === 'dead') return
-    if (fate.type === 'refuse') return this.#answer(waiting, refusal(fate))
+    if (fate.type === 'refuse') return this.#answer(waiting, errorResponse(fate))
     if (fate.type === 'reset') return this.#fail(waiting)
-    const response = await this.#ask(await this.#dated(request, asked))
+    const response = await this.#ask(await this.#dated(request, requestInfo))
     point.outcome = String(response.status)
     const aftermath = await host.after(point)
     if (aftermath === 'answer') this.#answer(waiting, response)
@@ -163,7 +165,7 @@ export class Line {
   }
 
   /** The first list of any version shows the past, if it may. */
-  async #dated(request: WireRequest, { verb, resource }: Asked): Promise<WireRequest> {
+  async #dated(request: WireRequest, { verb, resource }: RequestInfo): Promise<WireRequest> {
     const { back, staleKind = resource } = this.#options
     if (
       back === 0 ||
@@ -190,36 +192,36 @@ export class Line {
     return { ...response, body: Buffer.concat(pieces) }
   }
 
-  async #watch(waiting: Waiting): Promise<void> {
+  async #watch(waiting: PendingRequest): Promise<void> {
     const {
       request,
-      asked: { resource },
+      requestInfo: { resource },
     } = waiting
     this.watched.add(resource)
     const isResumed = /[?&]resourceVersion=[1-9]/.test(request.target) && !request.target.includes('sendInitialEvents')
-    if (isResumed && this.#expired.delete(resource)) return this.#answer(waiting, gone())
+    if (isResumed && this.#expired.delete(resource)) return this.#answer(waiting, expiredWatchResponse())
     if (this.#options.oldLists && request.target.includes('sendInitialEvents'))
       return this.#answer(
         waiting,
-        refusal({
+        errorResponse({
           status: 422,
           reason: 'Invalid',
           message:
             'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
         }),
       )
-    const { method, target, headers, borrowsPieces } = request
-    const closing = new Stopper()
-    const response = await this.#host.server({ method, target, headers, borrowsPieces, signal: closing.signal })
+    const { method, target, headers, borrowsChunks } = request
+    const closing = new LightAbortController()
+    const response = await this.#host.server({ method, target, headers, borrowsChunks, signal: closing.signal })
     const { body } = response
     if (response.status !== 200 || body === undefined || body instanceof Uint8Array || Array.isArray(body))
       return this.#answer(waiting, response)
-    const stream = new Stream({
-      agenda: this.#host.agenda,
+    const stream = new WatchStream({
+      eventQueue: this.#host.eventQueue,
       actor: this.#life.name,
       resource,
       onLine: (line) => {
-        this.sight.line(line)
+        this.observed.addWatchLine(line)
       },
       close: () => {
         closing.abort(watcherGone)
@@ -234,23 +236,24 @@ export class Line {
     this.#answer(waiting, { ...response, body: stream })
   }
 
-  #answer(waiting: Waiting, response: WireResponse): void {
+  #answer(waiting: PendingRequest, response: WireResponse): void {
     this.#later(waiting, `${waiting.about}: ${response.status}`, () => {
       const { body } = response
-      if (response.status < 300 && !waiting.asked.isWatch && body !== undefined) this.sight.body(textOf(body))
+      if (response.status < 300 && !waiting.requestInfo.isWatch && body !== undefined)
+        this.observed.addBody(textOf(body))
       waiting.resolve(response)
     })
   }
 
-  #fail(waiting: Waiting): void {
+  #fail(waiting: PendingRequest): void {
     this.#later(waiting, `${waiting.about}: no answer`, () => {
       waiting.reject(connectionReset())
     })
   }
 
-  #later(waiting: Waiting, about: string, settle: () => void): void {
+  #later(waiting: PendingRequest, about: string, settle: () => void): void {
     if (this.#life.isDead) return
-    this.#host.agenda.add({
+    this.#host.eventQueue.add({
       actor: this.#life.name,
       type: 'answer',
       about,
@@ -260,9 +263,9 @@ export class Line {
     })
   }
 
-  #settle(waiting: Waiting, settle: () => void): void {
-    if (waiting.isOver) return
-    waiting.isOver = true
+  #settle(waiting: PendingRequest, settle: () => void): void {
+    if (waiting.isDone) return
+    waiting.isDone = true
     settle()
   }
 }

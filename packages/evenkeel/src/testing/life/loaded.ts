@@ -4,10 +4,10 @@
  * Reading a module takes turns of the machine, and simulated time does not wait for the machine: the first schedule would
  * go another way than all others.
  */
-import { loadClaimsLanguage } from '#api'
+import { loadClaimsEngine } from '#api'
 
 let loading: Promise<unknown> | undefined
 
-export async function loadAll(): Promise<void> {
-  await (loading ??= Promise.all([loadClaimsLanguage(), import('re2js')]))
+export async function preloadModules(): Promise<void> {
+  await (loading ??= Promise.all([loadClaimsEngine(), import('re2js')]))
 }

@@ -7,9 +7,10 @@
 import { fileURLToPath } from 'node:url'
 
 // The whole package: where source maps are used, what is built says that it is a source.
-const ours = fileURLToPath(new URL('../../../', import.meta.url))
-const between = /\/(?:base\/simulation\/machine|testing\/escapes\/(?:guard|resources)|testing\/life\/origin)\./
-const depth = 60
+const packageFolder = fileURLToPath(new URL('../../../', import.meta.url))
+const interceptorFrames =
+  /\/(?:base\/simulation\/machine|testing\/escapes\/(?:guard|resources)|testing\/life\/origin)\./
+const stackDepth = 60
 
 /**
  * The place in the user's code, if there is one on the stack.
@@ -18,7 +19,7 @@ const depth = 60
  */
 export function originOf({ direct = false }: { direct?: boolean } = {}): string | undefined {
   const before = Error.stackTraceLimit
-  Error.stackTraceLimit = depth
+  Error.stackTraceLimit = stackDepth
   const { stack = '' } = new Error('where')
   Error.stackTraceLimit = before
   for (const line of stack.split('\n').slice(1)) {
@@ -26,15 +27,15 @@ export function originOf({ direct = false }: { direct?: boolean } = {}): string 
     const [, place] = /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*:\d+:\d+)\)?$/.exec(line) ?? []
     if (place === undefined) continue
     const path = place.startsWith('file://') ? place.slice('file://'.length) : place
-    if (isOurs(path) && between.test(path)) continue
-    if (direct && isOurs(path)) return undefined
-    if (isOurs(path) || path.includes('/node_modules/')) continue
+    if (isOwnCode(path) && interceptorFrames.test(path)) continue
+    if (direct && isOwnCode(path)) return undefined
+    if (isOwnCode(path) || path.includes('/node_modules/')) continue
     return path.replace(/:\d+$/, '')
   }
   return undefined
 }
 
 /** Our own tests are somebody's programs. */
-function isOurs(path: string): boolean {
-  return path.startsWith(ours) && !/\.test\.[jt]s/.test(path)
+function isOwnCode(path: string): boolean {
+  return path.startsWith(packageFolder) && !/\.test\.[jt]s/.test(path)
 }

@@ -5,24 +5,28 @@
  * whose methods go over the agenda, so that it can crash in between, and an answer can get lost after the deed is done.
  */
 import type { Scenario } from '../scenario/scenario.ts'
-import type { Agenda } from '../world/agenda.ts'
-import { arrivedBefore } from './began.ts'
-import type { Intervening, Point } from './effect.ts'
-import type { Life } from './life.ts'
+import type { EventQueue } from '../world/agenda.ts'
+import { arrivalsAtRunStart } from './began.ts'
+import type { Interceptor, Interaction } from './effect.ts'
+import type { SimulatedProcess } from './life.ts'
 import { connectionReset } from './answers.ts'
-import type { LineHost } from './line.ts'
-import { inThePast, keepPast } from './past.ts'
+import type { NetworkHost } from './line.ts'
+import { runOnPastState, rememberServiceState } from './past.ts'
 
-interface OutsideOptions {
-  readonly host: Pick<LineHost, 'agenda' | 'asked' | 'keepsPast' | 'point' | 'steps' | 'zombie'> & Intervening
-  readonly life: Life
+interface ExternalServiceOptions {
+  readonly host: Pick<
+    NetworkHost,
+    'eventQueue' | 'noteOrigin' | 'keepsPast' | 'recordInteraction' | 'steps' | 'onZombie'
+  > &
+    Interceptor
+  readonly process: SimulatedProcess
   readonly scenario: Scenario
 }
 
 /** Stand-ins for all services. */
-export function outsideOf(services: object, options: OutsideOptions): object {
+export function externalServicesOf(services: object, options: ExternalServiceOptions): object {
   return Object.fromEntries(
-    Object.entries(services).map(([name, service]) => [name, standIn(name, service as object, options)]),
+    Object.entries(services).map(([name, service]) => [name, proxyOf(name, service as object, options)]),
   )
 }
 
@@ -35,13 +39,13 @@ function isRead(scenario: Scenario, service: string, method: string): boolean {
   return reads ? reads.includes(method) : readNames.test(method)
 }
 
-function standIn(name: string, service: object, options: OutsideOptions): object {
+function proxyOf(name: string, service: object, options: ExternalServiceOptions): object {
   return new Proxy(service, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target)
       if (typeof property === 'symbol' || typeof value !== 'function') return value
       return (...parameters: unknown[]) =>
-        call(
+        callService(
           { service: name, method: property, parameters },
           { target, carryOut: () => (value as (...values: unknown[]) => unknown).apply(target, parameters) },
           options,
@@ -50,56 +54,56 @@ function standIn(name: string, service: object, options: OutsideOptions): object
   })
 }
 
-interface Doing {
+interface ServiceInvocation {
   readonly target: object
   readonly carryOut: () => unknown
 }
 
-function call(
+function callService(
   what: { readonly service: string; readonly method: string; readonly parameters: readonly unknown[] },
-  doing: Doing,
-  { host, life, scenario }: OutsideOptions,
+  doing: ServiceInvocation,
+  { host, process: life, scenario }: ExternalServiceOptions,
 ): Promise<unknown> {
   const about = `${what.service}.${what.method}(${what.parameters.map(shortened).join(', ')})`
   if (life.isDead) {
-    host.zombie(life, about)
+    host.onZombie(life, about)
     return new Promise(() => undefined)
   }
-  const knew = life.line.sight.deleting(arrivedBefore(life.line.sight))
-  const askedAt = host.steps
-  host.asked(`reply ${about}`)
+  const knew = life.network.observed.deleting(arrivalsAtRunStart(life.network.observed))
+  const requestedAt = host.steps
+  host.noteOrigin(`reply ${about}`)
   return new Promise((resolve, reject) => {
-    host.agenda.add({
+    host.eventQueue.add({
       actor: life.name,
       type: 'call',
       about,
       run: async () => {
-        const point = host.point(
+        const point = host.recordInteraction(
           life,
-          { about, askedAt, call: what, knew },
+          { about, requestedAt, call: what, knew },
           isRead(scenario, what.service, what.method) ? 'look' : 'effect',
         )
-        await answerCall(point, { doing, host, life, resolve, reject })
+        await answerCall(point, { invocation: doing, host, process: life, resolve, reject })
       },
     })
   })
 }
 
-interface Answering {
-  readonly doing: Doing
-  readonly host: Intervening & { readonly agenda: Agenda; readonly keepsPast: boolean }
-  readonly life: Life
+interface PendingCall {
+  readonly invocation: ServiceInvocation
+  readonly host: Interceptor & { readonly eventQueue: EventQueue; readonly keepsPast: boolean }
+  readonly process: SimulatedProcess
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
 async function answerCall(
-  point: Point,
-  { host, life, doing: { target, carryOut }, resolve, reject }: Answering,
+  point: Interaction,
+  { host, process: life, invocation: { target, carryOut }, resolve, reject }: PendingCall,
 ): Promise<void> {
   const reply = (settle: () => void): void => {
     if (!life.isDead)
-      host.agenda.add({ actor: life.name, type: 'reply', about: `${point.about}: ${point.outcome}`, run: settle })
+      host.eventQueue.add({ actor: life.name, type: 'reply', about: `${point.about}: ${point.outcome}`, run: settle })
   }
   const fate = await host.before(point)
   if (fate.type === 'dead') return
@@ -118,8 +122,8 @@ async function answerCall(
     })
     return
   }
-  if (host.keepsPast && point.type === 'effect') keepPast(target)
-  const result = await settled(fate.type === 'past' ? () => inThePast(target, carryOut) : carryOut)
+  if (host.keepsPast && point.type === 'effect') rememberServiceState(target)
+  const result = await resultOf(fate.type === 'past' ? () => runOnPastState(target, carryOut) : carryOut)
   point.outcome = result.ok ? 'done' : `failed: ${String(result.error)}`
   const aftermath = await host.after(point)
   if (aftermath === 'answer')
@@ -133,7 +137,7 @@ async function answerCall(
     })
 }
 
-async function settled(
+async function resultOf(
   carryOut: () => unknown,
 ): Promise<{ readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown }> {
   try {

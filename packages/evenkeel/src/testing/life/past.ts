@@ -3,20 +3,20 @@
  *
  * Only fields of its own that can be copied are remembered; what a service keeps elsewhere is always new.
  */
-const pasts = new WeakMap<object, Readonly<Record<string, unknown>>>()
+const pastStates = new WeakMap<object, Readonly<Record<string, unknown>>>()
 
 /** Remembers a service as it is now. */
-export function keepPast(service: object): void {
+export function rememberServiceState(service: object): void {
   const past: [string, unknown][] = []
   for (const [field, value] of Object.entries(service)) {
-    if (typeof value === 'object' && value !== null) past.push([field, copied(value)])
+    if (typeof value === 'object' && value !== null) past.push([field, copyOf(value)])
   }
-  pasts.set(service, Object.fromEntries(past))
+  pastStates.set(service, Object.fromEntries(past))
 }
 
 /** Carries something out on the service as it was. Nothing else may happen meanwhile. */
-export async function inThePast(service: object, carryOut: () => unknown): Promise<unknown> {
-  const past = pasts.get(service) ?? {}
+export async function runOnPastState(service: object, carryOut: () => unknown): Promise<unknown> {
+  const past = pastStates.get(service) ?? {}
   const now = Object.fromEntries(Object.keys(past).map((field) => [field, (service as Record<string, unknown>)[field]]))
   Object.assign(service, past)
   try {
@@ -26,7 +26,7 @@ export async function inThePast(service: object, carryOut: () => unknown): Promi
   }
 }
 
-function copied(value: object): unknown {
+function copyOf(value: object): unknown {
   try {
     return structuredClone(value)
   } catch {

@@ -5,11 +5,11 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
-import { parseKnown } from '../state/known-texts.ts'
+import { parseCached } from '../state/known-texts.ts'
 
-export class Sight {
+export class ObservedState {
   /** How much had arrived when the run began that is alone in the process, while there is one. */
-  alone: number | undefined
+  runStartArrivals: number | undefined
   readonly #seen = new Map<string, UnstructuredObject>()
   /** What arrived and was not looked at yet: most of it never is. */
   #arrivals = 0
@@ -20,7 +20,7 @@ export class Sight {
   #arrived: { readonly type: 'line' | 'body'; readonly text: string; readonly arrival: number }[] = []
 
   /** The last that was seen of an object; undefined when it never was, or was seen to go. */
-  of(kind: string, { namespace = '', name }: { namespace?: string; name: string }): UnstructuredObject | undefined {
+  find(kind: string, { namespace = '', name }: { namespace?: string; name: string }): UnstructuredObject | undefined {
     this.#look()
     return this.#seen.get(`${kind} ${namespace}/${name}`)
   }
@@ -46,12 +46,12 @@ export class Sight {
   }
 
   /** A line of a watch arrived. */
-  line(text: string): void {
+  addWatchLine(text: string): void {
     this.#arrive('line', text)
   }
 
   /** An answer arrived: an object, or a list. */
-  body(text: string): void {
+  addBody(text: string): void {
     this.#arrive('body', text)
   }
 
@@ -103,7 +103,7 @@ function keyOf({ kind, metadata: { namespace = '', name = '' } }: UnstructuredOb
 
 function parsed(text: string): JsonObject | undefined {
   try {
-    const value = parseKnown(text)
+    const value = parseCached(text)
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined

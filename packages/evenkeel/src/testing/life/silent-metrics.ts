@@ -3,25 +3,25 @@
  */
 import { Metrics } from '#base'
 
-const nothing = {
+const silentMetric = {
   add: (): void => undefined,
   set: (): void => undefined,
   observe: (): void => undefined,
   follow: () => (): void => undefined,
 }
-const family = { with: () => nothing, delete: (): void => undefined }
+const silentMetricFamily = { with: () => silentMetric, delete: (): void => undefined }
 
 class SilentMetrics extends Metrics {
   override counter(): ReturnType<Metrics['counter']> {
-    return family
+    return silentMetricFamily
   }
 
   override gauge(): ReturnType<Metrics['gauge']> {
-    return family
+    return silentMetricFamily
   }
 
   override histogram(): ReturnType<Metrics['histogram']> {
-    return family
+    return silentMetricFamily
   }
 
   override labelled(): Metrics {

@@ -4,10 +4,10 @@
  * In order they stay, as a connection keeps them. The stream may be cut, may fall silent without either end knowing, and
  * dies with its process.
  */
-import type { Agenda } from '../world/agenda.ts'
+import type { EventQueue } from '../world/agenda.ts'
 
-interface StreamOptions {
-  readonly agenda: Agenda
+interface WatchStreamOptions {
+  readonly eventQueue: EventQueue
   readonly actor: string
   readonly resource: string
   /** A line has arrived. */
@@ -16,17 +16,17 @@ interface StreamOptions {
   close(): void
 }
 
-type Item = { readonly bytes: Uint8Array; readonly line: string } | { readonly end: Error | undefined }
+type StreamItem = { readonly bytes: Uint8Array; readonly line: string } | { readonly end: Error | undefined }
 
-export class Stream implements AsyncIterable<Uint8Array> {
-  readonly #options: StreamOptions
-  readonly #arrived: Item[] = []
+export class WatchStream implements AsyncIterable<Uint8Array> {
+  readonly #options: WatchStreamOptions
+  readonly #arrived: StreamItem[] = []
   readonly #pending = new Set<() => void>()
   #wake: (() => void) | undefined
   #state: 'open' | 'silent' | 'closed' = 'open'
   #rest = ''
 
-  constructor(options: StreamOptions) {
+  constructor(options: WatchStreamOptions) {
     this.#options = options
   }
 
@@ -102,10 +102,10 @@ export class Stream implements AsyncIterable<Uint8Array> {
       if (line !== '') this.#expect({ bytes: Buffer.from(`${line}\n`), line }, describeLine(line))
   }
 
-  #expect(item: Item, about: string): void {
+  #expect(item: StreamItem, about: string): void {
     if (this.#state !== 'open') return
-    const { agenda, actor, resource } = this.#options
-    const cancel = agenda.add({
+    const { eventQueue, actor, resource } = this.#options
+    const cancel = eventQueue.add({
       actor,
       type: 'event',
       resource,
@@ -127,9 +127,9 @@ export class Stream implements AsyncIterable<Uint8Array> {
 }
 
 // Parsing every event would cost more than delivering it.
-const shape = /^\{"type":"([A-Z]+)".*?"metadata":\{(?:"resourceVersion":"(\d+)")?(?:.*?"name":"([^"]*)")?/
+const eventPattern = /^\{"type":"([A-Z]+)".*?"metadata":\{(?:"resourceVersion":"(\d+)")?(?:.*?"name":"([^"]*)")?/
 
 function describeLine(line: string): string {
-  const [, type = line.slice(0, 40), version = '', name = ''] = shape.exec(line) ?? []
+  const [, type = line.slice(0, 40), version = '', name = ''] = eventPattern.exec(line) ?? []
   return `${type} ${name} ${version}`.trimEnd()
 }

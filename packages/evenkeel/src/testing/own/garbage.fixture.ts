@@ -30,7 +30,7 @@ async function remove(
   name: string,
   propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
 ): Promise<void> {
-  await user.delete({ ...type, metadata: { name, namespace: 'default' } }, { propagation: propagationPolicy })
+  await user.delete({ ...type, metadata: { name, namespace: 'default' } }, { propagationPolicy: propagationPolicy })
 }
 
 const steps: readonly UserStep[] = [

@@ -11,7 +11,7 @@
 import { silentLogger } from '#base'
 import type { Logger } from '#base'
 import type { RequestRules } from '#manager'
-import { readAsked } from '../life/asked.ts'
+import { readRequestInfo } from '../life/asked.ts'
 import type { Finding } from '../rules/finding.ts'
 import { lintRequest } from '../rules/request-lints.ts'
 
@@ -51,18 +51,19 @@ export function liveRules({ log = silentLogger, onFinding }: LiveRulesOptions = 
   }
   return {
     findings: () => [...found.values()],
-    heard(request, { grants }) {
-      const asked = readAsked(request)
-      const lint = lintRequest(request, asked, { who: 'this program' })
+    onRequest(request, { grants }) {
+      const requestInfo = readRequestInfo(request)
+      const lint = lintRequest(request, requestInfo, { who: 'this program' })
       if (lint) tell(lint)
-      if (!(asked.isWrite || asked.isRead || asked.isWatch)) return
-      const what = asked.subresource === '' ? asked.resource : `${asked.resource}/${asked.subresource}`
-      if (grants({ verb: asked.verb, group: asked.group, resource: what })) return
+      if (!(requestInfo.isWrite || requestInfo.isRead || requestInfo.isWatch)) return
+      const what =
+        requestInfo.subresource === '' ? requestInfo.resource : `${requestInfo.resource}/${requestInfo.subresource}`
+      if (grants({ verb: requestInfo.verb, group: requestInfo.group, resource: what })) return
       tell({
         rule: 'privilege',
         severity: 'warning',
-        about: `${asked.verb} ${what}`,
-        message: `${asked.verb} ${what} in group "${asked.group}" is not among the permissions that the declarations ask for`,
+        about: `${requestInfo.verb} ${what}`,
+        message: `${requestInfo.verb} ${what} in group "${requestInfo.group}" is not among the permissions that the declarations ask for`,
         hint: 'add it to `rbac` of the controller',
       })
     },

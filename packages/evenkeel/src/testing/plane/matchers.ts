@@ -9,21 +9,21 @@ import { explore } from '../explore/explore.ts'
 import type { ExploreOptions } from '../explore/explore.ts'
 import { formatReport } from '../report/text.ts'
 
-interface Verdict {
+interface MatcherResult {
   readonly pass: boolean
   message(): string
 }
 
 export const matchers = {
   /** No single fault makes the program break a golden rule. */
-  async toKeepTheRules(received: ExploreOptions): Promise<Verdict> {
+  async toKeepTheRules(received: ExploreOptions): Promise<MatcherResult> {
     const explored = await explore(received)
     const errors = explored.failures.filter(({ severity }) => severity === 'error')
     return { pass: errors.length === 0, message: () => formatReport({ ...explored, failures: errors }) }
   },
 
   /** Undisturbed, the program does what it should and comes to rest. */
-  async toConverge(received: ExploreOptions): Promise<Verdict> {
+  async toConverge(received: ExploreOptions): Promise<MatcherResult> {
     const explored = await explore({ ...received, tier: 0 })
     const errors = explored.failures.filter(
       ({ rule, severity }) => severity === 'error' && (rule === 'hot-loop' || rule === 'failure'),

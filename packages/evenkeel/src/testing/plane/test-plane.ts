@@ -19,8 +19,8 @@ import type { ManagedContext } from '#manager'
 import { startPlane } from '#plane'
 import type { Plane } from '#plane'
 import { isCallAction } from '#verbs'
-import type { AskedCall } from '#verbs'
-import { loadAll } from '../life/loaded.ts'
+import type { CallRequest } from '#verbs'
+import { preloadModules } from '../life/loaded.ts'
 
 export interface TestPlaneOptions {
   /** Kinds to serve, beside those of the controllers. @default none */
@@ -55,7 +55,7 @@ export async function startTestPlane({
   seed = '1',
   log,
 }: TestPlaneOptions = {}): Promise<TestPlane> {
-  if (simulated) await loadAll()
+  if (simulated) await preloadModules()
   const clock = simulated ? new SimulatedClock() : new SystemClock()
   const random = new SeededRandom(seed)
   const plane = await startPlane({
@@ -94,7 +94,7 @@ export async function startTestPlane({
   }
   const stop = async (): Promise<void> => {
     stopping.abort(new Error('the test is over'))
-    await moved(clock, Promise.all([running, plane.stop()]))
+    await advanceUntilDone(clock, Promise.all([running, plane.stop()]))
   }
   return {
     client,
@@ -119,7 +119,7 @@ async function until(
   let last: unknown
   for (;;) {
     try {
-      if (await moved(clock, Promise.resolve(isSo()))) return
+      if (await advanceUntilDone(clock, Promise.resolve(isSo()))) return
       last = undefined
     } catch (error) {
       last = error
@@ -135,7 +135,7 @@ async function until(
 }
 
 /** Waits for something that may need time to pass. */
-async function moved<T>(clock: Clock, waiting: Promise<T>): Promise<T> {
+async function advanceUntilDone<T>(clock: Clock, waiting: Promise<T>): Promise<T> {
   if (!(clock instanceof SimulatedClock)) return await waiting
   const progress = { isOver: false }
   const over = waiting.finally(() => {
@@ -164,13 +164,14 @@ function definedKinds(given: readonly Kind[], controllers: readonly ControllerDe
 
 /** The kind with what its controller can be asked for. */
 function withActions(kind: Kind, verbs: NonNullable<ControllerDeclaration['verbs']>): Kind {
-  const sheets = verbs.flatMap(({ sheet }) => sheet ?? [])
+  const sheets = verbs.flatMap(({ action: sheet }) => sheet ?? [])
   return sheets.length === 0 ? kind : { ...kind, actions: [...(kind.actions ?? []), ...sheets] }
 }
 
 function answerActions(controllers: readonly ControllerDeclaration<Kind, ManagedContext>[], plane: Plane): void {
   for (const { for: kind, verbs = [] } of controllers) {
     for (const verb of verbs)
-      if (isCallAction(verb)) plane.onAction(kind, verb.sheet.name, (asked) => verb.answer(asked as AskedCall))
+      if (isCallAction(verb))
+        plane.onAction(kind, verb.action.name, (requestInfo) => verb.answer(requestInfo as CallRequest))
   }
 }

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import type { Failure } from '../explore/collected.ts'
 import type { Explored } from '../explore/explore.ts'
-import { placeOfModule } from '../explore/cores/module.ts'
+import { parseModuleReference } from '../explore/cores/module.ts'
 import type { Deviation } from '../faults/deviation.ts'
 import { profiles } from '../faults/profile.ts'
 import type { ProfileName } from '../faults/profile.ts'
@@ -78,7 +78,7 @@ function nameFor({ rule, hash = '' }: Failure, taken: Set<string>): string {
 }
 
 function moduleFrom(directory: string, module: string | URL): string {
-  const { path, name } = placeOfModule(module)
+  const { path, name } = parseModuleReference(module)
   return `${relative(resolve(directory), path).split(sep).join('/')}${name === undefined ? '' : `#${name}`}`
 }
 

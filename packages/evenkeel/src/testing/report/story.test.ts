@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { TraceEntry } from '../world/trace.ts'
-import { tellStory } from './story.ts'
+import { buildStory } from './story.ts'
 
 type Happening = readonly [actor: string, what: string]
 
-function story(happenings: readonly Happening[], { about = 'App default/a', isDisturbed = true } = {}): string[] {
-  const entries = happenings.map(([actor, what], step): TraceEntry => ({ step, atMs: 0, actor, what }))
+function story(events: readonly Happening[], { about = 'App default/a', isDisturbed = true } = {}): string[] {
+  const entries = events.map(([actor, what], step): TraceEntry => ({ step, atMs: 0, actor, what }))
   const world = { trace: { entries }, origins: new Map([['answer patch apps default/a', '/x/reconcile.ts:41']]) }
   const deviations = isDisturbed ? [{ at: { type: 'effect', index: 0 }, deed: { type: 'crash' } } as const] : []
-  return tellStory({ about, deviations }, world as never).map(({ text, origin }) =>
+  return buildStory({ about, deviations }, world as never).map(({ text, origin }) =>
     origin === undefined ? text : `${text} ${origin}`,
   )
 }

@@ -17,7 +17,7 @@ export interface StoryLine {
 const linesMax = 6
 
 /** @param world the failing schedule, run with its trace kept */
-export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviations'>, world: World): StoryLine[] {
+export function buildStory({ about, deviations }: Pick<Failure, 'about' | 'deviations'>, world: World): StoryLine[] {
   const lines = withoutRepeats(world.trace.entries.flatMap((entry) => lineOf(entry, world)))
   // Undisturbed, the end is what matters.
   if (deviations.length === 0) return lines.slice(-linesMax)
@@ -36,7 +36,7 @@ export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviat
     )
       kept.add(index)
   if (kept.size === 0) return deviations.map((deviation) => ({ text: describeDeviation(deviation), isTurn: true }))
-  fill(kept, { turns, length: lines.length })
+  fillContext(kept, { turns, length: lines.length })
   const chosen = lines.filter((_, index) => kept.has(index))
   if (chosen.length <= linesMax) return chosen
   const first = chosen.findIndex(({ isTurn }) => isTurn)
@@ -48,7 +48,7 @@ export function tellStory({ about, deviations }: Pick<Failure, 'about' | 'deviat
 const lastLines = 2
 
 /** Where there is room, also what came next and what came before. */
-function fill(kept: Set<number>, { turns, length }: { turns: ReadonlySet<number>; length: number }): void {
+function fillContext(kept: Set<number>, { turns, length }: { turns: ReadonlySet<number>; length: number }): void {
   const [first, last] = [Math.min(...turns, length), Math.max(...turns, 0)]
   for (let distance = 1; kept.size < linesMax && distance < length; distance++) {
     for (const index of [last + distance, first - distance])

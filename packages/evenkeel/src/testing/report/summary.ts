@@ -1,7 +1,7 @@
 /**
  * What an exploration did and did not do, in sentences: for the report as text and as a page.
  */
-import type { Coverage, Share } from '../explore/coverage/coverage.ts'
+import type { Coverage, CoverageShare } from '../explore/coverage/coverage.ts'
 import type { Explored } from '../explore/explore.ts'
 import type { Progress, Stopped, Tier } from '../explore/tour.ts'
 import { allRules } from '../rules/index.ts'
@@ -65,7 +65,7 @@ export function describeSpeed({
 
 /** Line by line. */
 export function describeCoverage({ writes, calls, looks, rests, deeds, rules, controllers }: Coverage): string[] {
-  const share = (name: string, { seen, faulted }: Share): string => `${name} ${faulted} of ${seen}`
+  const share = (name: string, { seen, faulted }: CoverageShare): string => `${name} ${faulted} of ${seen}`
   return [
     `faulted: ${[share('writes', writes), share('calls outside', calls), share('looks', looks), share('rests', rests)].join(', ')}`,
     `${Object.keys(deeds).length} kinds of faults${

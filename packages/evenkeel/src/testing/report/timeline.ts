@@ -5,12 +5,12 @@
 import type { UnstructuredObject } from '#api'
 import type { Finding } from '../rules/finding.ts'
 import { describeObject } from '../state/normalize.ts'
-import type { Happening } from '../world/chronicle.ts'
+import type { HistoryEvent } from '../world/chronicle.ts'
 import type { TraceEntry } from '../world/trace.ts'
 import type { World } from '../world/world.ts'
 
 /** A change of an object. */
-export interface Change {
+export interface ObjectChange {
   /** `ConfigMap default/a` */
   readonly object: string
   readonly what: 'made' | 'changed' | 'deleted'
@@ -32,7 +32,7 @@ export interface TimelineRow {
   readonly isTurn: boolean
   /** The rule is found broken here. */
   readonly isBroken: boolean
-  readonly changes: readonly Change[]
+  readonly changes: readonly ObjectChange[]
 }
 
 export interface Timeline {
@@ -47,10 +47,8 @@ const rowsMax = 300
 
 /** @param world a schedule that was run with its trace kept */
 export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step'>): Timeline {
-  const happenings = byStep(
-    world.chronicle.happenings.filter(({ resource }) => resource !== 'leases' && resource !== 'events'),
-  )
-  const entries = world.trace.entries.filter((entry) => matters(entry, happenings.has(entry.step)))
+  const events = byStep(world.history.events.filter(({ resource }) => resource !== 'leases' && resource !== 'events'))
+  const entries = world.trace.entries.filter((entry) => matters(entry, events.has(entry.step)))
   const broken = entries.findLastIndex(({ step }) => step <= brokenAt)
   const until = Math.min(entries.length, Math.max(rowsMax, broken + 1))
   const from = Math.max(0, until - rowsMax)
@@ -67,7 +65,7 @@ export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step
       isTurn: isTurn(entry),
       isBroken: from + index === broken,
       ...(origin !== undefined && { origin }),
-      changes: isFirst ? (happenings.get(entry.step) ?? []).map(changeOf) : [],
+      changes: isFirst ? (events.get(entry.step) ?? []).map(changeOf) : [],
     }
   })
   return {
@@ -77,12 +75,12 @@ export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step
   }
 }
 
-function byStep(happenings: readonly Happening[]): Map<number, Happening[]> {
-  const found = new Map<number, Happening[]>()
-  for (const happening of happenings) {
-    const those = found.get(happening.step)
-    if (those) those.push(happening)
-    else found.set(happening.step, [happening])
+function byStep(events: readonly HistoryEvent[]): Map<number, HistoryEvent[]> {
+  const found = new Map<number, HistoryEvent[]>()
+  for (const event of events) {
+    const those = found.get(event.step)
+    if (those) those.push(event)
+    else found.set(event.step, [event])
   }
   return found
 }
@@ -130,7 +128,7 @@ function rankOf(lane: string): number {
   return lane === 'somebody else' ? -1 : lastLanes.indexOf(lane) + 1
 }
 
-function changeOf({ before, after, revision }: Happening): Change {
+function changeOf({ before, after, revision }: HistoryEvent): ObjectChange {
   const object = after ?? before
   const what = !after ? 'deleted' : before && before.metadata.uid === after.metadata.uid ? 'changed' : 'made'
   return {

@@ -4,9 +4,9 @@
  * `error`: wrong whatever was meant. `warning`: differs from what the undisturbed run came to. `info`: worth knowing.
  */
 import type { WireRequest } from '#wire'
-import type { Asked } from '../life/asked.ts'
-import type { Point } from '../life/effect.ts'
-import type { Life } from '../life/life.ts'
+import type { RequestInfo } from '../life/asked.ts'
+import type { Interaction } from '../life/effect.ts'
+import type { SimulatedProcess } from '../life/life.ts'
 import type { World } from '../world/world.ts'
 
 export type Severity = 'error' | 'warning' | 'info'
@@ -28,13 +28,13 @@ export interface Finding {
 }
 
 /** Looks at a world while it runs. One is made for every schedule. */
-export interface Watcher {
+export interface RuleWatcher {
   /** A request, before it waits to be carried out. */
-  request?(life: Life, request: WireRequest, asked: Asked): void
+  request?(life: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void
   /** Something is about to be carried out, if nothing goes wrong. */
-  before?(point: Point): void
+  before?(point: Interaction): void
   /** Something was carried out. */
-  done?(point: Point): void
+  done?(point: Interaction): void
   /** A rest while a wish is another one than in the undisturbed schedule. */
   between?(): void | Promise<void>
   /** Everything has come to rest for the first time in the undisturbed schedule: a rule may poke at it. */
@@ -50,5 +50,5 @@ export interface Rule {
   readonly number?: number
   /** What it says, in one line. */
   readonly says: string
-  watch(world: World): Watcher
+  watch(world: World): RuleWatcher
 }

@@ -1,7 +1,7 @@
 /**
  * All rules, in the order in which findings are told.
  */
-import { again } from './golden/again.ts'
+import { idempotence } from './golden/again.ts'
 import { conflicts } from './golden/conflicts.ts'
 import { deletionFirst } from './golden/deletion-first.ts'
 import { failures } from './golden/failures.ts'
@@ -10,15 +10,15 @@ import type { Rule } from './finding.ts'
 import { escapes } from './further/escapes.ts'
 import { churn } from './further/churn.ts'
 import { expectation } from './further/expectation.ts'
-import { floating } from './further/floating.ts'
+import { floatingPromises } from './further/floating.ts'
 import { identity } from './further/identity.ts'
-import { leader } from './further/leader.ts'
-import { looks } from './further/looks.ts'
+import { leadership } from './further/leader.ts'
+import { readOnlyCalls } from './further/looks.ts'
 import { ownership } from './further/ownership.ts'
 import { privilege } from './further/privilege.ts'
-import { sameWorld } from './golden/same-world.ts'
+import { convergence } from './golden/same-world.ts'
 import { secrets } from './further/secrets.ts'
-import { strangers } from './further/strangers.ts'
+import { preexistingResources } from './further/strangers.ts'
 import { truth } from './golden/truth.ts'
 import { watches } from './further/watches.ts'
 
@@ -27,20 +27,20 @@ export const allRules: readonly Rule[] = [
   finalizers,
   identity,
   ownership,
-  strangers,
+  preexistingResources,
   conflicts,
   truth,
-  again,
-  floating,
+  idempotence,
+  floatingPromises,
   churn,
   watches,
-  looks,
-  leader,
+  readOnlyCalls,
+  leadership,
   secrets,
   escapes,
   privilege,
   expectation,
-  sameWorld,
+  convergence,
   failures,
 ]
 

@@ -3,13 +3,13 @@
  */
 import type { JsonValue } from '#api'
 import type { WireRequest } from '#wire'
-import { parseKnownBytes } from '../state/known-texts.ts'
+import { parseCachedBytes } from '../state/known-texts.ts'
 
 /** The body of a request, shared and frozen; undefined when it has none, or none that is JSON. */
 export function bodyOf({ body }: WireRequest): JsonValue | undefined {
   if (!(body instanceof Uint8Array)) return undefined
   try {
-    return parseKnownBytes(body)
+    return parseCachedBytes(body)
   } catch {
     return undefined
   }

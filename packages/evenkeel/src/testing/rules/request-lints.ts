@@ -4,29 +4,29 @@
 import { isJsonObject } from '#api'
 import type { JsonValue } from '#api'
 import type { WireRequest } from '#wire'
-import type { Asked } from '../life/asked.ts'
+import type { RequestInfo } from '../life/asked.ts'
 import type { Finding } from './finding.ts'
 import { bodyOf } from './request-body.ts'
 
 /** What is wrong with a request, if anything is; `who` sends it. */
 export function lintRequest(
   request: WireRequest,
-  asked: Asked,
+  requestInfo: RequestInfo,
   { who }: { who: string },
 ): Omit<Finding, 'step'> | undefined {
   const type = request.headers['content-type'] ?? ''
-  const isMerge = asked.verb === 'patch' && type.startsWith('application/merge-patch')
-  if (!asked.isWrite || !(asked.verb === 'update' || isMerge)) return undefined
+  const isMerge = requestInfo.verb === 'patch' && type.startsWith('application/merge-patch')
+  if (!requestInfo.isWrite || !(requestInfo.verb === 'update' || isMerge)) return undefined
   const body = bodyOf(request)
   const metadata = isJsonObject(body) && isJsonObject(body['metadata']) ? body['metadata'] : {}
   if (typeof metadata['resourceVersion'] === 'string' && metadata['resourceVersion'] !== '') return undefined
-  const about = `${asked.verb} ${asked.resource}`
-  if (asked.verb === 'update')
+  const about = `${requestInfo.verb} ${requestInfo.resource}`
+  if (requestInfo.verb === 'update')
     return {
       rule: 'conflict',
       severity: 'error',
       about,
-      message: `${who} replaces ${asked.resource} ${asked.name} without saying which version it means: whatever others wrote meanwhile is lost`,
+      message: `${who} replaces ${requestInfo.resource} ${requestInfo.name} without saying which version it means: whatever others wrote meanwhile is lost`,
       hint: 'send metadata.resourceVersion of the object you read, or use apply',
     }
   const list = listIn(body)
@@ -36,7 +36,7 @@ export function lintRequest(
         rule: 'conflict',
         severity: 'error',
         about,
-        message: `${who} patches the whole list ${list} of ${asked.resource} ${asked.name} without saying which version it means: what others put into it meanwhile is lost`,
+        message: `${who} patches the whole list ${list} of ${requestInfo.resource} ${requestInfo.name} without saying which version it means: what others put into it meanwhile is lost`,
         hint: 'send metadata.resourceVersion with a merge patch that holds a list, or use apply',
       }
 }

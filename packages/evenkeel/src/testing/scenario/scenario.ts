@@ -28,7 +28,7 @@ export interface UserStep {
 }
 
 /** A service of the world outside: it outlives every process. */
-export interface OutsideService {
+export interface ExternalService {
   /** Methods that change nothing. @default those whose names begin with get, list, find, read, describe, has, is, exists, observe or watch */
   readonly reads?: readonly string[]
   /** What is there now, as plain data, for the rules: things that an object made, by an id. @default the service's own fields */
@@ -50,7 +50,7 @@ export interface Scenario<Outside extends object = object> {
   /** The world outside: made anew for every schedule. What takes time there looks at this clock. @default nothing */
   readonly outside?: (world: { readonly clock: Clock }) => Outside
   /** More about the services. @default none */
-  readonly services?: Partial<Record<Extract<keyof Outside, string>, OutsideService>>
+  readonly services?: Partial<Record<Extract<keyof Outside, string>, ExternalService>>
   /** Elect a leader; two processes then run in some schedules. @default false */
   readonly leaderElection?: ElectionSettings | false
   /** How many processes of the program run, with `leaderElection`; what they do to the lease can then go wrong as well. @default 1 */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chanceBetween, compareSnapshots } from './compare.ts'
+import { randomPathsBetween, compareSnapshots } from './compare.ts'
 import type { Snapshot } from './normalize.ts'
 
 function snapshot(things: Readonly<Record<string, readonly unknown[]>>): Snapshot {
@@ -10,7 +10,7 @@ const one = snapshot({ 'Secret a': [{ data: { password: 'x', user: 'u' } }] })
 
 test('chanceBetween names the places in which two snapshots differ, and nothing that is there or not', () => {
   expect([
-    ...chanceBetween(one, snapshot({ 'Secret a': [{ data: { password: 'y', user: 'u' } }], 'Secret b': [{}] })),
+    ...randomPathsBetween(one, snapshot({ 'Secret a': [{ data: { password: 'y', user: 'u' } }], 'Secret b': [{}] })),
   ]).toEqual(['Secret a data.password'])
 })
 

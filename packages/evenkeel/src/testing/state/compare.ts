@@ -11,10 +11,10 @@ export interface Difference {
 }
 
 /** What is drawn by chance: places (`Secret default/a data.password`) that differ although nothing else does. */
-export type Chance = ReadonlySet<string>
+export type RandomPaths = ReadonlySet<string>
 
 /** The places in which two undisturbed schedules differ that had other chances. */
-export function chanceBetween(one: Snapshot, other: Snapshot): Set<string> {
+export function randomPathsBetween(one: Snapshot, other: Snapshot): Set<string> {
   const found = new Set<string>()
   for (const { about, expected, found: values, type } of compareSnapshots(one, other)) {
     if (type !== 'changed') continue
@@ -30,7 +30,7 @@ function differingPaths(one: string, other: string): string[] {
 }
 
 /** @param chance what may differ */
-export function compareSnapshots(expected: Snapshot, found: Snapshot, chance?: Chance): Difference[] {
+export function compareSnapshots(expected: Snapshot, found: Snapshot, chance?: RandomPaths): Difference[] {
   const differences: Difference[] = []
   for (const about of new Set([...expected.keys(), ...found.keys()])) {
     const [wanted, have] = [expected.get(about) ?? [], found.get(about) ?? []]
@@ -48,7 +48,7 @@ export function compareSnapshots(expected: Snapshot, found: Snapshot, chance?: C
   return differences
 }
 
-function without(value: string, about: string, chance: Chance): string {
+function without(value: string, about: string, chance: RandomPaths): string {
   return JSON.stringify([...flatten(JSON.parse(value))].filter(([path]) => !chance.has(`${about} ${path}`)))
 }
 

@@ -11,7 +11,7 @@ const known = new Map<string, JsonValue>()
 const [knownMax, textMax] = [2000, 16_384]
 
 /** @throws {SyntaxError} for what is no JSON. */
-export function parseKnown(text: string): JsonValue {
+export function parseCached(text: string): JsonValue {
   const found = known.get(text)
   if (found !== undefined) return found
   const value = deepFreeze(JSON.parse(text) as JsonValue)
@@ -20,6 +20,6 @@ export function parseKnown(text: string): JsonValue {
   return value
 }
 
-export function parseKnownBytes(bytes: Uint8Array): JsonValue {
-  return parseKnown(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
+export function parseCachedBytes(bytes: Uint8Array): JsonValue {
+  return parseCached(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
 }

@@ -7,8 +7,8 @@
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
 import { ObjectTexts } from './object-texts.ts'
-import type { Naming } from './object-texts.ts'
-import { admittedMark, foreignFinalizer, foreignMark, neighbourLabel, poisonLabel } from '../world/deeds.ts'
+import type { UidNames } from './object-texts.ts'
+import { admittedKey, foreignFinalizer, foreignKey, neighbourLabel, poisonLabel } from '../world/deeds.ts'
 
 /** Things by a name that is the same in every schedule; several may share one. */
 export type Snapshot = ReadonlyMap<string, readonly string[]>
@@ -17,31 +17,31 @@ const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 /** What `children` notes on a child: who applied it, for which generation, and a digest of what. */
-const appliedMark = 'evenkeel.dev/applied'
+const appliedAnnotation = 'evenkeel.dev/applied'
 
 /** Kinds that are not what a user asked for. */
-const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition'])
+const ignoredKinds: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition'])
 
-const tidyTexts = new ObjectTexts((object, naming) => tidy(object, naming))
+const normalizedTexts = new ObjectTexts((object, naming) => normalizeObject(object, naming))
 
 /** What is in the API, by kind and name. */
-export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: Naming): Snapshot {
+export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: UidNames): Snapshot {
   const found = new Map<string, string[]>()
   for (const object of objects) {
-    if (!isWished(object)) continue
+    if (!isRelevant(object)) continue
     const about =
       object.kind === 'ExternalRef' ? withoutNumbers(describeObject(object), naming) : describeObject(object)
-    found.set(about, [...(found.get(about) ?? []), tidyTexts.of(object, naming)])
+    found.set(about, [...(found.get(about) ?? []), normalizedTexts.of(object, naming)])
   }
   for (const values of found.values()) values.sort()
   return found
 }
 
 /** What is in a service outside, field by field. */
-export function snapshotService(name: string, contents: unknown, naming: Naming): Snapshot {
+export function snapshotService(name: string, contents: unknown, naming: UidNames): Snapshot {
   const found = new Map<string, string[]>()
   const add = (about: string, value: unknown): void => {
-    found.set(about, [...(found.get(about) ?? []), JSON.stringify(plain(value, naming))])
+    found.set(about, [...(found.get(about) ?? []), JSON.stringify(normalizeValue(value, naming))])
   }
   for (const [field, value] of Object.entries(contents ?? {})) {
     if (typeof value === 'function' || field.startsWith('_')) continue
@@ -63,9 +63,9 @@ export function describeObject({ kind, metadata: { name = '', namespace, generat
 }
 
 /** Neither what a server or a machine needs for itself, nor what only looks like a child. */
-export function isWished(object: UnstructuredObject): boolean {
+export function isRelevant(object: UnstructuredObject): boolean {
   return (
-    !ignored.has(object.kind) &&
+    !ignoredKinds.has(object.kind) &&
     !isOfServer(object) &&
     object.metadata.annotations?.[neighbourLabel] === undefined &&
     object.metadata.annotations?.[poisonLabel] === undefined
@@ -82,7 +82,7 @@ function isOfServer({ metadata: { labels = {}, name = '' }, kind }: Unstructured
   )
 }
 
-function tidy({ metadata, ...rest }: UnstructuredObject, naming: Naming): JsonValue {
+function normalizeObject({ metadata, ...rest }: UnstructuredObject, naming: UidNames): JsonValue {
   const { labels, annotations, finalizers, ownerReferences, deletionTimestamp, generation } = metadata
   const owners = (ownerReferences ?? []).map(({ kind, name, uid, controller, blockOwnerDeletion }) => ({
     kind,
@@ -91,10 +91,10 @@ function tidy({ metadata, ...rest }: UnstructuredObject, naming: Naming): JsonVa
     blockOwnerDeletion: blockOwnerDeletion ?? false,
   }))
   return {
-    ...(plain(rest, naming, { generation }) as JsonObject),
+    ...(normalizeValue(rest, naming, { generation }) as JsonObject),
     metadata: {
-      labels: withoutMark(labels, naming),
-      annotations: withoutMark(annotations, naming),
+      labels: withoutForeignKeys(labels, naming),
+      annotations: withoutForeignKeys(annotations, naming),
       owners: owners as unknown as JsonValue,
       finalizers: (finalizers ?? []).filter((name) => name !== foreignFinalizer).sort(),
       deleting: deletionTimestamp !== undefined,
@@ -107,27 +107,27 @@ function controllerOf(mark: string): string {
   return mark.replace(/\/\d+\/[0-9a-f]+$/, '')
 }
 
-function withoutMark(values: Readonly<Record<string, string>> | undefined, naming: Naming): JsonObject {
+function withoutForeignKeys(values: Readonly<Record<string, string>> | undefined, naming: UidNames): JsonObject {
   return Object.fromEntries(
     Object.entries(values ?? {})
-      .filter(([key]) => key !== foreignMark && key !== admittedMark)
+      .filter(([key]) => key !== foreignKey && key !== admittedKey)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, value]) => [key, plain(key === appliedMark ? controllerOf(value) : value, naming)]),
+      .map(([key, value]) => [key, normalizeValue(key === appliedAnnotation ? controllerOf(value) : value, naming)]),
   )
 }
 
 /** A value without what differs by chance. */
-export function plain(
+export function normalizeValue(
   value: unknown,
-  naming: Naming,
+  naming: UidNames,
   { generation }: { generation?: number | undefined } = {},
 ): JsonValue {
   if (typeof value === 'string')
     return times.test(value) ? '<time>' : value.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
-  if (value instanceof Map || value instanceof Set) return [...value].map((item) => plain(item, naming))
-  if (Array.isArray(value)) return value.map((item) => plain(item, naming, { generation }))
+  if (value instanceof Map || value instanceof Set) return [...value].map((item) => normalizeValue(item, naming))
+  if (Array.isArray(value)) return value.map((item) => normalizeValue(item, naming, { generation }))
   if (typeof value !== 'object' || value === null) return value as JsonValue
-  return plainFields(value as JsonObject, naming, generation)
+  return normalizeFields(value as JsonObject, naming, generation)
 }
 
 /** Which condition came first is history. */
@@ -136,7 +136,7 @@ function byType(conditions: readonly JsonValue[]): JsonValue {
   return conditions.toSorted((a, b) => (typeOf(a) < typeOf(b) ? -1 : 1))
 }
 
-function plainFields(value: JsonObject, naming: Naming, generation: number | undefined): JsonValue {
+function normalizeFields(value: JsonObject, naming: UidNames, generation: number | undefined): JsonValue {
   const fields: [string, JsonValue][] = []
   // A report about another object has that one's generation beside it, which depends on how often it was written.
   const about = 'state' in value && typeof value['generation'] === 'number' ? value['generation'] : undefined
@@ -148,23 +148,23 @@ function plainFields(value: JsonObject, naming: Naming, generation: number | und
     else if ((key === 'observedGeneration' || key === 'appliedForGeneration') && generation !== undefined)
       fields.push([key, field === generation ? 'current' : 'old'])
     else if (key === 'conditions' && Array.isArray(field))
-      fields.push([key, byType(field.map((item) => plain(item, naming, { generation })))])
+      fields.push([key, byType(field.map((item) => normalizeValue(item, naming, { generation })))])
     else if (/^(?:id|.*Id|token|createdAt|version|resourceVersion|etag)$/.test(key))
       fields.push([
         key,
         typeof field === 'string'
           ? withoutNumbers(field, naming)
           : isJsonObject(field)
-            ? plain(field, naming)
+            ? normalizeValue(field, naming)
             : '<value>',
       ])
-    else fields.push([key, plain(field, naming, { generation })])
+    else fields.push([key, normalizeValue(field, naming, { generation })])
   }
   return Object.fromEntries(fields)
 }
 
 /** Ids are counted or drawn: another schedule may have another number for the same thing. */
-function withoutNumbers(text: string, naming: Naming): string {
+function withoutNumbers(text: string, naming: UidNames): string {
   const named = text.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
   return named.replace(/\b[0-9a-f]{6,}\b/g, '#').replace(/\d+$/, '#')
 }

@@ -7,20 +7,20 @@
  */
 import type { JsonValue, UnstructuredObject } from '#api'
 
-export interface Naming {
+export interface UidNames {
   /** The names of uids that are, or were, in the world. */
   nameOf(uid: string): string | undefined
 }
 
 export class ObjectTexts {
-  readonly #make: (object: UnstructuredObject, naming: Naming) => JsonValue
+  readonly #make: (object: UnstructuredObject, naming: UidNames) => JsonValue
   readonly #known = new WeakMap<UnstructuredObject, string>()
 
-  constructor(make: (object: UnstructuredObject, naming: Naming) => JsonValue) {
+  constructor(make: (object: UnstructuredObject, naming: UidNames) => JsonValue) {
     this.#make = make
   }
 
-  of(object: UnstructuredObject, naming: Naming): string {
+  of(object: UnstructuredObject, naming: UidNames): string {
     const known = this.#known.get(object)
     if (known !== undefined) return known
     let isNamed = false

@@ -4,16 +4,16 @@
  * The same wishes must lead to the same world, whatever goes wrong on the way. That needs no specification.
  */
 import type { UnstructuredObject } from '#api'
-import { chanceBetween } from './compare.ts'
-import type { Chance } from './compare.ts'
+import { randomPathsBetween } from './compare.ts'
+import type { RandomPaths } from './compare.ts'
 import type { Snapshot } from './normalize.ts'
 
 /** One rest. */
-export interface Rest {
+export interface QuietState {
   /** How many steps the user had taken. */
   readonly phase: number
   /** What users ask for: objects of the kinds that are reconciled, without what controllers write into them. */
-  readonly wishes: string
+  readonly desired: string
   readonly objects: Snapshot
   readonly outside: Snapshot
   /** What the objects of reconciled kinds say about themselves. */
@@ -23,44 +23,47 @@ export interface Rest {
 }
 
 export class Reference {
-  readonly #rests: readonly Rest[]
-  readonly #patient: readonly Rest[]
+  readonly #rests: readonly QuietState[]
+  readonly #patient: readonly QuietState[]
   /** What may differ because it is drawn by chance. */
-  readonly chance: Chance
+  readonly randomPaths: RandomPaths
 
   /** @param more `patient`: the same with more time between the steps, for a program that looks at the clock; `lucky`: the same with other chances */
   constructor(
-    rests: readonly Rest[],
-    { patient = [], lucky = [] }: { patient?: readonly Rest[]; lucky?: readonly Rest[] } = {},
+    rests: readonly QuietState[],
+    { patient = [], lucky = [] }: { patient?: readonly QuietState[]; lucky?: readonly QuietState[] } = {},
   ) {
     this.#rests = rests
     this.#patient = patient
-    this.chance = new Set(
+    this.randomPaths = new Set(
       rests.flatMap(({ objects, outside }, index) => [
-        ...chanceBetween(objects, lucky[index]?.objects ?? objects),
-        ...chanceBetween(outside, lucky[index]?.outside ?? outside),
+        ...randomPathsBetween(objects, lucky[index]?.objects ?? objects),
+        ...randomPathsBetween(outside, lucky[index]?.outside ?? outside),
       ]),
     )
   }
 
-  get rests(): readonly Rest[] {
+  get quietStates(): readonly QuietState[] {
     return this.#rests
   }
 
   /** A rest with the same wishes, best the one of the same phase. */
-  like({ phase, wishes }: Pick<Rest, 'phase' | 'wishes'>): Rest | undefined {
-    const alike = this.#rests.filter((rest) => rest.wishes === wishes)
+  matchingState({ phase, desired }: Pick<QuietState, 'phase' | 'desired'>): QuietState | undefined {
+    const alike = this.#rests.filter((rest) => rest.desired === desired)
     return alike.find((rest) => rest.phase === phase) ?? alike.at(-1)
   }
 
   /** All rests with the same wishes, those of the same phase if there are any. */
-  alike({ phase, wishes }: Pick<Rest, 'phase' | 'wishes'>, { isPatient = false } = {}): readonly Rest[] {
-    const alike = [...this.#rests, ...(isPatient ? this.#patient : [])].filter((rest) => rest.wishes === wishes)
+  matchingStates(
+    { phase, desired }: Pick<QuietState, 'phase' | 'desired'>,
+    { isPatient = false } = {},
+  ): readonly QuietState[] {
+    const alike = [...this.#rests, ...(isPatient ? this.#patient : [])].filter((rest) => rest.desired === desired)
     const now = alike.filter((rest) => rest.phase === phase)
     return now.length > 0 ? now : alike
   }
 
-  ofPhase(phase: number, { isPatient = false } = {}): readonly Rest[] {
+  ofPhase(phase: number, { isPatient = false } = {}): readonly QuietState[] {
     return [...this.#rests, ...(isPatient ? this.#patient : [])].filter((rest) => rest.phase === phase)
   }
 
@@ -69,7 +72,7 @@ export class Reference {
     return this.#rests.some(({ destroyed }) => destroyed.has(what))
   }
 
-  at(phase: number): Rest | undefined {
+  at(phase: number): QuietState | undefined {
     return this.#rests.findLast((rest) => rest.phase === phase)
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loadClaimsLanguage } from '#api'
+import { loadClaimsEngine } from '#api'
 import type { ChildReport } from '#api'
 import type { ChildWorld as World } from './children.fixture.ts'
 import { Box, ChildWorld, ConfigMap, oneForEach, Site, sites } from './children.fixture.ts'
@@ -105,7 +105,7 @@ test('A14: appliedForGeneration follows only when the apply went through', async
 
 test('ready: a function or an expression says when a child is ready; one that fails says that it is not', async () => {
   // Read from the disk the first time, for which simulated time does not wait.
-  await loadClaimsLanguage()
+  await loadClaimsEngine()
   await using world = await ChildWorld.start(
     sites(async (site, { children }) => {
       await children.apply(

@@ -56,7 +56,7 @@ test('A3: what somebody changes by hand is put right, fields of others stay', as
   await world.client.apply(
     ConfigMap,
     { metadata: { name: 'x', ...place, labels: { theirs: 'yes' } }, data: { text: 'spoilt', more: 'theirs' } },
-    { fieldOwner: 'somebody', force: true },
+    { fieldManager: 'somebody', force: true },
   )
   await world.settle()
   const child = await world.configMap('x')

@@ -54,7 +54,7 @@ function lasting({ metadata: { resourceVersion: _, managedFields = [], ...metada
 
 describe('dependsOn with mark', () => {
   test('A24 fifty referers that mark one object at once lose no mark, and none when half of them go', async () => {
-    await using world = await startWorld([routing({ mark: true }, { concurrency: 50 })])
+    await using world = await startWorld([routing({ annotate: true }, { concurrency: 50 })])
     await createApp(world.client, 'web')
     await makeReady(world.client, 'web')
     const names = Array.from({ length: 50 }, (_, index) => `r${String(index).padStart(2, '0')}`)
@@ -70,7 +70,7 @@ describe('dependsOn with mark', () => {
   })
 
   test('A26 a referer that goes takes its mark along, and the object is as it was before', async () => {
-    await using world = await startWorld([routing({ mark: true })])
+    await using world = await startWorld([routing({ annotate: true })])
     await createApp(world.client, 'web')
     await makeReady(world.client, 'web')
     const before = lasting(await app(world))
@@ -82,7 +82,7 @@ describe('dependsOn with mark', () => {
   })
 
   test('A27 marks of a spec that was changed just before the referer was deleted are taken back, too', async () => {
-    await using world = await startWorld([routing({ mark: true })])
+    await using world = await startWorld([routing({ annotate: true })])
     for (const name of ['x', 'y']) {
       await createApp(world.client, name)
       await makeReady(world.client, name)
@@ -96,7 +96,7 @@ describe('dependsOn with mark', () => {
   })
 
   test('a mark that somebody took away comes back, and an object that has gone is not made by marking it', async () => {
-    await using world = await startWorld([routing({ mark: true })])
+    await using world = await startWorld([routing({ annotate: true })])
     await createApp(world.client, 'web')
     await makeReady(world.client, 'web')
     await createRoute(world.client, 'r', 'web')

@@ -69,7 +69,7 @@ function isOfPoison({ deviations, about, seen }: Failure): boolean {
 describe('dependsOn explored', () => {
   test.each([
     ['alone', {}, [refers, creates('x')]],
-    ['with marks', { mark: true }, [creates('y'), creates('x'), refers, moves, leaves]],
+    ['with marks', { annotate: true }, [creates('y'), creates('x'), refers, moves, leaves]],
     ['with Usages', { protect: 'whileInUse' }, [creates('x'), refers, leaves]],
     ['with finalizers', { protect: 'finalizer' }, [creates('x'), refers, leaves]],
   ] as const)(

@@ -9,12 +9,12 @@
  */
 
 /** What an action is, for those who hold some back and for the trace. */
-type ActionType = 'request' | 'answer' | 'event' | 'call' | 'reply' | 'collect'
+type QueuedEventType = 'request' | 'answer' | 'event' | 'call' | 'reply' | 'collect'
 
-interface Action {
+interface QueuedEvent {
   /** Whose it is: `A`, `B`, `gc`. */
   readonly actor: string
-  readonly type: ActionType
+  readonly type: QueuedEventType
   /** `create configmaps default/a` */
   readonly about: string
   /** For events: the plural of the kind that is watched. */
@@ -22,14 +22,14 @@ interface Action {
   run(): void | Promise<void>
 }
 
-type IsHeld = (action: Action) => boolean
+type IsHeld = (action: QueuedEvent) => boolean
 
-export class Agenda {
-  readonly #actions: Action[] = []
+export class EventQueue {
+  readonly #actions: QueuedEvent[] = []
   readonly #holds = new Set<IsHeld>()
 
   /** @returns what takes it away again, if it has not happened */
-  add(action: Action): () => void {
+  add(action: QueuedEvent): () => void {
     this.#actions.push(action)
     return () => {
       this.#remove(action)
@@ -37,7 +37,7 @@ export class Agenda {
   }
 
   /** The next thing to happen; it is off the list. */
-  take(): Action | undefined {
+  take(): QueuedEvent | undefined {
     const index = this.#holds.size === 0 ? 0 : this.#actions.findIndex((action) => !this.#isHeld(action))
     return index < 0 ? undefined : this.#actions.splice(index, 1)[0]
   }
@@ -51,12 +51,12 @@ export class Agenda {
   }
 
   /** Takes away everything that fits: what belonged to a process that died. */
-  drop(fits: (action: Action) => boolean): void {
+  drop(fits: (action: QueuedEvent) => boolean): void {
     for (const action of this.#actions.filter((one) => fits(one))) this.#remove(action)
   }
 
   /** What is there to happen, in its order. */
-  get waiting(): readonly Pick<Action, 'actor' | 'type' | 'about'>[] {
+  get waiting(): readonly Pick<QueuedEvent, 'actor' | 'type' | 'about'>[] {
     return this.#actions
   }
 
@@ -65,12 +65,12 @@ export class Agenda {
     return this.#holds.size === 0 ? 0 : this.#actions.filter((action) => this.#isHeld(action)).length
   }
 
-  #isHeld(action: Action): boolean {
+  #isHeld(action: QueuedEvent): boolean {
     for (const hold of this.#holds) if (hold(action)) return true
     return false
   }
 
-  #remove(action: Action): void {
+  #remove(action: QueuedEvent): void {
     const index = this.#actions.indexOf(action)
     if (index >= 0) this.#actions.splice(index, 1)
   }

@@ -5,9 +5,9 @@
  */
 import type { UnstructuredObject } from '#api'
 import type { Store, Watch } from '#store'
-import { parseKnownBytes } from '../state/known-texts.ts'
+import { parseCachedBytes } from '../state/known-texts.ts'
 
-export interface Happening {
+export interface HistoryEvent {
   readonly revision: number
   /** The store's key. */
   readonly key: string
@@ -22,29 +22,29 @@ export interface Happening {
   readonly after: UnstructuredObject | undefined
 }
 
-interface ChronicleOptions {
+interface HistoryOptions {
   readonly store: Store
   /** What is there from the start, by key, as far as it is known. */
-  readonly ground: ReadonlyMap<string, UnstructuredObject>
+  readonly initialObjects: ReadonlyMap<string, UnstructuredObject>
   /** Who is acting at this moment. */
   actor(): string
   step(): number
   /** Whether that is a process of the program, or the garbage collector. */
-  isLife(): boolean
+  isProgram(): boolean
   /** Milliseconds of the world's time. */
   now(): number
 }
 
-export class Chronicle {
-  readonly #options: ChronicleOptions
-  readonly happenings: Happening[] = []
+export class History {
+  readonly #options: HistoryOptions
+  readonly events: HistoryEvent[] = []
   readonly #objects = new Map<string, UnstructuredObject>()
   readonly #names = new Map<string, string>()
   readonly #meant = new Map<string, UnstructuredObject>()
   readonly #edited = new Map<string, number>()
   #source: Watch | undefined
 
-  constructor(options: ChronicleOptions) {
+  constructor(options: HistoryOptions) {
     this.#options = options
   }
 
@@ -53,7 +53,7 @@ export class Chronicle {
     const range = await this.#options.store.range('/')
     if (!range.ok) throw new Error('the store of a new world can be read')
     for (const { key, value } of range.entries) {
-      const object = this.#options.ground.get(key) ?? (parseKnownBytes(value) as unknown as UnstructuredObject)
+      const object = this.#options.initialObjects.get(key) ?? (parseCachedBytes(value) as unknown as UnstructuredObject)
       this.#put(key, object)
       this.#meant.set(key, object)
     }
@@ -73,12 +73,12 @@ export class Chronicle {
   }
 
   /** What is there now of a resource. */
-  of(resource: string): UnstructuredObject[] {
+  ofResource(resource: string): UnstructuredObject[] {
     return [...this.#objects].filter(([key]) => resourceOf(key) === resource).map(([, object]) => object)
   }
 
   /** What is there that users or others made, each as it was when one of them last wrote it. */
-  get meant(): ReadonlyMap<string, UnstructuredObject> {
+  get userObjects(): ReadonlyMap<string, UnstructuredObject> {
     return this.#meant
   }
 
@@ -106,15 +106,15 @@ export class Chronicle {
     for await (const { changes } of source) {
       for (const { key, revision, entry } of changes) {
         const before = this.#objects.get(key)
-        const after = entry && (parseKnownBytes(entry.value) as unknown as UnstructuredObject)
+        const after = entry && (parseCachedBytes(entry.value) as unknown as UnstructuredObject)
         if (after) this.#put(key, after)
         else this.#objects.delete(key)
         if (after && before && this.#options.actor() === 'user' && !this.#meant.has(key))
           this.#edited.set(after.metadata.uid ?? '', (this.#edited.get(after.metadata.uid ?? '') ?? 0) + 1)
         const isNew = before?.metadata.uid !== after?.metadata.uid
-        if (!after || (isNew && this.#options.isLife())) this.#meant.delete(key)
-        else if (!this.#options.isLife() && (isNew || this.#meant.has(key))) this.#meant.set(key, after)
-        this.happenings.push({
+        if (!after || (isNew && this.#options.isProgram())) this.#meant.delete(key)
+        else if (!this.#options.isProgram() && (isNew || this.#meant.has(key))) this.#meant.set(key, after)
+        this.events.push({
           revision,
           key,
           resource: resourceOf(key),

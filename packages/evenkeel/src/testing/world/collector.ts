@@ -6,27 +6,27 @@
  */
 import { foregroundFinalizer, orphanFinalizer } from '#api'
 import type { OwnerReference, UnstructuredObject } from '#api'
-import type { Chronicle } from './chronicle.ts'
-import type { Direct } from './direct.ts'
+import type { History } from './chronicle.ts'
+import type { DirectClient } from './direct.ts'
 
 /** What the collector would do next; undefined when there is nothing. */
-export interface Collection {
+export interface ClusterAction {
   readonly about: string
-  run(direct: Direct): Promise<unknown>
+  run(direct: DirectClient): Promise<unknown>
 }
 
-export function nextCollection({ objects }: Pick<Chronicle, 'objects'>): Collection | undefined {
+export function nextGarbageCollection({ objects }: Pick<History, 'objects'>): ClusterAction | undefined {
   const present = [...objects.values()]
   const uids = new Set(present.map(({ metadata }) => metadata.uid))
   for (const object of present) {
-    const found = release(object, present) ?? collect(object, { uids, present })
+    const found = finishDeletion(object, present) ?? collectOrphan(object, { uids, present })
     if (found) return found
   }
   return undefined
 }
 
 /** An owner that is being deleted and waits for what becomes of its dependents. */
-function release(object: UnstructuredObject, present: readonly UnstructuredObject[]): Collection | undefined {
+function finishDeletion(object: UnstructuredObject, present: readonly UnstructuredObject[]): ClusterAction | undefined {
   const {
     metadata: { deletionTimestamp, finalizers = [], uid },
   } = object
@@ -38,41 +38,41 @@ function release(object: UnstructuredObject, present: readonly UnstructuredObjec
       ? {
           about: `orphan ${describe(first)}`,
           run: (direct) =>
-            change(direct, first, (metadata) => {
+            updateMetadata(direct, first, (metadata) => {
               metadata['ownerReferences'] = ownersOf(first).filter((owner) => owner.uid !== uid)
             }),
         }
-      : letGo(object, orphanFinalizer)
+      : removeFinalizer(object, orphanFinalizer)
   }
   if (!finalizers.includes(foregroundFinalizer)) return undefined
   const waiting = dependents.find(({ metadata }) => metadata.deletionTimestamp === undefined)
-  if (waiting) return remove(waiting)
+  if (waiting) return deleteDependent(waiting)
   const isBlocked = dependents.some((one) =>
     ownersOf(one).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
   )
-  return isBlocked ? undefined : letGo(object, foregroundFinalizer)
+  return isBlocked ? undefined : removeFinalizer(object, foregroundFinalizer)
 }
 
 /** An object whose owners are all gone. */
-function collect(
+function collectOrphan(
   object: UnstructuredObject,
   { uids }: { uids: ReadonlySet<string | undefined>; present: readonly UnstructuredObject[] },
-): Collection | undefined {
+): ClusterAction | undefined {
   const owners = ownersOf(object)
   if (owners.length === 0 || object.metadata.deletionTimestamp !== undefined) return undefined
   const gone = owners.filter(({ uid }) => !uids.has(uid))
-  if (gone.length === owners.length) return remove(object)
+  if (gone.length === owners.length) return deleteDependent(object)
   if (gone.length === 0) return undefined
   return {
     about: `strip owners of ${describe(object)}`,
     run: (direct) =>
-      change(direct, object, (metadata) => {
+      updateMetadata(direct, object, (metadata) => {
         metadata['ownerReferences'] = owners.filter(({ uid }) => uids.has(uid))
       }),
   }
 }
 
-function remove(object: UnstructuredObject): Collection {
+function deleteDependent(object: UnstructuredObject): ClusterAction {
   const {
     metadata: { uid = '' },
   } = object
@@ -82,18 +82,18 @@ function remove(object: UnstructuredObject): Collection {
   }
 }
 
-function letGo(object: UnstructuredObject, finalizer: string): Collection {
+function removeFinalizer(object: UnstructuredObject, finalizer: string): ClusterAction {
   return {
     about: `let ${describe(object)} go`,
     run: (direct) =>
-      change(direct, object, (metadata) => {
+      updateMetadata(direct, object, (metadata) => {
         metadata['finalizers'] = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
       }),
   }
 }
 
-function change(
-  direct: Direct,
+function updateMetadata(
+  direct: DirectClient,
   object: UnstructuredObject,
   edit: (metadata: Record<string, unknown>) => void,
 ): Promise<boolean> {

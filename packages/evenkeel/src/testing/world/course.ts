@@ -3,28 +3,28 @@
  *
  * Only at rest may one ask whether all came out right; only after everything was made well, whether it did in the end.
  */
-import type { Place } from '../faults/deviation.ts'
-import type { Watcher } from '../rules/finding.ts'
-import { releaseForeign } from './deeds.ts'
-import type { Interventions } from './interventions.ts'
-import type { Loop } from './loop.ts'
+import type { SchedulePoint } from '../faults/deviation.ts'
+import type { RuleWatcher } from '../rules/finding.ts'
+import { releaseForeignFinalizers } from './deeds.ts'
+import type { FaultInjector } from './interventions.ts'
+import type { EventLoop } from './loop.ts'
 import type { World } from './world.ts'
 
-interface CourseParts {
-  readonly interventions: Interventions
-  readonly loop: Loop
-  readonly watchers: readonly Watcher[]
+interface ScriptRunnerOptions {
+  readonly interventions: FaultInjector
+  readonly loop: EventLoop
+  readonly watchers: readonly RuleWatcher[]
 }
 
-export class Course {
+export class ScriptRunner {
   readonly #world: World
-  readonly #parts: CourseParts
+  readonly #parts: ScriptRunnerOptions
   #phase = 0
   #quiets = 0
   #isHealed = false
   #isProbing = false
 
-  constructor(world: World, parts: CourseParts) {
+  constructor(world: World, parts: ScriptRunnerOptions) {
     this.#world = world
     this.#parts = parts
   }
@@ -51,12 +51,12 @@ export class Course {
     interventions.begin()
     for (let step = 0; step < interventions.lateSteps; step++) await this.step()
     for (let replica = 0; replica < replicas; replica++)
-      this.#world.startLife({ prefix: String.fromCharCode(65 + replica) })
+      this.#world.startProcess({ prefix: String.fromCharCode(65 + replica) })
     for (;;) {
-      if (!(await loop.rest())) break
+      if (!(await loop.runUntilQuiet())) break
       await this.#quiet(false)
-      if (loop.restless) break
-      if (this.#phase >= steps.length || interventions.isOver) break
+      if (loop.nonConvergence) break
+      if (this.#phase >= steps.length || interventions.userIsDone) break
       await this.step()
     }
     await this.#heal()
@@ -68,7 +68,7 @@ export class Course {
     const step = world.options.scenario.steps[this.#phase]
     if (!step) return
     this.#phase++
-    await world.as('user', step.name, () =>
+    await world.actAs('user', step.name, () =>
       step.run(world.clientFor('user')).catch((error: unknown) => {
         world.stepErrors.push({ step: step.name, error })
       }),
@@ -78,11 +78,11 @@ export class Course {
   async #quiet(isLast: boolean): Promise<void> {
     const { interventions, loop } = this.#parts
     const world = this.#world
-    const place: Place = { type: 'quiet', index: this.#quiets++ }
+    const place: SchedulePoint = { type: 'quiet', index: this.#quiets++ }
     world.note('world', `is quiet (${place.index})`)
-    world.restSteps.push(world.trace.steps)
-    if (!isLast && (await interventions.atRest(place)) && !(await loop.rest())) return
-    if (!world.options.reference) world.rests.push(world.facts.rest())
+    world.quietSteps.push(world.trace.steps)
+    if (!isLast && (await interventions.atQuiet(place)) && !(await loop.runUntilQuiet())) return
+    if (!world.options.reference) world.quietStates.push(world.facts.quietState())
     await this.#judge(isLast)
     if (!world.options.reference) await this.#probe()
   }
@@ -106,11 +106,11 @@ export class Course {
     const { interventions, loop } = this.#parts
     const world = this.#world
     // What was claimed before healing must be true before healing.
-    if (!loop.restless && interventions.isBroken) await this.#judge(false)
+    if (!loop.nonConvergence && interventions.isBroken) await this.#judge(false)
     this.#isHealed = true
     // Those that can be served wait for one that cannot.
-    if (loop.restless && interventions.poisoned > 0)
-      world.find({
+    if (loop.nonConvergence && interventions.poisoned > 0)
+      world.addFinding({
         rule: 'failure',
         severity: 'error',
         about: 'reconcile',
@@ -118,13 +118,13 @@ export class Course {
         hint: 'what goes wrong for one object must not stop the others: work on one object in a run',
       })
     // Whoever waits longer after every failure may be waiting still; whether it gets done is asked when all is well.
-    if (loop.restless?.why === 'time' && world.options.deviations.length > 0) loop.forgive()
+    if (loop.nonConvergence?.why === 'time' && world.options.deviations.length > 0) loop.clearNonConvergence()
     world.note('world', 'everything is made well again')
     await interventions.heal()
-    await releaseForeign([...world.chronicle.objects.values()], world.direct('somebody'))
-    if (world.lives.every(({ isDead }) => isDead)) world.startLife()
-    loop.active()
-    if (!loop.restless && (await loop.rest())) await this.#quiet(true)
+    await releaseForeignFinalizers([...world.history.objects.values()], world.directClient('somebody'))
+    if (world.processes.every(({ isDead }) => isDead)) world.startProcess()
+    loop.noteActivity()
+    if (!loop.nonConvergence && (await loop.runUntilQuiet())) await this.#quiet(true)
     else await this.#judge(true)
   }
 }

@@ -4,47 +4,54 @@
  * Each is carried out at once and in full; that the object is not there (any more) is not an error.
  */
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
-import type { Deed, ObjectPlace } from '../faults/deviation.ts'
-import type { Direct } from './direct.ts'
+import type { DeviationAction, ObjectReference } from '../faults/deviation.ts'
+import type { DirectClient } from './direct.ts'
 
 /** The mark of somebody else: whoever takes it away has overwritten what is not theirs. */
-export const foreignMark = 'somebody-else.example.com/mark'
+export const foreignKey = 'somebody-else.example.com/mark'
 /** What a webhook of somebody else puts on objects; it is put back by the next write. */
-export const admittedMark = 'somebody-else.example.com/admitted'
+export const admittedKey = 'somebody-else.example.com/admitted'
 /** On what somebody else made beside the children, to look like one. */
 export const neighbourLabel = 'somebody-else.example.com/neighbour'
 /** On an object for which everything is refused. */
 export const poisonLabel = 'somebody-else.example.com/poison'
 export const foreignFinalizer = 'somebody-else.example.com/hold'
 
-type ForeignDeed = Exclude<
-  Extract<Deed, { readonly object: ObjectPlace }>,
+type ForeignAction = Exclude<
+  Extract<DeviationAction, { readonly object: ObjectReference }>,
   { readonly type: 'amend' | 'poison' | 'deprive' }
 >
 
 /** @returns whether it was possible */
-export async function doDeed({ type, object: place }: ForeignDeed, direct: Direct): Promise<boolean> {
+export async function applyForeignAction(
+  { type, object: place }: ForeignAction,
+  direct: DirectClient,
+): Promise<boolean> {
   const object = direct.find(place)
-  return object !== undefined && (await carryOut(type, object, direct))
+  return object !== undefined && (await applyToObject(type, object, direct))
 }
 
-async function carryOut(type: ForeignDeed['type'], object: UnstructuredObject, direct: Direct): Promise<boolean> {
+async function applyToObject(
+  type: ForeignAction['type'],
+  object: UnstructuredObject,
+  direct: DirectClient,
+): Promise<boolean> {
   switch (type) {
     case 'delete':
       return direct.delete(object)
     case 'recreate': {
-      const beside = direct.besideOf(object)
+      const beside = direct.collectionPathOf(object)
       const isGone = await direct.delete(object)
       return isGone && (await direct.create(asNew(object), beside))
     }
     case 'neighbour': {
       const owner = direct.find({ kind: 'Namespace', namespace: '', name: object.metadata.namespace ?? 'default' })
-      if (owner) await direct.create(neighbourOf(object, owner), direct.besideOf(object))
-      return direct.create(neighbourOf(object), direct.besideOf(object))
+      if (owner) await direct.create(neighbourOf(object, owner), direct.collectionPathOf(object))
+      return direct.create(neighbourOf(object), direct.collectionPathOf(object))
     }
     case 'touch':
       return direct.patch(object, {
-        metadata: { annotations: { [foreignMark]: 'set' }, labels: { [foreignMark]: 'set' } },
+        metadata: { annotations: { [foreignKey]: 'set' }, labels: { [foreignKey]: 'set' } },
       })
     case 'finalize':
       return (
@@ -93,7 +100,10 @@ function neighbourOf(object: UnstructuredObject, owner?: UnstructuredObject): Un
 }
 
 /** Takes the foreign finalizers away again, so that the world can end. */
-export async function releaseForeign(objects: Iterable<UnstructuredObject>, direct: Direct): Promise<void> {
+export async function releaseForeignFinalizers(
+  objects: Iterable<UnstructuredObject>,
+  direct: DirectClient,
+): Promise<void> {
   for (const object of objects) {
     const { finalizers = [] } = object.metadata
     if (!finalizers.includes(foreignFinalizer)) continue
@@ -122,20 +132,20 @@ export function asNew({
 function drifted(object: UnstructuredObject): JsonObject {
   for (const [field, value] of Object.entries(object)) {
     if (['apiVersion', 'kind', 'metadata', 'status', 'type', 'immutable'].includes(field)) continue
-    const changed = otherwise(value as JsonValue)
+    const changed = changedValue(value as JsonValue)
     if (changed !== undefined) return { [field]: changed }
   }
   return {}
 }
 
-function otherwise(value: JsonValue | undefined): JsonValue | undefined {
+function changedValue(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value === 'number') return value + 1
   if (typeof value === 'string')
     return /^[A-Za-z0-9+/]+=*$/.test(value) && value.length % 4 === 0 ? 'ZHJpZnQ=' : `${value}-drifted`
   if (typeof value === 'boolean' || value === null || value === undefined) return undefined
   if (Array.isArray(value)) return undefined
   for (const [name, inner] of Object.entries(value as JsonObject)) {
-    const changed = otherwise(inner)
+    const changed = changedValue(inner)
     if (changed !== undefined) return { ...(value as JsonObject), [name]: changed }
   }
   return undefined

@@ -5,19 +5,19 @@
  */
 import type { JsonValue, UnstructuredObject } from '#api'
 import type { Transport } from '#wire'
-import type { Chronicle } from './chronicle.ts'
+import type { History } from './chronicle.ts'
 
 /** Nobody cancels what is done at once. */
 const never = new AbortController().signal
 
-export class Direct {
+export class DirectClient {
   readonly #transport: Transport
-  readonly #chronicle: Pick<Chronicle, 'objects'>
+  readonly #history: Pick<History, 'objects'>
   readonly #name: string
 
-  constructor(transport: Transport, chronicle: Pick<Chronicle, 'objects'>, name: string) {
+  constructor(transport: Transport, history: Pick<History, 'objects'>, name: string) {
     this.#transport = transport
-    this.#chronicle = chronicle
+    this.#history = history
     this.#name = name
   }
 
@@ -31,7 +31,7 @@ export class Direct {
     readonly namespace: string
     readonly name: string
   }): UnstructuredObject | undefined {
-    for (const object of this.#chronicle.objects.values()) {
+    for (const object of this.#history.objects.values()) {
       if (object.kind === kind && object.metadata.name === name && (object.metadata.namespace ?? '') === namespace)
         return object
     }
@@ -54,7 +54,7 @@ export class Direct {
   }
 
   /** Where objects like this one are made. */
-  besideOf(object: UnstructuredObject): string {
+  collectionPathOf(object: UnstructuredObject): string {
     const path = this.#path(object)
     return path.slice(0, path.lastIndexOf('/'))
   }
@@ -85,7 +85,7 @@ export class Direct {
       apiVersion,
       metadata: { uid, namespace },
     } = object
-    for (const [key, one] of this.#chronicle.objects) {
+    for (const [key, one] of this.#history.objects) {
       if (one.metadata.uid !== uid) continue
       const [, , , resource = '', ...rest] = key.split('/')
       const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`

@@ -5,10 +5,10 @@
  */
 import { isJsonObject } from '#api'
 import type { UnstructuredObject } from '#api'
-import type { Chronicle } from './chronicle.ts'
-import type { Collection } from './collector.ts'
+import type { History } from './chronicle.ts'
+import type { ClusterAction } from './collector.ts'
 
-export function nextEmptying({ objects }: Pick<Chronicle, 'objects'>): Collection | undefined {
+export function nextNamespaceDeletion({ objects }: Pick<History, 'objects'>): ClusterAction | undefined {
   for (const namespace of objects.values()) {
     if (
       namespace.kind !== 'Namespace' ||

@@ -2,17 +2,17 @@
  * What rules ask of a world: what is there, who did it, what happened since they last asked.
  */
 import type { UnstructuredObject } from '#api'
-import type { ObjectPlace } from '../faults/deviation.ts'
-import type { Life } from '../life/life.ts'
+import type { ObjectReference } from '../faults/deviation.ts'
+import type { SimulatedProcess } from '../life/life.ts'
 import type { WorldView } from '../scenario/scenario.ts'
 import type { Snapshot } from '../state/normalize.ts'
-import type { Rest } from '../state/reference.ts'
-import type { Chronicle, Happening } from './chronicle.ts'
-import { View } from './view.ts'
+import type { QuietState } from '../state/reference.ts'
+import type { History, HistoryEvent } from './chronicle.ts'
+import { TrueState } from './view.ts'
 
-interface FactsParts {
-  readonly chronicle: Chronicle
-  readonly lives: readonly Life[]
+interface WorldFactsOptions {
+  readonly history: History
+  readonly processes: readonly SimulatedProcess[]
   readonly services: object
   /** What is in a service, as the scenario says. */
   contentsOf(name: string, service: unknown): unknown
@@ -20,23 +20,23 @@ interface FactsParts {
   phase(): number
 }
 
-export class Facts {
-  readonly #parts: FactsParts
+export class WorldFacts {
+  readonly #parts: WorldFactsOptions
   readonly #read = new Map<string, number>()
-  #view: View | undefined
+  #view: TrueState | undefined
   /** What the program has destroyed so far, as rules note it. */
   readonly destroyed = new Set<string>()
 
-  constructor(parts: FactsParts) {
+  constructor(parts: WorldFactsOptions) {
     this.#parts = parts
   }
 
   /** The kinds of the program, and how everything stands. */
-  get view(): View {
-    const { lives, chronicle, contentsOf } = this.#parts
-    this.#view ??= new View(
-      lives[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [],
-      chronicle,
+  get state(): TrueState {
+    const { processes, history, contentsOf } = this.#parts
+    this.#view ??= new TrueState(
+      processes[0]?.manager?.controllers.map(({ declaration }) => declaration) ?? [],
+      history,
       contentsOf,
     )
     return this.#view
@@ -44,16 +44,16 @@ export class Facts {
 
   /** What is there now. */
   get objects(): readonly UnstructuredObject[] {
-    return [...this.#parts.chronicle.objects.values()]
+    return [...this.#parts.history.objects.values()]
   }
 
-  rest(): Rest {
-    return this.view.rest(this.#parts.phase(), this.#parts.services, this.destroyed)
+  quietState(): QuietState {
+    return this.state.quietState(this.#parts.phase(), this.#parts.services, this.destroyed)
   }
 
   /** What is in the services outside. */
   outside(): Snapshot {
-    return this.view.outside(this.#parts.services)
+    return this.state.outside(this.#parts.services)
   }
 
   /** For those who judge by the true world. */
@@ -70,46 +70,46 @@ export class Facts {
   }
 
   /** What happened since this reader last asked. */
-  news(reader: string): readonly Happening[] {
-    const { happenings } = this.#parts.chronicle
+  eventsSince(reader: string): readonly HistoryEvent[] {
+    const { events } = this.#parts.history
     const from = this.#read.get(reader) ?? 0
-    this.#read.set(reader, happenings.length)
-    return from === happenings.length ? [] : happenings.slice(from)
+    this.#read.set(reader, events.length)
+    return from === events.length ? [] : events.slice(from)
   }
 
   /** Whether it was a process of the program. */
-  isLife(actor: string): boolean {
-    return this.#parts.lives.some(({ name }) => name === actor)
+  isProcess(actor: string): boolean {
+    return this.#parts.processes.some(({ name }) => name === actor)
   }
 
   /** Who put a finalizer on an object: `somebody` if it was no process of the program, or there from the start. */
   addedBy({ metadata: { uid } }: UnstructuredObject, finalizer: string): string {
-    const first = this.#parts.chronicle.happenings.find(
+    const first = this.#parts.history.events.find(
       ({ after, before }) =>
         after?.metadata.uid === uid &&
         after?.metadata.finalizers?.includes(finalizer) &&
         !before?.metadata.finalizers?.includes(finalizer),
     )
-    return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
+    return first === undefined || !this.isProcess(first.actor) ? 'somebody' : first.actor
   }
 
   /** Who made an object: `somebody` if it was no process of the program, or there from the start. */
-  madeBy({ metadata: { uid } }: UnstructuredObject): string {
-    const first = this.#parts.chronicle.happenings.find(
+  createdBy({ metadata: { uid } }: UnstructuredObject): string {
+    const first = this.#parts.history.events.find(
       ({ after, before }) => before === undefined && after?.metadata.uid === uid,
     )
-    return first === undefined || !this.isLife(first.actor) ? 'somebody' : first.actor
+    return first === undefined || !this.isProcess(first.actor) ? 'somebody' : first.actor
   }
 
   /** Whether a process of the program ever made an object of that kind and name. */
-  hasMade({ kind, namespace, name }: ObjectPlace): boolean {
-    return this.#parts.chronicle.happenings.some(
+  hasCreated({ kind, namespace, name }: ObjectReference): boolean {
+    return this.#parts.history.events.some(
       ({ before, after, actor }) =>
         before === undefined &&
         after?.kind === kind &&
         after.metadata.name === name &&
         (after.metadata.namespace ?? '') === namespace &&
-        this.isLife(actor),
+        this.isProcess(actor),
     )
   }
 
@@ -120,7 +120,7 @@ export class Facts {
   /** The kind of a resource that is in the world. */
   kindOf(group: string, resource: string): string | undefined {
     const prefix = `/default/${group === '' ? 'core' : group}/${resource}/`
-    for (const [key, { kind }] of this.#parts.chronicle.objects) if (key.startsWith(prefix)) return kind
+    for (const [key, { kind }] of this.#parts.history.objects) if (key.startsWith(prefix)) return kind
     return undefined
   }
 }

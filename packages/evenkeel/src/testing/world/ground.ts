@@ -4,7 +4,7 @@
  * Making it takes a server and some milliseconds. It is remembered as the commits that led to it; a new world gets
  * a store with the same commits, hence the same versions, and is ready in under a millisecond.
  */
-import { SeededRandom, settle, SimulatedClock } from '#base'
+import { SeededRandom, flushTasks, SimulatedClock } from '#base'
 import { deepFreeze } from '#api'
 import type { Kind, UnstructuredObject } from '#api'
 import { Client } from '#client'
@@ -12,14 +12,14 @@ import { startServer } from '#server'
 import { openMemoryStore } from '#store'
 import type { Store, Write } from '#store'
 import type { Scenario } from '../scenario/scenario.ts'
-import { loadAll } from '../life/loaded.ts'
+import { preloadModules } from '../life/loaded.ts'
 
-interface PastCommit {
+interface RecordedCommit {
   readonly writes: Write[]
   readonly revision: number
 }
 
-export interface Ground {
+export interface InitialState {
   readonly startMs: number
   /** What is there, by key; frozen, because every world has the same. */
   readonly objects: ReadonlyMap<string, UnstructuredObject>
@@ -27,14 +27,14 @@ export interface Ground {
   open(clock: SimulatedClock): Promise<Store>
 }
 
-export async function makeGround(
+export async function buildInitialState(
   scenario: Scenario,
   { kinds, seed }: { kinds: readonly Kind[]; seed: string },
-): Promise<Ground> {
-  await loadAll()
+): Promise<InitialState> {
+  await preloadModules()
   const clock = new SimulatedClock()
   const store = openMemoryStore({ clock })
-  const commits: PastCommit[] = []
+  const commits: RecordedCommit[] = []
   const source = store.watch('/', { after: await store.head() })
   const following = (async () => {
     for await (const { changes } of source) {
@@ -64,14 +64,14 @@ export async function makeGround(
     await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   for (const object of scenario.objects ?? []) await client.create(object)
   const objects = await objectsOf(store)
-  await settle()
+  await flushTasks()
   const stopping = server.stop()
   await clock.advance(0)
   await stopping
   source.close()
   await following
   await store.close()
-  return { startMs: clock.now(), objects, open: (worldClock) => replay(commits, worldClock) }
+  return { startMs: clock.now(), objects, open: (worldClock) => replayCommits(commits, worldClock) }
 }
 
 async function objectsOf(store: Store): Promise<ReadonlyMap<string, UnstructuredObject>> {
@@ -82,7 +82,7 @@ async function objectsOf(store: Store): Promise<ReadonlyMap<string, Unstructured
   )
 }
 
-async function replay(commits: readonly PastCommit[], clock: SimulatedClock): Promise<Store> {
+async function replayCommits(commits: readonly RecordedCommit[], clock: SimulatedClock): Promise<Store> {
   const store = openMemoryStore({ clock })
   for (const { writes, revision } of commits) {
     const result = await store.commitAll(writes)

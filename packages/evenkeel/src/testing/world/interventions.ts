@@ -2,16 +2,16 @@
  * Carries out the deviations of a schedule, each when the world has come to its place.
  */
 import type { UnstructuredObject } from '#api'
-import type { Deed, Deviation, ObjectPlace, Place } from '../faults/deviation.ts'
-import type { Fate, Point } from '../life/effect.ts'
-import { asNew, doDeed } from './deeds.ts'
-import type { Life } from '../life/life.ts'
+import type { DeviationAction, Deviation, ObjectReference, SchedulePoint } from '../faults/deviation.ts'
+import type { RequestDecision, Interaction } from '../life/effect.ts'
+import { asNew, applyForeignAction } from './deeds.ts'
+import type { SimulatedProcess } from '../life/life.ts'
 import { connectionReset } from '../life/answers.ts'
-import { evict } from './troubles/eviction.ts'
-import { deprive, vanish } from './troubles/loss.ts'
-import { poison } from './troubles/poison.ts'
-import { absent, forbidden, outage } from './troubles/refusing.ts'
-import { Troubles } from './troubles/trouble.ts'
+import { terminateNamespace } from './troubles/eviction.ts'
+import { deleteDependency, removeExternalResource } from './troubles/loss.ts'
+import { poisonFault } from './troubles/poison.ts'
+import { missingKindFault, forbiddenFault, outageFault } from './troubles/refusing.ts'
+import { ActiveFaults } from './troubles/trouble.ts'
 import type { World } from './world.ts'
 
 /** A client that looks after its watches has noticed by then. */
@@ -23,16 +23,16 @@ const leaseMs = 60_000
 /** Longer than this nothing is held back. */
 const holdMs = 5 * 60_000
 
-const go: Fate = { type: 'go' }
+const go: RequestDecision = { type: 'go' }
 
-export class Interventions {
+export class FaultInjector {
   readonly #world: World
   readonly #byPlace = new Map<string, Deviation[]>()
   readonly #holds: { readonly resource: string; readonly coalesces: boolean; release(): void }[] = []
   /** Processes that another one has taken over from, and how many calls they made since. */
-  readonly deposed = new Map<Life, number>()
+  readonly deposed = new Map<SimulatedProcess, number>()
   /** What is wrong at this moment, for everybody. */
-  readonly troubles = new Troubles()
+  readonly activeFaults = new ActiveFaults()
   #skew: { readonly offsetMs: number; readonly rate?: number } = { offsetMs: 0 }
   #isSerial = false
   #lateSteps = 0
@@ -45,7 +45,7 @@ export class Interventions {
   constructor(world: World, deviations: readonly Deviation[]) {
     this.#world = world
     for (const deviation of deviations) {
-      const key = keyOf(deviation.at)
+      const key = pointKey(deviation.at)
       this.#byPlace.set(key, [...(this.#byPlace.get(key) ?? []), deviation])
     }
   }
@@ -61,7 +61,7 @@ export class Interventions {
   }
 
   /** The user takes no more steps. */
-  get isOver(): boolean {
+  get userIsDone(): boolean {
     return this.#isOver
   }
 
@@ -82,15 +82,15 @@ export class Interventions {
 
   /** How long nothing must happen before the world counts as quiet. */
   get patienceMs(): number {
-    return this.#isSilent ? silenceMs : this.#isContested || this.#world.isContested ? leaseMs : 0
+    return this.#isSilent ? silenceMs : this.#isContested || this.#world.hasRivals ? leaseMs : 0
   }
 
   /** What holds from the very start. */
   begin(): void {
-    for (const { deed } of this.#byPlace.get(keyOf({ type: 'start', index: 0 })) ?? []) {
+    for (const { deed } of this.#byPlace.get(pointKey({ type: 'start', index: 0 })) ?? []) {
       if (deed.type === 'skew') this.#skew = deed
       if (deed.type === 'late') this.#lateSteps = deed.steps
-      if (deed.type === 'absent') this.troubles.add(absent(this.#world, deed.resource))
+      if (deed.type === 'absent') this.activeFaults.add(missingKindFault(this.#world, deed.resource))
       if (deed.type === 'absent') this.#isSilent = true
       if (deed.type === 'serial') this.#isSerial = true
       if (deed.type === 'wait') this.#isSilent = true
@@ -98,23 +98,26 @@ export class Interventions {
   }
 
   /** Before or after a point. */
-  async at(place: Place, point: Pick<Point, 'life' | 'about' | 'asked' | 'call' | 'request' | 'type'>): Promise<Fate> {
-    const { life } = point
+  async at(
+    place: SchedulePoint,
+    point: Pick<Interaction, 'process' | 'about' | 'requestInfo' | 'call' | 'request' | 'type'>,
+  ): Promise<RequestDecision> {
+    const { process: life } = point
     let fate = go
     // Once everything was made well nothing goes wrong any more.
-    for (const { deed } of this.#world.isHealed ? [] : (this.#byPlace.get(keyOf(place)) ?? [])) {
+    for (const { deed } of this.#world.isHealed ? [] : (this.#byPlace.get(pointKey(place)) ?? [])) {
       const said = deed.type === 'slow' ? this.#slow(point) : await this.#do(deed, life)
       if (said.type !== 'go') fate = said
     }
-    if (place.when !== 'after') fate = this.troubles.fateOf(point) ?? fate
+    if (place.when !== 'after') fate = this.activeFaults.decisionFor(point) ?? fate
     return life.isDead ? { type: 'dead' } : fate
   }
 
   /** When nothing happens any more. @returns whether anything was done */
-  async atRest(place: Place): Promise<boolean> {
-    const due = this.#byPlace.get(keyOf(place)) ?? []
+  async atQuiet(place: SchedulePoint): Promise<boolean> {
+    const due = this.#byPlace.get(pointKey(place)) ?? []
     for (const { deed } of due) {
-      const life = this.#world.lives.findLast(({ isDead }) => !isDead)
+      const life = this.#world.processes.findLast(({ isDead }) => !isDead)
       if (life) await this.#do(deed, life)
       if (deed.type === 'recreate') await this.#makeAnew(deed.object)
     }
@@ -130,21 +133,21 @@ export class Interventions {
           'world',
           coalesces ? `the watch of ${resource} breaks; only the newest state is left` : `events of ${resource} arrive`,
         )
-      const alive = coalesces ? this.#world.lives.filter(({ isDead }) => !isDead) : []
-      for (const life of alive) life.line.expire(resource)
+      const alive = coalesces ? this.#world.processes.filter(({ isDead }) => !isDead) : []
+      for (const life of alive) life.network.expire(resource)
       release()
     }
-    return (await this.troubles.end()) || held.length > 0
+    return (await this.activeFaults.end()) || held.length > 0
   }
 
   async heal(): Promise<void> {
     this.#isBroken = false
     this.#poisoned = 0
-    await this.troubles.end({ all: true })
+    await this.activeFaults.end({ all: true })
     await this.release()
   }
 
-  async #do(deed: Deed, life: Life): Promise<Fate> {
+  async #do(deed: DeviationAction, life: SimulatedProcess): Promise<RequestDecision> {
     const world = this.#world
     switch (deed.type) {
       case 'refuse':
@@ -153,7 +156,7 @@ export class Interventions {
         return { type: 'reset' }
       case 'crash':
         world.kill(life)
-        world.startLife({ prefix: life.name[0] ?? 'A' })
+        world.startProcess({ prefix: life.name[0] ?? 'A' })
         // The lease of the dead has to run out first.
         if (world.options.scenario.leaderElection) this.#isContested = true
         return { type: 'dead' }
@@ -163,8 +166,8 @@ export class Interventions {
         return { type: 'dead' }
       case 'stale': {
         world.kill(life)
-        const next = world.startLife({ prefix: life.name[0] ?? 'A', back: deed.back, staleKind: deed.resource })
-        const release = world.agenda.hold(
+        const next = world.startProcess({ prefix: life.name[0] ?? 'A', back: deed.back, staleKind: deed.resource })
+        const release = world.eventQueue.hold(
           ({ type, actor, resource }) =>
             type === 'event' && actor === next.name && (deed.resource === undefined || deed.resource === resource),
         )
@@ -181,12 +184,12 @@ export class Interventions {
         return go
       case 'silence':
         world.note('world', `all watches of ${life.name} fall silent`)
-        for (const stream of life.line.streams()) stream.silence()
+        for (const stream of life.network.streams()) stream.silence()
         this.#isSilent = true
         return go
       case 'cut':
         world.note('world', `the watches of ${deed.resource} break`)
-        for (const stream of life.line.streams(deed.resource)) stream.abort(connectionReset())
+        for (const stream of life.network.streams(deed.resource)) stream.abort(connectionReset())
         return go
       case 'past':
         world.note('world', 'the service answers from the past')
@@ -203,34 +206,34 @@ export class Interventions {
   }
 
   /** What lasts for a while, or goes for good. */
-  async #lasting(deed: Deed): Promise<Fate> {
+  async #lasting(deed: DeviationAction): Promise<RequestDecision> {
     const world = this.#world
     switch (deed.type) {
       case 'forbid':
         world.note('world', `the permission to ${deed.verb} ${deed.resource} is gone`)
-        this.troubles.add(forbidden(deed))
+        this.activeFaults.add(forbiddenFault(deed))
         return go
       case 'evict':
-        this.troubles.add(await evict(world, deed.namespace))
+        this.activeFaults.add(await terminateNamespace(world, deed.namespace))
         return go
       case 'outage':
-        this.troubles.add(outage(world, deed.service))
+        this.activeFaults.add(outageFault(world, deed.service))
         // Who watches may wait a while before it tries again.
         if (deed.service === undefined) this.#isSilent = true
         this.#holdOnlySoLong()
         return go
       case 'poison': {
-        const trouble = await poison(world, deed.object)
-        if (trouble) this.troubles.add(trouble)
+        const fault = await poisonFault(world, deed.object)
+        if (fault) this.activeFaults.add(fault)
         this.#poisoned++
         return go
       }
       case 'vanish':
-        await vanish(world, deed)
+        await removeExternalResource(world, deed)
         return go
       case 'deprive':
         this.#isOver = true
-        await deprive(world, deed.object)
+        await deleteDependency(world, deed.object)
         return go
       default:
         return await this.#foreign(deed)
@@ -238,62 +241,62 @@ export class Interventions {
   }
 
   /** Whoever has finalizers goes later: then another one is made under its name. */
-  async #makeAnew(place: ObjectPlace): Promise<void> {
+  async #makeAnew(place: ObjectReference): Promise<void> {
     const world = this.#world
-    const direct = world.direct('somebody')
+    const direct = world.directClient('somebody')
     const going = direct.find(place)
     if (going?.metadata.deletionTimestamp === undefined) return
-    const beside = direct.besideOf(going)
-    await world.settleDown({ forgives: true })
+    const beside = direct.collectionPathOf(going)
+    await world.runUntilQuiet({ forgives: true })
     if (!direct.find(place))
-      await world.as('somebody', `makes ${place.kind} ${place.name} anew`, () => direct.create(asNew(going), beside))
+      await world.actAs('somebody', `makes ${place.kind} ${place.name} anew`, () => direct.create(asNew(going), beside))
   }
 
-  async #foreign(deed: Deed): Promise<Fate> {
+  async #foreign(deed: DeviationAction): Promise<RequestDecision> {
     if ('object' in deed && deed.type !== 'amend' && deed.type !== 'poison' && deed.type !== 'deprive') {
       const { kind, name } = deed.object
-      await this.#world.as('somebody', `${deed.type} ${kind} ${name}`, () =>
-        doDeed(deed, this.#world.direct('somebody')),
+      await this.#world.actAs('somebody', `${deed.type} ${kind} ${name}`, () =>
+        applyForeignAction(deed, this.#world.directClient('somebody')),
       )
     }
     return go
   }
 
   /** A wish is changed, and changed back when all is done; or deleted before anybody could look. */
-  async #amend({ object: place, spec, then }: Extract<Deed, { readonly type: 'amend' }>): Promise<void> {
+  async #amend({ object: place, spec, then }: Extract<DeviationAction, { readonly type: 'amend' }>): Promise<void> {
     const world = this.#world
-    const direct = world.direct('somebody')
+    const direct = world.directClient('somebody')
     const before = direct.find(place)
     if (!before) return
-    const resource = world.facts.view.pluralOf(before)
+    const resource = world.facts.state.pluralOf(before)
     // Nobody looks in between.
     if (then === 'delete' && resource !== undefined) this.#hold(resource, true)
-    await world.as('somebody', `sets spec ${JSON.stringify(spec)} of ${place.kind} ${place.name}`, () =>
+    await world.actAs('somebody', `sets spec ${JSON.stringify(spec)} of ${place.kind} ${place.name}`, () =>
       direct.patch(before, { spec }),
     )
     const changed = direct.find(place)
     if (!changed || changed.metadata.generation === before.metadata.generation) return
     if (then === 'delete') {
-      await world.as('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(changed))
+      await world.actAs('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(changed))
       return
     }
-    if (await world.settleDown({ forgives: true })) await world.between()
+    if (await world.runUntilQuiet({ forgives: true })) await world.judgeBetween()
     const now = direct.find(place)
     if (now && then === 'later')
-      await world.as('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(now))
+      await world.actAs('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(now))
     else if (now)
-      await world.as('somebody', `changes ${place.kind} ${place.name} back`, () =>
+      await world.actAs('somebody', `changes ${place.kind} ${place.name} back`, () =>
         direct.update({ ...now, spec: before['spec'] } as UnstructuredObject),
       )
   }
 
   /** A process stands still, its lease runs out, another one works; then the first goes on. */
-  #rival(life: Life): void {
+  #rival(life: SimulatedProcess): void {
     const world = this.#world
     world.note('world', `${life.name} stands still`)
     life.pause()
-    const letGo = world.agenda.hold(({ actor }) => actor === life.name)
-    if (!world.isContested) world.startLife({ prefix: 'B' })
+    const letGo = world.eventQueue.hold(({ actor }) => actor === life.name)
+    if (!world.hasRivals) world.startProcess({ prefix: 'B' })
     this.#isContested = true
     this.#holds.push({
       resource: '',
@@ -308,9 +311,9 @@ export class Interventions {
   }
 
   /** The answer to this arrives when everything else has come to rest. */
-  #slow({ life: { name }, about }: Pick<Point, 'life' | 'about'>): Fate {
+  #slow({ process: { name }, about }: Pick<Interaction, 'process' | 'about'>): RequestDecision {
     this.#world.note('world', `the answer to ${about} takes long`)
-    const release = this.#world.agenda.hold(
+    const release = this.#world.eventQueue.hold(
       (action) =>
         action.actor === name &&
         (action.type === 'answer' || action.type === 'reply') &&
@@ -323,7 +326,7 @@ export class Interventions {
 
   #hold(resource: string, coalesces: boolean): void {
     this.#world.note('world', `events of ${resource} are held back`)
-    const release = this.#world.agenda.hold((action) => action.type === 'event' && action.resource === resource)
+    const release = this.#world.eventQueue.hold((action) => action.type === 'event' && action.resource === resource)
     this.#holds.push({ resource, coalesces, release })
     this.#holdOnlySoLong()
   }
@@ -336,6 +339,6 @@ export class Interventions {
   }
 }
 
-function keyOf({ type, index, when = 'before' }: Place): string {
+function pointKey({ type, index, when = 'before' }: SchedulePoint): string {
   return `${when} ${type} ${index}`
 }

@@ -4,21 +4,21 @@
  * Rest is when nothing was written for a while and nobody is about to try again. A world that does not come to it within
  * so many steps, so much time or so many turns has none.
  */
-import { settle, settlePromises } from '#base'
-import { moving } from '../escapes/blocked.ts'
-import { nextCollection } from './collector.ts'
-import { nextEmptying } from './emptying.ts'
-import type { Interventions } from './interventions.ts'
+import { flushTasks, flushPromises } from '#base'
+import { noteAction } from '../escapes/blocked.ts'
+import { nextGarbageCollection } from './collector.ts'
+import { nextNamespaceDeletion } from './emptying.ts'
+import type { FaultInjector } from './interventions.ts'
 import type { World } from './world.ts'
 
 /** How a world never came to rest. */
-export interface Restless {
+export interface NonConvergence {
   readonly why: 'steps' | 'time' | 'turns'
   readonly steps: number
   readonly virtualMs: number
 }
 
-interface Taken {
+interface LoopAction {
   readonly actor: string
   readonly type: string
   readonly about: string
@@ -26,39 +26,39 @@ interface Taken {
 }
 
 const stepsMax = 4000
-const restlessMs = 30 * 60_000
+const convergenceMaxMs = 30 * 60_000
 /** How often time may move while nothing is written, and how much may happen at one moment before it moves. */
 const [turnsMax, instantMax] = [3000, 300]
 
-export class Loop {
+export class EventLoop {
   readonly #world: World
-  readonly #interventions: Interventions
+  readonly #interventions: FaultInjector
   #activeAtMs = 0
-  #restless: Restless | undefined
+  #nonConvergence: NonConvergence | undefined
   #collectedAt = -1
 
-  constructor(world: World, interventions: Interventions) {
+  constructor(world: World, interventions: FaultInjector) {
     this.#world = world
     this.#interventions = interventions
   }
 
   /** How there was no rest, if there was none. */
-  get restless(): Restless | undefined {
-    return this.#restless
+  get nonConvergence(): NonConvergence | undefined {
+    return this.#nonConvergence
   }
 
   /** Something goes on: there is no rest for a while. */
-  active(): void {
+  noteActivity(): void {
     this.#activeAtMs = this.#world.clock.monotonic()
   }
 
   /** That there is no rest is nobody's fault. */
-  forgive(): void {
-    this.#restless = undefined
+  clearNonConvergence(): void {
+    this.#nonConvergence = undefined
   }
 
   /** @returns false when it never stops */
-  async rest(): Promise<boolean> {
+  async runUntilQuiet(): Promise<boolean> {
     const {
       clock,
       trace,
@@ -67,8 +67,8 @@ export class Loop {
       },
     } = this.#world
     const [beganAtStep, beganAtMs] = [trace.steps, clock.monotonic()]
-    this.active()
-    await settle()
+    this.noteActivity()
+    await flushTasks()
     for (let turns = 0; ; turns++) {
       const isDone = await this.#runActions()
       if (this.#isTooLong({ steps: trace.steps - beganAtStep, virtualMs: clock.monotonic() - beganAtMs, turns }))
@@ -85,19 +85,19 @@ export class Loop {
       if (isWaiting || !isDone) continue
       if (!(await this.#interventions.release())) return true
       // Those who were kept waiting go on before time does.
-      await settle()
-      this.active()
+      await flushTasks()
+      this.noteActivity()
     }
   }
 
   #isTooLong({ steps, virtualMs, turns }: { steps: number; virtualMs: number; turns: number }): boolean {
-    if (steps <= stepsMax && virtualMs <= restlessMs && turns <= turnsMax) return false
-    this.#restless = { why: steps > stepsMax ? 'steps' : turns > turnsMax ? 'turns' : 'time', steps, virtualMs }
+    if (steps <= stepsMax && virtualMs <= convergenceMaxMs && turns <= turnsMax) return false
+    this.#nonConvergence = { why: steps > stepsMax ? 'steps' : turns > turnsMax ? 'turns' : 'time', steps, virtualMs }
     return true
   }
 
   #isFailing(): boolean {
-    return this.#world.lives.some(
+    return this.#world.processes.some(
       ({ isDead, manager }) =>
         !isDead && (manager?.controllers ?? []).some(({ failing }) => failing > this.#interventions.poisoned),
     )
@@ -106,34 +106,34 @@ export class Loop {
   /** @returns whether nothing is left to do now */
   async #runActions(): Promise<boolean> {
     const world = this.#world
-    const { agenda, chronicle, clock, trace, options } = world
+    const { eventQueue, history, clock, trace, options } = world
     for (let taken = 0; taken < instantMax; taken++) {
       if (clock.nextInMs === 0) await clock.advance(0)
-      const action = agenda.take() ?? this.#collection()
+      const action = eventQueue.take() ?? this.#collection()
       if (!action) return true
       world.actor = action.actor
-      moving(action.actor, action.about)
+      noteAction(action.actor, action.about)
       const entry = trace.add(action.actor, `${action.type} ${action.about}`, { atMs: clock.monotonic() })
       if (options.onAction) await options.onAction(entry)
-      const before = chronicle.happenings.length
+      const before = history.events.length
       const running = action.run()
       if (running) await running
-      await settlePromises()
-      if (chronicle.happenings.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events'))
-        this.active()
+      await flushPromises()
+      if (history.events.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events'))
+        this.noteActivity()
       world.actor = 'world'
     }
     return false
   }
 
-  #collection(): Taken | undefined {
+  #collection(): LoopAction | undefined {
     const world = this.#world
-    const { length } = world.chronicle.happenings
+    const { length } = world.history.events
     if (length === this.#collectedAt) return undefined
     const { plays = ['garbage', 'namespaces'] } = world.options.scenario
     const next =
-      (plays.includes('garbage') ? nextCollection(world.chronicle) : undefined) ??
-      (plays.includes('namespaces') ? nextEmptying(world.chronicle) : undefined)
+      (plays.includes('garbage') ? nextGarbageCollection(world.history) : undefined) ??
+      (plays.includes('namespaces') ? nextNamespaceDeletion(world.history) : undefined)
     if (next === undefined) this.#collectedAt = length
     return (
       next && {
@@ -141,7 +141,7 @@ export class Loop {
         type: 'collect',
         about: next.about,
         run: async () => {
-          await next.run(world.direct('gc'))
+          await next.run(world.directClient('gc'))
         },
       }
     )

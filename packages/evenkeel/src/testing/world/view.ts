@@ -3,33 +3,33 @@
  */
 import type { Kind, UnstructuredObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
-import { describeObject, isWished, plain, snapshotObjects, snapshotService } from '../state/normalize.ts'
+import { describeObject, isRelevant, normalizeValue, snapshotObjects, snapshotService } from '../state/normalize.ts'
 import type { Snapshot } from '../state/normalize.ts'
 import { ObjectTexts } from '../state/object-texts.ts'
 import { groupOf, isOfKind } from '../state/reference.ts'
-import type { Rest } from '../state/reference.ts'
-import type { Chronicle } from './chronicle.ts'
+import type { QuietState } from '../state/reference.ts'
+import type { History } from './chronicle.ts'
 import { neighbourLabel, poisonLabel } from './deeds.ts'
 
 const statusTexts = new ObjectTexts((object, naming) =>
-  plain(object['status'] ?? null, naming, { generation: object.metadata.generation }),
+  normalizeValue(object['status'] ?? null, naming, { generation: object.metadata.generation }),
 )
 
 /** What is asked of the program. */
-const wishTexts = new ObjectTexts(
+const desiredTexts = new ObjectTexts(
   ({ status: _, metadata: { name, namespace = '', deletionTimestamp }, ...rest }, naming) =>
-    plain({ ...rest, metadata: { name, namespace, deleting: deletionTimestamp !== undefined } }, naming),
+    normalizeValue({ ...rest, metadata: { name, namespace, deleting: deletionTimestamp !== undefined } }, naming),
 )
 
 /** What others put beside it. */
 const givenTexts = new ObjectTexts(({ status: _, metadata: { name, namespace = '' }, ...rest }, naming) =>
-  plain({ ...rest, metadata: { name, namespace } }, naming),
+  normalizeValue({ ...rest, metadata: { name, namespace } }, naming),
 )
 
-export class View {
+export class TrueState {
   readonly #reconciled: ReadonlySet<string>
   readonly #owned: ReadonlySet<string>
-  readonly #chronicle: Chronicle
+  readonly #history: History
   readonly #contentsOf: (name: string, service: unknown) => unknown
   /** What the program consists of. */
   readonly declarations: readonly ControllerDeclaration[]
@@ -37,10 +37,10 @@ export class View {
   /** @param contentsOf what is in a service, as plain data */
   constructor(
     declarations: readonly ControllerDeclaration[],
-    chronicle: Chronicle,
+    history: History,
     contentsOf: (name: string, service: unknown) => unknown,
   ) {
-    this.#chronicle = chronicle
+    this.#history = history
     this.#contentsOf = contentsOf
     this.declarations = declarations
     this.#reconciled = new Set(declarations.map(({ for: kind }) => nameOf(kind)))
@@ -65,7 +65,7 @@ export class View {
   /** Whether something that only looked like a child has become one. */
   hasAdopted(): boolean {
     const uids = new Set(this.parents.map(({ metadata }) => metadata.uid))
-    return [...this.#chronicle.objects.values()].some(
+    return [...this.#history.objects.values()].some(
       ({ metadata: { annotations = {}, ownerReferences = [] } }) =>
         annotations[neighbourLabel] !== undefined && ownerReferences.some(({ uid }) => uids.has(uid)),
     )
@@ -73,19 +73,19 @@ export class View {
 
   /** Objects of the kinds that the program reconciles. */
   get parents(): UnstructuredObject[] {
-    return [...this.#chronicle.objects.values()].filter(
+    return [...this.#history.objects.values()].filter(
       (object) => this.isReconciled(object) && object.metadata.annotations?.[poisonLabel] === undefined,
     )
   }
 
-  rest(phase: number, services: object, destroyed: ReadonlySet<string>): Rest {
-    const { objects } = this.#chronicle
-    const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
+  quietState(phase: number, services: object, destroyed: ReadonlySet<string>): QuietState {
+    const { objects } = this.#history
+    const naming = { nameOf: (uid: string) => this.#history.nameOf(uid) }
     const outside = this.outside(services)
     const statuses = new Map(this.parents.map((object) => [describeObject(object), statusTexts.of(object, naming)]))
     return {
       phase,
-      wishes: this.#wishes(naming),
+      desired: this.#desired(naming),
       objects: snapshotObjects(objects.values(), naming),
       outside,
       statuses,
@@ -95,7 +95,7 @@ export class View {
 
   /** What is in the services outside. */
   outside(services: object): Snapshot {
-    const naming = { nameOf: (uid: string) => this.#chronicle.nameOf(uid) }
+    const naming = { nameOf: (uid: string) => this.#history.nameOf(uid) }
     const found = new Map<string, readonly string[]>()
     for (const [name, service] of Object.entries(services))
       for (const [about, values] of snapshotService(name, this.#contentsOf(name, service), naming))
@@ -103,13 +103,13 @@ export class View {
     return found
   }
 
-  #wishes(naming: { nameOf(uid: string): string | undefined }): string {
+  #desired(naming: { nameOf(uid: string): string | undefined }): string {
     const wanted = this.parents
       .filter((object) => (object.metadata.ownerReferences ?? []).length === 0)
-      .map((object) => wishTexts.of(object, naming))
-    if (this.#chronicle.edits > 0) wanted.push(`edits ${this.#chronicle.edits}`)
-    for (const object of this.#chronicle.meant.values()) {
-      if ((object.metadata.ownerReferences ?? []).length === 0 && !this.isReconciled(object) && isWished(object))
+      .map((object) => desiredTexts.of(object, naming))
+    if (this.#history.edits > 0) wanted.push(`edits ${this.#history.edits}`)
+    for (const object of this.#history.userObjects.values()) {
+      if ((object.metadata.ownerReferences ?? []).length === 0 && !this.isReconciled(object) && isRelevant(object))
         wanted.push(givenTexts.of(object, naming))
     }
     return wanted.sort().join('\n')

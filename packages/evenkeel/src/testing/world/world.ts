@@ -7,7 +7,7 @@
  *
  * Invariant: the same scenario, seed and deviations give the same trace.
  */
-import { SeededRandom, settlePromises, SimulatedClock } from '#base'
+import { SeededRandom, flushPromises, SimulatedClock } from '#base'
 import type { LogRecord } from '#base'
 import { Client } from '#client'
 import { startServer } from '#server'
@@ -17,33 +17,33 @@ import type { Transport, WireRequest } from '#wire'
 import type { Escape } from '../escapes/guard.ts'
 import type { Deviation } from '../faults/deviation.ts'
 import type { Profile } from '../faults/profile.ts'
-import type { Finding, Rule, Watcher } from '../rules/finding.ts'
+import type { Finding, Rule, RuleWatcher } from '../rules/finding.ts'
 import type { Scenario } from '../scenario/scenario.ts'
-import type { Reference, Rest } from '../state/reference.ts'
-import { Agenda } from './agenda.ts'
-import { refusal } from '../life/answers.ts'
-import { describeAsked, readAsked } from '../life/asked.ts'
-import type { Asked } from '../life/asked.ts'
-import { Chronicle } from './chronicle.ts'
-import { Course } from './course.ts'
-import { Direct } from './direct.ts'
-import { Facts } from './facts.ts'
-import type { Aftermath, Fate, Point } from '../life/effect.ts'
-import type { Ground } from './ground.ts'
-import { Interventions } from './interventions.ts'
-import { Life } from '../life/life.ts'
-import type { LineHost } from '../life/line.ts'
+import type { Reference, QuietState } from '../state/reference.ts'
+import { EventQueue } from './agenda.ts'
+import { errorResponse } from '../life/answers.ts'
+import { describeRequest, readRequestInfo } from '../life/asked.ts'
+import type { RequestInfo } from '../life/asked.ts'
+import { History } from './chronicle.ts'
+import { ScriptRunner } from './course.ts'
+import { DirectClient } from './direct.ts'
+import { WorldFacts } from './facts.ts'
+import type { ResponseDecision, RequestDecision, Interaction } from '../life/effect.ts'
+import type { InitialState } from './ground.ts'
+import { FaultInjector } from './interventions.ts'
+import { SimulatedProcess } from '../life/life.ts'
+import type { NetworkHost } from '../life/line.ts'
 import { originOf } from '../life/origin.ts'
-import { Loop } from './loop.ts'
-import type { Restless } from './loop.ts'
+import { EventLoop } from './loop.ts'
+import type { NonConvergence } from './loop.ts'
 import { Trace } from './trace.ts'
-import { admitting } from './troubles/admitting.ts'
+import { mutatingHooks } from './troubles/admitting.ts'
 import { poisonName } from './troubles/poison.ts'
 import type { TraceEntry } from './trace.ts'
 
 export interface WorldOptions {
   readonly scenario: Scenario
-  readonly ground: Ground
+  readonly initialState: InitialState
   readonly rules: readonly Rule[]
   readonly seed: string
   readonly profile: Profile
@@ -63,19 +63,19 @@ export interface WorldOptions {
 /** So many renewals of a lease in a row count. */
 const renewalsMax = 3
 
-export class World implements LineHost {
+export class World implements NetworkHost {
   readonly options: WorldOptions
   readonly clock: SimulatedClock
-  readonly agenda = new Agenda()
+  readonly eventQueue = new EventQueue()
   readonly keepsPast: boolean
   readonly trace: Trace
-  readonly points: Point[] = []
+  readonly interactions: Interaction[] = []
   readonly findings: Finding[] = []
-  readonly lives: Life[] = []
+  readonly processes: SimulatedProcess[] = []
   readonly logs: { readonly life: string; readonly record: LogRecord }[] = []
   readonly services: object
-  readonly chronicle: Chronicle
-  readonly facts: Facts
+  readonly history: History
+  readonly facts: WorldFacts
   /** Programs that ended by themselves. */
   readonly ends: { readonly life: string; readonly error: unknown }[] = []
   /** Promises that were rejected and that nobody listened to. */
@@ -86,16 +86,16 @@ export class World implements LineHost {
   readonly stepErrors: { readonly step: string; readonly error: unknown }[] = []
   /** Where in the user's code something was asked for, by what the trace says of its answer. */
   readonly origins = new Map<string, string>()
-  readonly rests: Rest[] = []
+  readonly quietStates: QuietState[] = []
   /** At which step the world came to each rest. */
-  readonly restSteps: number[] = []
+  readonly quietSteps: number[] = []
   readonly zombies: { readonly life: string; readonly about: string }[] = []
-  readonly #watchers: readonly Watcher[]
-  readonly #interventions: Interventions
+  readonly #watchers: readonly RuleWatcher[]
+  readonly #interventions: FaultInjector
   readonly #server: Server
   readonly #store: Store
-  readonly #loop: Loop
-  readonly #course: Course
+  readonly #loop: EventLoop
+  readonly #course: ScriptRunner
   /** Who is acting at this moment. */
   actor = 'world'
   #effects = 0
@@ -110,55 +110,59 @@ export class World implements LineHost {
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
     this.services = options.scenario.outside?.({ clock: parts.clock }) ?? {}
-    this.chronicle = new Chronicle({
+    this.history = new History({
       store: parts.store,
-      ground: options.ground.objects,
+      initialObjects: options.initialState.objects,
       actor: () => this.actor,
       step: () => this.trace.steps,
       now: () => this.clock.monotonic(),
-      isLife: () => this.actor === 'gc' || this.facts.isLife(this.actor),
+      isProgram: () => this.actor === 'gc' || this.facts.isProcess(this.actor),
     })
-    this.facts = new Facts({
-      chronicle: this.chronicle,
-      lives: this.lives,
+    this.facts = new WorldFacts({
+      history: this.history,
+      processes: this.processes,
       services: this.services,
       contentsOf: (name, service) => contentsOf(options.scenario, name, service),
       phase: () => this.#course.phase,
     })
-    this.#interventions = new Interventions(this, options.deviations)
-    this.#loop = new Loop(this, this.#interventions)
+    this.#interventions = new FaultInjector(this, options.deviations)
+    this.#loop = new EventLoop(this, this.#interventions)
     this.#watchers = options.rules.map((rule) => rule.watch(this))
-    this.#course = new Course(this, { interventions: this.#interventions, loop: this.#loop, watchers: this.#watchers })
+    this.#course = new ScriptRunner(this, {
+      interventions: this.#interventions,
+      loop: this.#loop,
+      watchers: this.#watchers,
+    })
   }
 
   static async open(options: WorldOptions): Promise<World> {
-    const clock = new SimulatedClock({ startMs: options.ground.startMs, isPure: true })
-    const store = await options.ground.open(clock)
+    const clock = new SimulatedClock({ startMs: options.initialState.startMs, isPure: true })
+    const store = await options.initialState.open(clock)
     const server = await startServer({
       store,
       clock,
       random: new SeededRandom(`${options.seed} server`),
       compactionMs: 1e12,
       bootstrap: false,
-      admission: { hooks: admitting(options.deviations) },
+      admission: { hooks: mutatingHooks(options.deviations) },
     })
     const world = new World(options, { clock, store, server })
-    await world.chronicle.start()
+    await world.history.start()
     return world
   }
 
   get server(): Transport {
-    const { troubles } = this.#interventions
-    if (!troubles.isAnswering) return this.#server.transport
+    const { activeFaults: faults } = this.#interventions
+    if (!faults.hasServerErrors) return this.#server.transport
     return (request) => {
-      const answer = troubles.answerTo(readAsked(request))
-      return answer ? Promise.resolve(refusal(answer)) : this.#server.transport(request)
+      const answer = faults.errorFor(readRequestInfo(request))
+      return answer ? Promise.resolve(errorResponse(answer)) : this.#server.transport(request)
     }
   }
 
   /** How it never came to rest, if it did not. */
-  get restless(): Restless | undefined {
-    return this.#loop.restless
+  get nonConvergence(): NonConvergence | undefined {
+    return this.#loop.nonConvergence
   }
 
   /** How many there have been. */
@@ -167,16 +171,17 @@ export class World implements LineHost {
   }
 
   /** Several processes compete for the lease. */
-  get isContested(): boolean {
+  get hasRivals(): boolean {
     return (this.options.scenario.replicas ?? 1) > 1
   }
 
   /** What they do to it can go wrong; but one renewal after another is like the one before. */
-  countsLease({ name }: Life): boolean {
-    if (!this.isContested) return false
-    const last = this.points.slice(-renewalsMax)
+  countsLease({ name }: SimulatedProcess): boolean {
+    if (!this.hasRivals) return false
+    const last = this.interactions.slice(-renewalsMax)
     return (
-      last.length < renewalsMax || last.some(({ life, asked }) => asked?.resource !== 'leases' || life.name !== name)
+      last.length < renewalsMax ||
+      last.some(({ process: life, requestInfo }) => requestInfo?.resource !== 'leases' || life.name !== name)
     )
   }
 
@@ -195,7 +200,7 @@ export class World implements LineHost {
   }
 
   /** Processes that another one has taken over from, and how many effects they had since. */
-  get deposed(): Map<Life, number> {
+  get deposed(): Map<SimulatedProcess, number> {
     return this.#interventions.deposed
   }
 
@@ -206,8 +211,8 @@ export class World implements LineHost {
 
   /** Nothing of it goes on: it has no sockets, files or timers of the machine, so what is not reached any more is gone. */
   close(): void {
-    for (const life of this.lives) life.kill()
-    this.chronicle.stop()
+    for (const life of this.processes) life.kill()
+    this.history.stop()
   }
 
   /** The user takes the next step. */
@@ -216,18 +221,18 @@ export class World implements LineHost {
   }
 
   /** Somebody does something, at once and in full. */
-  async as(actor: string, what: string, run: () => Promise<unknown>): Promise<void> {
+  async actAs(actor: string, what: string, run: () => Promise<unknown>): Promise<void> {
     const before = this.actor
     this.actor = actor
     const entry = this.trace.add(actor, what, { atMs: this.clock.monotonic() })
     try {
       if (this.options.onAction) await this.options.onAction(entry)
       await run()
-      await settlePromises()
+      await flushPromises()
     } finally {
       this.actor = before
     }
-    this.active()
+    this.noteActivity()
   }
 
   /** A client that nothing stands in the way of. */
@@ -239,21 +244,24 @@ export class World implements LineHost {
       clock: this.clock,
       random: new SeededRandom(`${this.options.seed} ${name}`),
       namespace: 'default',
-      fieldOwner: name,
+      fieldManager: name,
     })
     this.#clients.set(name, client)
     return client
   }
 
   /** Somebody who meddles. */
-  direct(name: string): Direct {
-    return new Direct(this.#server.transport, this.chronicle, name)
+  directClient(name: string): DirectClient {
+    return new DirectClient(this.#server.transport, this.history, name)
   }
 
-  startLife({ prefix = 'A', ...stale }: { prefix?: string; back?: number; staleKind?: string | undefined } = {}): Life {
-    const before = this.lives.filter(({ name }) => name.startsWith(prefix)).length
+  startProcess({
+    prefix = 'A',
+    ...stale
+  }: { prefix?: string; back?: number; staleKind?: string | undefined } = {}): SimulatedProcess {
+    const before = this.processes.filter(({ name }) => name.startsWith(prefix)).length
     const { scenario, seed, profile, chance } = this.options
-    const life = new Life({
+    const life = new SimulatedProcess({
       name: before === 0 ? prefix : `${prefix}${before + 1}`,
       scenario,
       seed: chance === undefined ? seed : `${seed} ${chance}`,
@@ -272,13 +280,13 @@ export class World implements LineHost {
         if (!from.isDead) this.ends.push({ life: from.name, error })
       },
     })
-    this.lives.push(life)
+    this.processes.push(life)
     this.note(life.name, 'starts')
     life.start()
     return life
   }
 
-  kill(life: Life): void {
+  kill(life: SimulatedProcess): void {
     this.note(life.name, 'dies')
     life.kill()
   }
@@ -288,57 +296,59 @@ export class World implements LineHost {
     this.options.onNote?.(entry)
   }
 
-  find(finding: Omit<Finding, 'step'>): void {
+  addFinding(finding: Omit<Finding, 'step'>): void {
     this.findings.push({ ...finding, step: this.trace.steps })
   }
 
   /** Something goes on: the world is not at rest for a while. */
-  active(): void {
-    this.#loop.active()
+  noteActivity(): void {
+    this.#loop.noteActivity()
   }
 
-  point(
-    life: Life,
-    facts: Pick<Point, 'about'> & Pick<Point, 'askedAt'> & Partial<Pick<Point, 'asked' | 'request' | 'call' | 'knew'>>,
-    type: Point['type'],
-  ): Point {
+  recordInteraction(
+    life: SimulatedProcess,
+    facts: Pick<Interaction, 'about'> &
+      Pick<Interaction, 'requestedAt'> &
+      Partial<Pick<Interaction, 'requestInfo' | 'request' | 'call' | 'knew'>>,
+    type: Interaction['type'],
+  ): Interaction {
     // What a rule provokes has no number: other schedules do not have it.
     const index = this.#course.isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#looks++
     // Every field by its name: points of one form are made, and looked at, in a fraction of the time.
-    const { about, askedAt, asked, request, call, knew } = facts
-    const point: Point = {
+    const { about, requestedAt, requestInfo, request, call, knew } = facts
+    const point: Interaction = {
       about,
-      askedAt,
-      asked,
+      requestedAt,
+      requestInfo,
       request,
       call,
       knew,
       type,
       index,
-      life,
+      process: life,
       step: this.trace.steps,
       phase: this.#course.phase,
       outcome: '',
     }
-    this.points.push(point)
+    this.interactions.push(point)
     return point
   }
 
-  async before(point: Point): Promise<Fate> {
+  async before(point: Interaction): Promise<RequestDecision> {
     for (const watcher of this.#watchers) watcher.before?.(point)
     return await this.#interventions.at({ type: point.type, index: point.index, when: 'before' }, point)
   }
 
-  async after(point: Point): Promise<Aftermath> {
-    await settlePromises()
+  async after(point: Interaction): Promise<ResponseDecision> {
+    await flushPromises()
     for (const watcher of this.#watchers) watcher.done?.(point)
     const fate = await this.#interventions.at({ type: point.type, index: point.index, when: 'after' }, point)
-    if (point.life.isDead) return 'dead'
+    if (point.process.isDead) return 'dead'
     return fate.type === 'reset' ? 'lose' : 'answer'
   }
 
   /** Remembers where something is asked for, if a story is to be told. */
-  asked(what: string): void {
+  noteOrigin(what: string): void {
     if (!this.options.keepsTrace) return
     const origin = originOf()
     if (origin !== undefined) this.origins.set(what, origin)
@@ -348,16 +358,16 @@ export class World implements LineHost {
     return this.#store.head()
   }
 
-  heard(life: Life, request: WireRequest, asked: Asked): void {
-    if (this.options.keepsTrace && asked.isWrite) this.asked(`answer ${describeAsked(asked)}`)
-    for (const watcher of this.#watchers) watcher.request?.(life, request, asked)
+  onRequest(life: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void {
+    if (this.options.keepsTrace && requestInfo.isWrite) this.noteOrigin(`answer ${describeRequest(requestInfo)}`)
+    for (const watcher of this.#watchers) watcher.request?.(life, request, requestInfo)
   }
 
-  zombie(life: Life, about: string): void {
+  onZombie(life: SimulatedProcess, about: string): void {
     this.zombies.push({ life: life.name, about })
   }
 
-  #heardLog(life: Life, record: LogRecord): void {
+  #heardLog(life: SimulatedProcess, record: LogRecord): void {
     this.logs.push({ life: life.name, record })
     // Nobody waits for what fails for good.
     if (
@@ -367,18 +377,18 @@ export class World implements LineHost {
         JSON.stringify(record.fields['object'] ?? record.fields['key'] ?? '').includes(poisonName)
       )
     )
-      this.active()
+      this.noteActivity()
   }
 
   /** A rest in the middle of something that somebody does: rules may look at what is claimed. */
-  async between(): Promise<void> {
+  async judgeBetween(): Promise<void> {
     for (const watcher of this.#watchers) await watcher.between?.()
   }
 
   /** Runs until nothing happens any more; `forgives`: that there is no rest is nobody's fault. */
-  async settleDown({ forgives = false } = {}): Promise<boolean> {
-    const isAtRest = await this.#loop.rest()
-    if (forgives) this.#loop.forgive()
+  async runUntilQuiet({ forgives = false } = {}): Promise<boolean> {
+    const isAtRest = await this.#loop.runUntilQuiet()
+    if (forgives) this.#loop.clearNonConvergence()
     return isAtRest
   }
 }

@@ -13,8 +13,8 @@
  *   await restart.handle(context, async () => { await processes.restart(app.metadata.uid) })
  * } }]
  */
-import { checkActionSheet } from '#api'
-import type { ActionSheet, JsonValue } from '#api'
+import { checkActionDefinition } from '#api'
+import type { ActionDefinition, JsonValue } from '#api'
 import type { Verb } from '#controller'
 import { callVerb } from './call.ts'
 import type { CallAction, CallOptions } from './call.ts'
@@ -23,25 +23,28 @@ import type { OperationAction, OperationOptions } from './operation.ts'
 import { tokenVerb } from './token.ts'
 import type { TokenAction } from './token.ts'
 
-type Sheet = Omit<ActionSheet, 'name' | 'form'>
+type ActionOptions = Omit<ActionDefinition, 'name' | 'form'>
 
 /** What the reconcile sees of a state is the spec, so there is nothing to ask the verb. */
 export type StateAction = Verb
 
-export function action(name: string, options: Sheet & { readonly form: 'state' }): StateAction
-export function action<Input = JsonValue>(name: string, options: Sheet & { readonly form: 'token' }): TokenAction<Input>
+export function action(name: string, options: ActionOptions & { readonly form: 'state' }): StateAction
+export function action<Input = JsonValue>(
+  name: string,
+  options: ActionOptions & { readonly form: 'token' },
+): TokenAction<Input>
 export function action<Input = JsonValue, Output = JsonValue>(
   name: string,
-  options: Sheet & OperationOptions & { readonly form: 'operation' },
+  options: ActionOptions & OperationOptions & { readonly form: 'operation' },
 ): OperationAction<Input, Output>
-export function action(name: string, options: Sheet & CallOptions & { readonly form: 'call' }): CallAction
+export function action(name: string, options: ActionOptions & CallOptions & { readonly form: 'call' }): CallAction
 /** @throws {RangeError} for a sheet that cannot be meant. */
 export function action(
   name: string,
-  options: Sheet & Partial<CallOptions> & { readonly form: ActionSheet['form'] },
+  options: ActionOptions & Partial<CallOptions> & { readonly form: ActionDefinition['form'] },
 ): Verb {
   const { answer, ...rest } = options
-  const sheet = checkActionSheet({ name, ...rest })
+  const sheet = checkActionDefinition({ name, ...rest })
   switch (sheet.form) {
     case 'token':
       return tokenVerb(sheet)
@@ -52,6 +55,6 @@ export function action(
       return callVerb(sheet, { answer })
     }
     default:
-      return { name: `action ${name}`, sheet, extend: () => ({ context: {} }) }
+      return { name: `action ${name}`, action: sheet, extend: () => ({ context: {} }) }
   }
 }

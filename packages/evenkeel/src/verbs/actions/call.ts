@@ -5,16 +5,16 @@
  * question becomes an `Operation`: the controller answers it before its next reconcile of the object, as the operation's
  * result, and whoever asked reads it there. Answers are kept for a minute.
  */
-import type { ActionSheet, JsonValue, KubeObject } from '#api'
+import type { ActionDefinition, JsonValue, KubeObject } from '#api'
 import type { Verb } from '#controller'
 import { operationVerb } from './operation.ts'
 
 export interface CallOptions {
   /** Reads and tells; what it changes nobody would know of. */
-  readonly answer: (asked: AskedCall) => Promise<JsonValue> | JsonValue
+  readonly answer: (asked: CallRequest) => Promise<JsonValue> | JsonValue
 }
 
-export interface AskedCall {
+export interface CallRequest {
   readonly object: KubeObject
   readonly input: JsonValue | undefined
   /** Who asks, where the server can say it: `name` is empty otherwise. */
@@ -23,22 +23,22 @@ export interface AskedCall {
 }
 
 export interface CallAction extends Verb {
-  readonly sheet: ActionSheet
+  readonly action: ActionDefinition
   readonly answer: CallOptions['answer']
 }
 
 /** How long an answer is kept for whoever asked. */
-const keptSeconds = 60
+const answerTtlSeconds = 60
 
-export function callVerb(sheet: ActionSheet, { answer }: CallOptions): CallAction {
+export function callVerb(sheet: ActionDefinition, { answer }: CallOptions): CallAction {
   const { handle, extend, ...rest } = operationVerb<JsonValue, JsonValue>({
     ...sheet,
     policy: 'Queue',
-    ttlSeconds: keptSeconds,
+    ttlSeconds: answerTtlSeconds,
   })
   return {
     ...rest,
-    sheet,
+    action: sheet,
     answer,
     extend(base, run) {
       const { object } = run
@@ -57,5 +57,5 @@ export function callVerb(sheet: ActionSheet, { answer }: CallOptions): CallActio
 }
 
 export function isCallAction(verb: Verb): verb is CallAction {
-  return verb.sheet?.form === 'call' && 'answer' in verb
+  return verb.action?.form === 'call' && 'answer' in verb
 }

@@ -6,13 +6,13 @@
  * `StopReconcile` is not: it goes on when the next reconcile does.
  */
 import { formatTime, isNotFound, Operation } from '#api'
-import type { ActionSheet, JsonValue, KubeObject, OperationObject, OperationPhase } from '#api'
+import type { ActionDefinition, JsonValue, KubeObject, OperationObject, OperationPhase } from '#api'
 import { isStopReconcile, PerRun, watching } from '#controller'
 import type { BaseContext, PluginRun, Verb } from '#controller'
 import { planOperations } from './plan-operations.ts'
 
 /** Of the sheet: policy, ttlSeconds, historyMax. */
-export type OperationOptions = Pick<ActionSheet, 'policy' | 'ttlSeconds' | 'historyMax'>
+export type OperationOptions = Pick<ActionDefinition, 'policy' | 'ttlSeconds' | 'historyMax'>
 
 export interface OperationRun<Input> {
   readonly operation: OperationObject
@@ -22,7 +22,7 @@ export interface OperationRun<Input> {
 }
 
 export interface OperationAction<Input, Output> extends Verb {
-  readonly sheet: ActionSheet
+  readonly action: ActionDefinition
   /** Does what is asked for, one operation after the other; says how many ended. */
   handle(
     context: Pick<BaseContext, 'signal'>,
@@ -30,18 +30,18 @@ export interface OperationAction<Input, Output> extends Verb {
   ): Promise<number>
 }
 
-interface Handling {
+interface OperationHandling {
   readonly base: BaseContext
   readonly run: PluginRun
   /** When a finished one is to be taken away. */
   nextMs: number
 }
 
-export function operationVerb<Input, Output>(sheet: ActionSheet): OperationAction<Input, Output> {
-  const runs = new PerRun<Handling>(`the action ${sheet.name}`)
+export function operationVerb<Input, Output>(sheet: ActionDefinition): OperationAction<Input, Output> {
+  const runs = new PerRun<OperationHandling>(`the action ${sheet.name}`)
   return {
     name: `action ${sheet.name}`,
-    sheet,
+    action: sheet,
     kinds: [Operation],
     adds: ({ for: kind }) => ({
       watches: [
@@ -86,13 +86,13 @@ export function operationVerb<Input, Output>(sheet: ActionSheet): OperationActio
 
 type Perform = (run: OperationRun<unknown>) => Promise<unknown>
 
-interface HandleParts extends Handling {
+interface HandleParts extends OperationHandling {
   readonly object: KubeObject
   readonly keep: (ms: number) => void
   readonly perform: Perform
 }
 
-async function handleAll(sheet: ActionSheet, parts: HandleParts): Promise<number> {
+async function handleAll(sheet: ActionDefinition, parts: HandleParts): Promise<number> {
   const {
     base: { clock, client, signal },
     object,
@@ -128,10 +128,10 @@ function operationsOf(action: string, { run: { cache, object } }: HandleParts): 
   const namespace = object?.metadata.namespace ?? 'default'
   return (cache.list(Operation, { namespace }) as readonly OperationObject[])
     .filter(({ spec }) => spec.action === action && spec.target.uid === object?.metadata.uid)
-    .sort((a, b) => orderOf(a).localeCompare(orderOf(b)))
+    .sort((a, b) => creationOrder(a).localeCompare(creationOrder(b)))
 }
 
-function orderOf({ metadata: { creationTimestamp = '', name = '' } }: OperationObject): string {
+function creationOrder({ metadata: { creationTimestamp = '', name = '' } }: OperationObject): string {
   return `${String(creationTimestamp)} ${name}`
 }
 

@@ -5,7 +5,7 @@
  * and that status lies one write: a crash there repeats the effect, so it must bear being repeated.
  */
 import { formatTime, readActionRequest } from '#api'
-import type { ActionReport, ActionRequest, ActionSheet, KubeObject } from '#api'
+import type { ActionReport, ActionRequest, ActionDefinition, KubeObject } from '#api'
 import { PerRun } from '#controller'
 import type { BaseContext, PluginRun, StatusWriter, Verb } from '#controller'
 
@@ -14,7 +14,7 @@ export interface TokenRequest<Input> extends Omit<ActionRequest, 'input'> {
 }
 
 export interface TokenAction<Input> extends Verb {
-  readonly sheet: ActionSheet
+  readonly action: ActionDefinition
   /** What is asked for and was not handled yet. */
   requested(context: Pick<BaseContext, 'signal'>): TokenRequest<Input> | undefined
   /** Does what is asked for, if anything is, and records it with the status of this run; says whether it did. */
@@ -29,7 +29,7 @@ interface TokenRun {
   readonly run: PluginRun
 }
 
-export function tokenVerb<Input>(sheet: ActionSheet): TokenAction<Input> {
+export function tokenVerb<Input>(sheet: ActionDefinition): TokenAction<Input> {
   const runs = new PerRun<TokenRun>(`the action ${sheet.name}`)
   const requested = (context: Pick<BaseContext, 'signal'>): TokenRequest<Input> | undefined => {
     const { object, isCleanup } = runs.get(context).run
@@ -41,7 +41,7 @@ export function tokenVerb<Input>(sheet: ActionSheet): TokenAction<Input> {
   }
   return {
     name: `action ${sheet.name}`,
-    sheet,
+    action: sheet,
     requested,
     extend(base, run) {
       runs.set(base, { base, run })

@@ -4,7 +4,7 @@
 import { isApiError } from '#api'
 import type { Owner } from '#api'
 import type { BaseContext, PluginRun } from '#controller'
-import type { AppliedMemory } from './making/likeness.ts'
+import type { AppliedCache } from './making/likeness.ts'
 import type { ChildWatches } from './watches.ts'
 
 export interface ChildRun {
@@ -13,7 +13,7 @@ export interface ChildRun {
   readonly parent: Owner
   /** Under which name it reports, where another controller has reported children of this kind of parent before it. */
   readonly reporter: string | undefined
-  readonly memory: AppliedMemory
+  readonly applied: AppliedCache
   readonly watches: ChildWatches
 }
 

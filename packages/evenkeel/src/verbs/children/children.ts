@@ -12,10 +12,10 @@ import type { ChildOptions } from './options.ts'
 export type DesiredOf<K> = Omit<WrittenOf<K>, 'metadata'> & { readonly metadata?: ObjectMeta }
 
 /** A child of a kind that is said in words. */
-export type PlainChild = TypeMeta & { readonly metadata?: ObjectMeta }
+export type UntypedChild = TypeMeta & { readonly metadata?: ObjectMeta }
 
 /** One of several: an object with its type, or a kind, an object, and options. */
-export type DeclaredChild = PlainChild | readonly [kind: Kind, desired: object, options?: ChildOptions<never>]
+export type DeclaredChild = UntypedChild | readonly [kind: Kind, desired: object, options?: ChildOptions<never>]
 
 export interface Children {
   /**
@@ -26,7 +26,7 @@ export interface Children {
    * @throws {RangeError} for a child that cannot be, and while the parent is being deleted.
    */
   apply<K extends Kind>(kind: K, desired: DesiredOf<K>, options?: ChildOptions<ReadOf<K>>): Promise<ReadOf<K>>
-  apply<T extends PlainChild>(desired: T, options?: ChildOptions): Promise<Stored<T & KubeObject>>
+  apply<T extends UntypedChild>(desired: T, options?: ChildOptions): Promise<Stored<T & KubeObject>>
   /** These, each as `apply` would. A function is called twice where determinism is checked, and must give the same. */
   declare(list: readonly DeclaredChild[] | (() => readonly DeclaredChild[])): Promise<readonly KubeObject[]>
   /** There shall be none. Without this or an `apply`, a run takes nothing away. */

@@ -5,9 +5,9 @@ import type { Kind, Owner } from '#api'
 import { PerRun } from '#controller'
 import type { BaseContext, ContextPlugin, PluginRun } from '#controller'
 import type { ChildrenContext } from './children.ts'
-import { inventoryStep, listedChildren } from './taking/inventory.ts'
-import { AppliedMemory } from './making/likeness.ts'
-import { conditionOf } from './report.ts'
+import { inventoryStep, inventoryOf } from './taking/inventory.ts'
+import { AppliedCache } from './making/likeness.ts'
+import { childrenConditionType } from './report.ts'
 import { RunChildren } from './run-children.ts'
 import { ChildWatches } from './watches.ts'
 
@@ -17,8 +17,8 @@ export interface ChildrenOptions {
 }
 
 /** What a controller keeps from run to run; all of it may be lost. */
-interface Kept {
-  readonly memory: AppliedMemory
+interface ControllerState {
+  readonly applied: AppliedCache
   readonly watches: ChildWatches
 }
 
@@ -26,12 +26,12 @@ interface Kept {
 export const childrenOf = new PerRun<RunChildren>('children')
 
 export function childrenPlugin({ checkDeterminism = false }: ChildrenOptions = {}): ContextPlugin<ChildrenContext> {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, ControllerState>()
   const firstOf = new Map<string, string>()
-  const keptOf = (controller: string): Kept => {
+  const keptOf = (controller: string): ControllerState => {
     const known = kept.get(controller)
     if (known) return known
-    const made = { memory: new AppliedMemory(), watches: new ChildWatches() }
+    const made = { applied: new AppliedCache(), watches: new ChildWatches() }
     kept.set(controller, made)
     return made
   }
@@ -48,7 +48,7 @@ export function childrenPlugin({ checkDeterminism = false }: ChildrenOptions = {
       )
       childrenOf.set(base, children)
       if (!run.isCleanup) return { context: { children }, finish: () => children.finish() }
-      beginCleanup(base, run, { ...keptOf(run.controller), condition: conditionOf(reporterOf(run)) })
+      beginCleanup(base, run, { ...keptOf(run.controller), condition: childrenConditionType(reporterOf(run)) })
       return { context: { children } }
     },
     steps(declaration, controller) {
@@ -57,7 +57,7 @@ export function childrenPlugin({ checkDeterminism = false }: ChildrenOptions = {
       return inventoryStep(declaration, controller)
     },
     async absent({ key }, { controller }) {
-      await kept.get(controller)?.watches.settle(key, [])
+      await kept.get(controller)?.watches.setKinds(key, [])
     },
   }
 }
@@ -66,11 +66,11 @@ export function childrenPlugin({ checkDeterminism = false }: ChildrenOptions = {
 function beginCleanup(
   { key }: BaseContext,
   run: PluginRun,
-  { watches, condition }: Kept & { readonly condition: string },
+  { watches, condition }: ControllerState & { readonly condition: string },
 ): void {
   const { object, controller, status, kind } = run
   if (!object) return
-  for (const id of listedChildren(object, controller)) watches.need(run, id, key)
+  for (const id of inventoryOf(object, controller)) watches.need(run, id, key)
   const conditions = (object as { readonly status?: { readonly conditions?: unknown } }).status?.conditions
   const wasSaid =
     Array.isArray(conditions) && conditions.some((one) => (one as { type?: unknown } | null)?.type === condition)

@@ -18,7 +18,7 @@ const namedMax = 3
 const messageMax = 1024
 
 /** A child as a run saw it. */
-export interface Seen {
+export interface ObservedChild {
   readonly id: ChildId
   readonly object?: KubeObject | undefined
   readonly readiness: Readiness
@@ -26,14 +26,14 @@ export interface Seen {
   readonly appliedFor?: number | undefined
 }
 
-interface Summary {
+interface ChildrenSummary {
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
 }
 
 /** The condition of a reporter: that of the first has no prefix. */
-export function conditionOf(reporter: string | undefined): string {
+export function childrenConditionType(reporter: string | undefined): string {
   return reporter === undefined ? 'ChildrenReady' : `${reporter}/ChildrenReady`
 }
 
@@ -61,7 +61,7 @@ interface RowFacts {
 
 /** The row of a child, next to what was said about it before. */
 export function rowOf(
-  { id, object, readiness, appliedFor }: Seen,
+  { id, object, readiness, appliedFor }: ObservedChild,
   { earlier, nowMs, reporter }: RowFacts,
 ): ChildReport {
   const { state, reason, message } = readiness
@@ -117,7 +117,7 @@ function countRows(rows: readonly ChildReport[]): readonly ChildCount[] {
 export function summarize(
   rows: readonly ChildReport[],
   { parent, waitsFor }: { parent: KubeObject; waitsFor?: string | undefined },
-): Summary {
+): ChildrenSummary {
   const late = rows.filter(({ state }) => state !== 'Ready').sort((a, b) => compareText(idText(a), idText(b)))
   const worst = late.toSorted((a, b) => rank(a) - rank(b))
   const [first] = worst

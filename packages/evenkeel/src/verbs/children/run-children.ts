@@ -10,35 +10,35 @@ import { isUnknownKind } from '#client'
 import { StopReconcile } from '#controller'
 import type { Reconciled } from '#controller'
 import { readinessOf } from '../readiness/readiness.ts'
-import { judgeBy } from '../readiness/ready-rule.ts'
-import type { JudgeReadiness } from '../readiness/ready-rule.ts'
+import { readinessCheckFor } from '../readiness/ready-rule.ts'
+import type { ReadinessCheck } from '../readiness/ready-rule.ts'
 import { applyChild } from './making/applying.ts'
 import { ifCached, newestParent } from './child-run.ts'
 import type { ChildRun } from './child-run.ts'
 import type { Children, DeclaredChild } from './children.ts'
-import { listChildren } from './taking/inventory.ts'
+import { addToInventory } from './taking/inventory.ts'
 import type { ChildOptions } from './options.ts'
 import { declaredKinds, isApplied, ownedChildren } from './taking/owned.ts'
 import { ChildProblem } from './making/problem.ts'
 import { pruneChildren } from './taking/pruning.ts'
-import type { Left } from './taking/pruning.ts'
-import { allRows, conditionOf, cutRows, earlierRows, hasRows, reportsOn, rowOf, summarize } from './report.ts'
-import type { Seen } from './report.ts'
-import { checkSame, describeId, idOf, idText, wantedChild } from './making/wanted.ts'
-import type { ChildId, DesiredChild, Wanted } from './making/wanted.ts'
+import type { PruneResult } from './taking/pruning.ts'
+import { allRows, childrenConditionType, cutRows, earlierRows, hasRows, reportsOn, rowOf, summarize } from './report.ts'
+import type { ObservedChild } from './report.ts'
+import { checkSame, describeId, childIdOf, idText, prepareChild } from './making/wanted.ts'
+import type { ChildId, DesiredChild, PreparedChild } from './making/wanted.ts'
 
 /** More children than that are reported at the end of a run only. */
 const underWayMax = 50
 
 /** One call of `apply`, whatever its form. */
-interface Asked {
+interface ChildRequest {
   readonly kind: Kind | TypeMeta
   readonly desired: DesiredChild
   readonly options: ChildOptions<never> & { readonly revisions?: string }
 }
 
-interface Declared extends Seen {
-  readonly judge: JudgeReadiness
+interface DeclaredChildState extends ObservedChild {
+  readonly checkReadiness: ReadinessCheck
 }
 
 interface RunChildrenOptions {
@@ -48,12 +48,12 @@ interface RunChildrenOptions {
 export class RunChildren implements Children {
   readonly #run: ChildRun
   readonly #options: RunChildrenOptions
-  readonly #declared = new Map<string, Declared>()
+  readonly #declared = new Map<string, DeclaredChildState>()
   readonly #digests = new Map<string, string>()
   readonly #keys = new Map<string, string>()
   readonly #keep = new Map<string, number>()
   readonly #elsewhere: ChildId[] = []
-  #left: Left = { leaving: [], leavingElsewhere: [], staying: [] }
+  #left: PruneResult = { leaving: [], leavingElsewhere: [], staying: [] }
   #isTouched = false
 
   constructor(run: ChildRun, options: RunChildrenOptions) {
@@ -65,7 +65,7 @@ export class RunChildren implements Children {
     const asked = isKind(first)
       ? { kind: first, desired: second, options: third }
       : { kind: first, desired: first, options: second }
-    const [stored] = await this.#applyAll([asked as Asked])
+    const [stored] = await this.#applyAll([asked as ChildRequest])
     return stored as never
   }
 
@@ -84,7 +84,7 @@ export class RunChildren implements Children {
 
   /** A revision of a series, of which so many old ones stay. */
   async applyRevision(
-    asked: Asked & { readonly options: { readonly revisions: string } },
+    asked: ChildRequest & { readonly options: { readonly revisions: string } },
     keep: number,
   ): Promise<KubeObject> {
     this.#keep.set(asked.options.revisions, keep)
@@ -127,8 +127,8 @@ export class RunChildren implements Children {
   }
 
   waitFor<T extends KubeObject>(child: T, predicate?: (child: T) => boolean): T {
-    const id = idOf(child)
-    const judge = this.#declared.get(idText(id))?.judge ?? readinessOf
+    const id = childIdOf(child)
+    const judge = this.#declared.get(idText(id))?.checkReadiness ?? readinessOf
     const isSo = predicate ? predicate(child) : judge(child).state === 'Ready'
     if (isSo) return child
     const what = `${describeId(id, this.#run.parent)} ${predicate ? 'to be as its parent needs it' : 'to be ready'}`
@@ -142,12 +142,12 @@ export class RunChildren implements Children {
     this.#watchUndeclared()
     await this.prune()
     this.#report({ isWhole: true })
-    await this.#run.watches.settle(this.#run.base.key, this.#neededKinds())
+    await this.#run.watches.setKinds(this.#run.base.key, this.#neededKinds())
     return undefined
   }
 
   /** Each is tried, whatever becomes of the others; then the run ends if one of them went wrong. */
-  async #applyAll(asked: readonly Asked[]): Promise<readonly KubeObject[]> {
+  async #applyAll(asked: readonly ChildRequest[]): Promise<readonly KubeObject[]> {
     this.#touch()
     const wanted = await Promise.all(asked.map((one) => this.#wantedOf(one)))
     for (const [index, one] of wanted.entries()) this.#declare(one, asked[index]?.options.key)
@@ -168,16 +168,16 @@ export class RunChildren implements Children {
   }
 
   async #applyOne(
-    wanted: Wanted,
-    { adopt = 'never', recreate = 'never', ready }: Asked['options'],
+    wanted: PreparedChild,
+    { adopt = 'never', recreate = 'never', ready }: ChildRequest['options'],
   ): Promise<KubeObject> {
-    const judge = await judgeBy(ready)
+    const judge = await readinessCheckFor(ready)
     const text = idText(wanted.id)
     try {
       const object = await applyChild(this.#run, wanted, { adopt, recreate })
       this.#declared.set(text, {
         id: wanted.id,
-        judge,
+        checkReadiness: judge,
         object,
         readiness: judge(object),
         appliedFor: this.#run.parent.metadata.generation,
@@ -185,16 +185,16 @@ export class RunChildren implements Children {
       this.#report({})
       return object
     } catch (error) {
-      const readiness = troubleOf(error)
+      const readiness = problemOf(error)
       if (readiness) {
-        this.#declared.set(text, { id: wanted.id, judge, readiness })
+        this.#declared.set(text, { id: wanted.id, checkReadiness: judge, readiness })
         this.#report({ waitsFor: describeId(wanted.id, this.#run.parent) })
       }
       throw error
     }
   }
 
-  async #wantedOf({ kind, desired, options: { prune = true, revisions } }: Asked): Promise<Wanted> {
+  async #wantedOf({ kind, desired, options: { prune = true, revisions } }: ChildRequest): Promise<PreparedChild> {
     const {
       base: { client, signal },
       parent,
@@ -209,11 +209,11 @@ export class RunChildren implements Children {
       if (isUnknownKind(error)) this.#report({ waitsFor: `the kind ${word} (${apiVersion}) to be installed` })
       throw error
     })
-    return wantedChild(parent, desired, { kind: type, isNamespaced: namespaced, prune, revisions })
+    return prepareChild(parent, desired, { kind: type, isNamespaced: namespaced, prune, revisions })
   }
 
   /** @throws {RangeError} for two children in one place. */
-  #declare({ id, digest }: Wanted, key: string | undefined): void {
+  #declare({ id, digest }: PreparedChild, key: string | undefined): void {
     const text = idText(id)
     const known = this.#digests.get(text)
     if (known !== undefined && known !== digest)
@@ -224,17 +224,18 @@ export class RunChildren implements Children {
       throw new RangeError(`two children have the key ${JSON.stringify(key)}: give each its own`)
     this.#digests.set(text, digest)
     if (key !== undefined) this.#keys.set(key, text)
-    if (!this.#declared.has(text)) this.#declared.set(text, { id, judge: readinessOf, readiness: { state: 'Pending' } })
+    if (!this.#declared.has(text))
+      this.#declared.set(text, { id, checkReadiness: readinessOf, readiness: { state: 'Pending' } })
   }
 
   /** Whoever is watched before it is made is not missed. Those elsewhere are listed before they are made, too. */
-  async #watch(wanted: readonly Wanted[]): Promise<void> {
+  async #watch(wanted: readonly PreparedChild[]): Promise<void> {
     const {
       run,
       watches,
       base: { key },
     } = this.#run
-    for (const { id, isElsewhere } of wanted) {
+    for (const { id, isOutOfReach: isElsewhere } of wanted) {
       if (isElsewhere && !this.#mayBeElsewhere(id))
         throw new RangeError(
           `${describeId(id, this.#run.parent)} is where no owner reference of ${run.kind.kind} reaches: declare it with owns: [{ kind: ${id.kind}, elsewhere: true }]`,
@@ -242,7 +243,7 @@ export class RunChildren implements Children {
       if (isElsewhere) this.#elsewhere.push(id)
       if (isElsewhere || !this.#isDeclared(id)) watches.need(run, id, key)
     }
-    if (this.#elsewhere.length > 0) await listChildren(this.#run, this.#elsewhere)
+    if (this.#elsewhere.length > 0) await addToInventory(this.#run, this.#elsewhere)
   }
 
   /** What must be watched beside what is declared, as long as there is a child of it. */
@@ -316,15 +317,15 @@ export class RunChildren implements Children {
     const { status: holds, reason, message } = summarize(all, { parent, waitsFor })
     if (hasRows(kind)) status.set(cutRows([...all, ...others]) as never)
     // Before its end a run cannot know that all of them are ready.
-    if (isWhole || holds === 'False') status.condition(conditionOf(reporter), holds, { reason, message })
+    if (isWhole || holds === 'False') status.condition(childrenConditionType(reporter), holds, { reason, message })
   }
 
-  #seen(earlier: ReadonlyMap<string, ChildReport>, { isWhole }: { isWhole: boolean }): readonly Seen[] {
+  #seen(earlier: ReadonlyMap<string, ChildReport>, { isWhole }: { isWhole: boolean }): readonly ObservedChild[] {
     const { leaving, leavingElsewhere, staying } = this.#left
     const unsynced = isWhole ? [...earlier.values()].filter((row) => !this.#isKnown(row)) : []
     return [
       ...[...this.#declared.values()].filter(({ readiness }) => isWhole || readiness.state !== 'Pending'),
-      ...[...leaving, ...staying].map((object) => ({ id: idOf(object), object, readiness: readinessOf(object) })),
+      ...[...leaving, ...staying].map((object) => ({ id: childIdOf(object), object, readiness: readinessOf(object) })),
       ...leavingElsewhere.map((id) => ({ id, readiness: { state: 'Terminating' as const, reason: 'Deleting' } })),
       ...unsynced.map(({ apiVersion = '', ...row }) => ({ id: { ...row, apiVersion }, readiness: row })),
     ]
@@ -350,7 +351,7 @@ export class RunChildren implements Children {
 }
 
 /** How a child is that could not be written; undefined for what the next run settles: somebody was faster, or we are to end. */
-function troubleOf(error: unknown): Seen['readiness'] | undefined {
+function problemOf(error: unknown): ObservedChild['readiness'] | undefined {
   if (error instanceof ChildProblem) return { state: error.state, reason: error.reason, message: error.message }
   if (isUnknownKind(error)) return { state: 'Failed', reason: 'KindNotInstalled', message: error.message }
   if (!isApiError(error) || (isConflict(error) && findCause(error, 'FieldManagerConflict') === undefined))

@@ -47,7 +47,7 @@ export class ChildWatches {
   }
 
   /** The parent needs these kinds and no others, and waits for nothing. */
-  async settle(parent: CacheKey, kinds: readonly TypeMeta[]): Promise<void> {
+  async setKinds(parent: CacheKey, kinds: readonly TypeMeta[]): Promise<void> {
     const needed = new Set(kinds.map(kindText))
     const text = keyText(parent)
     for (const [id, watch] of this.#watches) {

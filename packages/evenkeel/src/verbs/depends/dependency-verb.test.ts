@@ -39,7 +39,7 @@ describe('the permissions of dependsOn', () => {
   })
 
   test('include what marks, grants and Usages need', () => {
-    expect(rulesOf(dependsOn(App, none, { mark: true }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
+    expect(rulesOf(dependsOn(App, none, { annotate: true }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
     expect(rulesOf(dependsOn(App, none, { protect: 'finalizer' }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
     expect(rulesOf(dependsOn(App, none, { protect: 'whileInUse' }))).toEqual([
       'app.test.dev/apps: get,list,watch',
@@ -57,7 +57,7 @@ describe('dependsOn', () => {
   test('needs a cleanup only where it writes on other objects, and one for all declarations of a controller', () => {
     const [plain, marking, holding] = [
       dependsOn(App, none),
-      dependsOn(App, none, { mark: true }),
+      dependsOn(App, none, { annotate: true }),
       dependsOn(App, none, { protect: 'finalizer' }),
     ]
     const declaration = { for: Route, verbs: [plain, marking, holding] } as unknown as ControllerDeclaration
@@ -68,7 +68,7 @@ describe('dependsOn', () => {
 
   test.each([
     ['gate', { gate: 'oncePerGeneration' }],
-    ['mark or protect', { mark: true }],
+    ['mark or protect', { annotate: true }],
     ['mark or protect', { protect: 'finalizer' }],
   ] as const)('refuses %s where the status has no room for a record', (what, options) => {
     const verb = dependsOn(App, none, options)

@@ -18,47 +18,47 @@ import type {
   ReconcileContext,
   VerbParts,
 } from '#controller'
-import { lostMarks, markKey } from './edges/marks.ts'
+import { lostAnnotations, annotationKey } from './edges/marks.ts'
 import { ClusterUsage, Usage, usageKindFor } from './edges/usages.ts'
 import { DependencySource } from './following/dependency-source.ts'
 import type { FollowedDependencies } from './following/dependency-source.ts'
 import { contractReader } from './judging/contract.ts'
 import type { ContractReader } from './judging/contract.ts'
 import { ReferenceGrant } from './judging/grants.ts'
-import { judge } from './judging/judge.ts'
-import type { Verdict } from './judging/judge.ts'
+import { checkDependency } from './judging/judge.ts'
+import type { DependencyCheck } from './judging/judge.ts'
 import { isReadyBy } from './judging/ready.ts'
 import type { IsReady } from './judging/ready.ts'
-import type { DependsOn, DependsOnOptions, Found, Resolved } from './options.ts'
+import type { DependsOn, DependsOnOptions, FoundDependency, ResolvedDependency } from './options.ts'
 import { targetsOf } from './reference.ts'
 import type { KindChoice, Reference, RefsOf } from './reference.ts'
-import { describe, hasRoom, isForgivable, recordOf } from './report.ts'
-import type { Judged } from './report.ts'
-import { finalizersFor, needsRecord, RunGroup } from './run-group.ts'
-import type { EdgeWishes, GroupMember } from './run-group.ts'
+import { describeProblem, hasDependencyStatus, isForgivable, recordOf } from './report.ts'
+import type { CheckedDependency } from './report.ts'
+import { finalizersFor, needsRecord, DependencyRun } from './run-group.ts'
+import type { EdgeRequest, DependencyRunMember } from './run-group.ts'
 
 /** What one run knows. */
 interface RunState {
   readonly base: BaseContext
   readonly run: PluginRun
-  readonly group: RunGroup
+  readonly group: DependencyRun
   answers: Promise<readonly Answer[]> | undefined
 }
 
 /** A verdict, and what follows from it. */
-interface Answer extends Found<unknown, unknown, Reference> {
-  readonly verdict: Verdict
+interface Answer extends FoundDependency<unknown, unknown, Reference> {
+  readonly check: DependencyCheck
   /** Whether the reconcile may go on with it. */
   readonly isUsable: boolean
 }
 
 /** When nobody tells that a kind has come, we look ourselves. */
-const lookMs = 30_000
+const recheckMs = 30_000
 
 /** When a mark could not be written: nothing depends on it, and many may try. */
-const markAgainMs = 300_000
+const annotateAgainMs = 300_000
 
-export class DependencyVerb implements DependsOn<never, never>, GroupMember {
+export class DependencyVerb implements DependsOn<never, never>, DependencyRunMember {
   readonly name = 'dependsOn'
   readonly kinds: readonly Kind[]
   readonly #choice: KindChoice
@@ -89,7 +89,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
   adds(declaration: ControllerDeclaration): VerbParts {
     const { for: kind, name: controller = kind.kind.toLowerCase(), verbs = [] } = declaration
     this.#check(declaration)
-    const { prefix, isHeld, usage } = this.edgesFor({ kind })
+    const { prefix, isProtected: isHeld, usage } = this.edgesFor({ kind })
     const { crossNamespace = 'deny', grants = ReferenceGrant } = this.#options
     const granting = crossNamespace === 'granted' ? grants : undefined
     const source = new DependencySource(
@@ -102,9 +102,10 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
         isOptional: this.#options.optional ?? false,
         staysInside: crossNamespace === 'deny' && kind.scope === 'Namespaced',
         grants: granting,
-        isHeld,
+        isProtected: isHeld,
         usages: usage === undefined ? undefined : usageKindFor(kind),
-        marks: prefix === undefined ? undefined : { keyOf: markKey, lost: (event) => lostMarks(event, prefix) },
+        annotations:
+          prefix === undefined ? undefined : { keyOf: annotationKey, lost: (event) => lostAnnotations(event, prefix) },
       },
       {
         onStart: (cache, started) => {
@@ -121,11 +122,11 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
     }
   }
 
-  edgesFor({ kind }: Pick<PluginRun, 'kind'>): EdgeWishes {
-    const { mark = false, protect = 'none', reason = `the ${kind.kind} depends on it` } = this.#options
+  edgesFor({ kind }: Pick<PluginRun, 'kind'>): EdgeRequest {
+    const { annotate: mark = false, protect = 'none', reason = `the ${kind.kind} depends on it` } = this.#options
     return {
       prefix: mark === false ? undefined : mark === true ? `used-by.${kind.group || 'evenkeel.dev'}` : mark,
-      isHeld: protect === 'finalizer',
+      isProtected: protect === 'finalizer',
       usage: protect === 'whileInUse' ? reason : undefined,
     }
   }
@@ -147,7 +148,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
       keepLastGood && 'keepLastGood',
       needsRecord([this], { kind }) && 'mark or protect',
     ].filter((one) => one !== false)
-    if (wants.length > 0 && !hasRoom(kind))
+    if (wants.length > 0 && !hasDependencyStatus(kind))
       throw new RangeError(
         `${wants.join(', ')} of dependsOn needs room in the status of ${kind.kind}: give its kind a status, and reports: ['dependencies']`,
       )
@@ -155,7 +156,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
 
   #rules(kind: Kind): PolicyRule[] {
     const { crossNamespace, grants = ReferenceGrant } = this.#options
-    const { prefix, isHeld, usage } = this.edgesFor({ kind })
+    const { prefix, isProtected: isHeld, usage } = this.edgesFor({ kind })
     const verbs = ['get', 'list', 'watch', ...(prefix !== undefined || isHeld ? ['patch'] : [])]
     const depended =
       this.#choice === 'any'
@@ -194,7 +195,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
           run: { declaration },
         } = this.#runs.get(context)
         for (const verb of membersOf(declaration)) await verb.#answer(verb.#runs.get(context))
-        await group.leave(object as KubeObject)
+        await group.cleanUp(object as KubeObject)
       },
     }
   }
@@ -210,7 +211,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
     const state: RunState = {
       base,
       run,
-      group: RunGroup.of({ base, run, members: membersOf(run.declaration) }),
+      group: DependencyRun.of({ base, run, members: membersOf(run.declaration) }),
       answers: undefined,
     }
     this.#runs.set(base, state)
@@ -222,53 +223,56 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
       finish: async () =>
         state.run.isCleanup
           ? undefined
-          : (lookAgain(await this.#answer(state)) ?? (state.group.cannotMark ? { afterMs: markAgainMs } : undefined)),
+          : (recheckAfter(await this.#answer(state)) ??
+            (state.group.cannotAnnotate ? { afterMs: annotateAgainMs } : undefined)),
     }
   }
 
   async absent(base: BaseContext, run: PluginRun): Promise<Reconciled> {
     const members = membersOf(run.declaration)
-    if (members.find((member) => member.edgesFor(run).isHeld) === this)
-      await RunGroup.of({ base, run, members }).sweep()
+    if (members.find((member) => member.edgesFor(run).isProtected) === this)
+      await DependencyRun.of({ base, run, members }).sweep()
   }
 
-  async resolve(context: Pick<BaseContext, 'signal'>): Promise<readonly Resolved<never, never, Reference>[]> {
+  async resolve(context: Pick<BaseContext, 'signal'>): Promise<readonly ResolvedDependency<never, never, Reference>[]> {
     const state = this.#runs.get(context)
     const answers = await this.#answer(state)
     const blocked = answers.filter(({ isUsable }) => !isUsable && !(this.#options.optional ?? false))
     if (blocked.length > 0 && !state.run.isCleanup) {
       const message = blocked
         .slice(0, 5)
-        .map(({ verdict }) => describe(verdict))
+        .map(({ check: verdict }) => describeProblem(verdict))
         .join('; ')
-      throw new StopReconcile(message, { result: lookAgain(blocked) ?? { park: message } })
+      throw new StopReconcile(message, { result: recheckAfter(blocked) ?? { park: message } })
     }
     return answers
       .filter(({ isUsable, object }) => isUsable || (state.run.isCleanup && object !== undefined))
       .map(
         ({ object, contract, reference }) =>
-          ({ object, contract, reference }) as unknown as Resolved<never, never, Reference>,
+          ({ object, contract, reference }) as unknown as ResolvedDependency<never, never, Reference>,
       )
   }
 
-  async one(context: Pick<BaseContext, 'signal'>): Promise<Resolved<never, never, Reference> | undefined> {
+  async one(context: Pick<BaseContext, 'signal'>): Promise<ResolvedDependency<never, never, Reference> | undefined> {
     const resolved = await this.resolve(context)
     if (resolved.length > 1)
       throw new RangeError(`there are ${resolved.length} dependencies: ask for all of them with resolve`)
     return resolved[0]
   }
 
-  async find(context: Pick<BaseContext, 'signal'>): Promise<readonly Found<never, never, Reference>[]> {
+  async find(context: Pick<BaseContext, 'signal'>): Promise<readonly FoundDependency<never, never, Reference>[]> {
     const answers = await this.#answer(this.#runs.get(context))
-    return answers.map(({ verdict: _, isUsable: __, ...found }) => found as unknown as Found<never, never, Reference>)
+    return answers.map(
+      ({ check: _, isUsable: __, ...found }) => found as unknown as FoundDependency<never, never, Reference>,
+    )
   }
 
   /** Judged once in a run, whoever asks first. */
   #answer(state: RunState): Promise<readonly Answer[]> {
-    return (state.answers ??= this.#judgeAll(state))
+    return (state.answers ??= this.#checkAll(state))
   }
 
-  async #judgeAll({ base, run, group }: RunState): Promise<readonly Answer[]> {
+  async #checkAll({ base, run, group }: RunState): Promise<readonly Answer[]> {
     const { object } = run
     if (!object) return []
     const {
@@ -287,11 +291,12 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
       crossNamespace,
       isOptional,
     }
-    const verdicts: Verdict[] = []
-    for (const target of targetsOf(object, this.#refsOf, this.#choice)) verdicts.push(await judge(target, judging))
+    const verdicts: DependencyCheck[] = []
+    for (const target of targetsOf(object, this.#refsOf, this.#choice))
+      verdicts.push(await checkDependency(target, judging))
     const answers = await Promise.all(verdicts.map((verdict) => this.#answerFor(verdict, object)))
-    const judged: Judged[] = verdicts.map((verdict) => ({
-      verdict,
+    const judged: CheckedDependency[] = verdicts.map((verdict) => ({
+      check: verdict,
       isOptional,
       isRatchet: gate === 'oncePerGeneration',
       keepsLastGood,
@@ -300,7 +305,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
     return answers
   }
 
-  async #answerFor(verdict: Verdict, referer: KubeObject): Promise<Answer> {
+  async #answerFor(verdict: DependencyCheck, referer: KubeObject): Promise<Answer> {
     const {
       target: { reference },
       object,
@@ -313,10 +318,10 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
       isReady ||
       (this.#options.keepLastGood === true && contract !== undefined && isForgivable(reason)) ||
       this.#wasReady(verdict, referer)
-    return { object, contract, reference, isReady, reason, message, verdict, isUsable }
+    return { object, contract, reference, isReady, reason, message, check: verdict, isUsable }
   }
 
-  async #lastGood({ place, reason }: Verdict, referer: KubeObject): Promise<unknown> {
+  async #lastGood({ ref: place, reason }: DependencyCheck, referer: KubeObject): Promise<unknown> {
     if (this.#options.keepLastGood !== true || reason === undefined || !isForgivable(reason)) return undefined
     const published = recordOf(referer, place)?.contract
     const read = published === undefined ? undefined : await this.#contract?.check(published)
@@ -324,7 +329,7 @@ export class DependencyVerb implements DependsOn<never, never>, GroupMember {
   }
 
   /** Whether it was ready for this generation before, and is still something to go on with. */
-  #wasReady({ place, object, reason, contract }: Verdict, referer: KubeObject): boolean {
+  #wasReady({ ref: place, object, reason, contract }: DependencyCheck, referer: KubeObject): boolean {
     if (
       this.#options.gate !== 'oncePerGeneration' ||
       (reason !== 'NotReady' && reason !== 'Terminating') ||
@@ -344,6 +349,6 @@ function membersOf({ verbs = [] }: Pick<ControllerDeclaration, 'verbs'>): readon
   return verbs.filter((verb) => verb instanceof DependencyVerb) as unknown as DependencyVerb[]
 }
 
-function lookAgain(answers: readonly Answer[]): Reconciled {
-  return answers.some(({ verdict }) => verdict.needsLook) ? { afterMs: lookMs } : undefined
+function recheckAfter(answers: readonly Answer[]): Reconciled {
+  return answers.some(({ check: verdict }) => verdict.needsRecheck) ? { afterMs: recheckMs } : undefined
 }

@@ -52,7 +52,7 @@ export interface DependsOnOptions<T = JsonObject, S extends SchemaSource = Schem
    *
    * @default false; true for `used-by.` and the group of the referer
    */
-  readonly mark?: boolean | string
+  readonly annotate?: boolean | string
   /** Go on with the contract as it was last right, when it is not right any more. Needs a contract, and room in the status. @default false */
   readonly keepLastGood?: boolean
 }
@@ -70,7 +70,7 @@ export type DependencyReason =
   | 'Cycle'
 
 /** A dependency that will do. */
-export interface Resolved<T, C, R extends Reference> {
+export interface ResolvedDependency<T, C, R extends Reference> {
   /** As it is now. With `keepLastGood` it may have gone. */
   readonly object: T
   readonly contract: C
@@ -78,7 +78,7 @@ export interface Resolved<T, C, R extends Reference> {
 }
 
 /** A dependency, whether it will do or not. */
-export interface Found<T, C, R extends Reference> {
+export interface FoundDependency<T, C, R extends Reference> {
   /** Absent when there is none, or when nothing may be known of it. */
   readonly object: T | undefined
   /** Absent unless it is right; with `keepLastGood`, as it was last right. */
@@ -99,11 +99,11 @@ export interface DependsOn<T = KubeObject, C = undefined, R extends Reference = 
    *
    * @throws {StopReconcile} when something is not ready: the reconcile ends there, and the status says why.
    */
-  resolve(context: RunContext): Promise<readonly Resolved<T, C, R>[]>
+  resolve(context: RunContext): Promise<readonly ResolvedDependency<T, C, R>[]>
   /** The only one; undefined when there is no reference, or an optional one is not ready. @throws {StopReconcile} as `resolve`. @throws {RangeError} when there are several. */
-  one(context: RunContext): Promise<Resolved<T, C, R> | undefined>
+  one(context: RunContext): Promise<ResolvedDependency<T, C, R> | undefined>
   /** Everything the object refers to, ready or not; never ends the reconcile. */
-  find(context: RunContext): Promise<readonly Found<T, C, R>[]>
+  find(context: RunContext): Promise<readonly FoundDependency<T, C, R>[]>
 }
 
 /** The type of a contract; none without one. */

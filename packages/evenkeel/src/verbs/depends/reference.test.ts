@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
 import { declareKind } from '#api'
 import type { KubeObject } from '#api'
-import { comparePlaces, formatPlace, intoKey, kindKey, placeKey, targetsOf } from './reference.ts'
+import { compareRefs, formatRef, namespaceKey, kindKey, refKey, targetsOf } from './reference.ts'
 import type { KindChoice, Reference } from './reference.ts'
 
 const App = declareKind({ group: 'app.test.dev', version: 'v1', kind: 'App' })
@@ -94,14 +94,14 @@ describe('keys of places', () => {
     const place = fc.record({ group: fc.string(), kind: fc.string(), namespace: fc.string(), name: fc.string() })
     fc.assert(
       fc.property(place, place, (a, b) => {
-        expect(placeKey(a) === placeKey(b)).toBe(comparePlaces(a, b) === 0)
-        expect(new Set([placeKey(a), kindKey(b), intoKey(b.namespace)]).size).toBe(3)
+        expect(refKey(a) === refKey(b)).toBe(compareRefs(a, b) === 0)
+        expect(new Set([refKey(a), kindKey(b), namespaceKey(b.namespace)]).size).toBe(3)
       }),
     )
   })
 
   test('formatPlace is for people', () => {
-    expect(formatPlace({ group: 'g', kind: 'App', namespace: 'n', name: 'a' })).toBe('App n/a')
-    expect(formatPlace({ group: 'g', kind: 'Zone', namespace: '', name: 'a' })).toBe('Zone a')
+    expect(formatRef({ group: 'g', kind: 'App', namespace: 'n', name: 'a' })).toBe('App n/a')
+    expect(formatRef({ group: 'g', kind: 'Zone', namespace: '', name: 'a' })).toBe('Zone a')
   })
 })

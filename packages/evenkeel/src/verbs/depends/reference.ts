@@ -31,7 +31,7 @@ export interface GroupKind {
 export type KindChoice = readonly (Kind | GroupKind)[] | 'any'
 
 /** An object, wherever it is; the namespace is empty for kinds without. */
-export interface Place {
+export interface ObjectRef {
   readonly group: string
   readonly kind: string
   readonly namespace: string
@@ -39,7 +39,7 @@ export interface Place {
 }
 
 /** A reference and what it comes to. */
-export interface Target<R extends Reference = Reference> extends Place {
+export interface Target<R extends Reference = Reference> extends ObjectRef {
   readonly reference: R
   /** What is known of the kind beforehand; undefined when it is not among those that may be meant. */
   readonly choice: Kind | GroupKind | undefined
@@ -112,26 +112,26 @@ function textOf(value: unknown): string {
 }
 
 /** What indexes find referers by: the text of a place. */
-export function placeKey({ group, kind, namespace, name }: Place): string {
+export function refKey({ group, kind, namespace, name }: ObjectRef): string {
   return formatKey({ cluster: 'at', group, kind, namespace, name })
 }
 
 /** Whoever refers to anything of a kind. */
-export function kindKey({ group, kind }: Pick<Place, 'group' | 'kind'>): string {
+export function kindKey({ group, kind }: Pick<ObjectRef, 'group' | 'kind'>): string {
   return formatKey({ cluster: 'of', group, kind, name: '' })
 }
 
 /** Whoever refers to anything in a namespace that is not its own. */
-export function intoKey(namespace: string): string {
+export function namespaceKey(namespace: string): string {
   return formatKey({ cluster: 'into', group: '', kind: '', namespace, name: '' })
 }
 
 /** For people: `App default/web`. */
-export function formatPlace({ kind, namespace, name }: Place): string {
+export function formatRef({ kind, namespace, name }: ObjectRef): string {
   return `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`
 }
 
-export function comparePlaces(a: Place, b: Place): number {
+export function compareRefs(a: ObjectRef, b: ObjectRef): number {
   return (
     compareText(a.group, b.group) ||
     compareText(a.kind, b.kind) ||
@@ -140,7 +140,7 @@ export function comparePlaces(a: Place, b: Place): number {
   )
 }
 
-export function placeOf(object: KubeObject): Place {
+export function refOf(object: KubeObject): ObjectRef {
   const {
     apiVersion,
     kind,

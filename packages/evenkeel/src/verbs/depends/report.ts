@@ -8,13 +8,13 @@
 import { formatTime, getOwn, isJsonObject, jsonSize } from '#api'
 import type { DependencyReport, Kind, KubeObject, PartState } from '#api'
 import type { DependencyReason } from './options.ts'
-import { comparePlaces, formatPlace, placeKey } from './reference.ts'
-import type { Place } from './reference.ts'
-import type { Verdict } from './judging/judge.ts'
+import { compareRefs, formatRef, refKey } from './reference.ts'
+import type { ObjectRef } from './reference.ts'
+import type { DependencyCheck } from './judging/judge.ts'
 
 /** One verdict, and how its declaration wants it treated. */
-export interface Judged {
-  readonly verdict: Verdict
+export interface CheckedDependency {
+  readonly check: DependencyCheck
   readonly isOptional: boolean
   readonly isRatchet: boolean
   readonly keepsLastGood: boolean
@@ -51,7 +51,7 @@ export function recordedDependencies(object: KubeObject): readonly DependencyRep
 }
 
 /** Whether the status of a kind keeps a line for each dependency. */
-export function hasRoom({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>): boolean {
+export function hasDependencyStatus({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>): boolean {
   const root = isJsonObject(schema?.['properties']) ? getOwn(schema['properties'], 'status') : undefined
   if (!subresources.status || !isJsonObject(root)) return false
   return (
@@ -61,25 +61,29 @@ export function hasRoom({ schema, subresources }: Pick<Kind, 'schema' | 'subreso
 }
 
 /** The condition: whether everything that is needed is as it should be. */
-export function conditionOf(judged: readonly Judged[]): {
+export function dependencyCondition(judged: readonly CheckedDependency[]): {
   readonly holds: boolean
   readonly reason: string
   readonly message: string
 } {
   const problems = judged
-    .filter(({ verdict, isOptional }) => verdict.reason !== undefined && !isOptional)
-    .map(({ verdict }) => verdict)
-    .sort((a, b) => comparePlaces(a.place, b.place))
+    .filter(({ check: verdict, isOptional }) => verdict.reason !== undefined && !isOptional)
+    .map(({ check: verdict }) => verdict)
+    .sort((a, b) => compareRefs(a.ref, b.ref))
   const [first] = problems
   if (!first?.reason) return { holds: true, reason: judged.length === 0 ? 'NoDependencies' : 'AllReady', message: '' }
-  const texts = [...new Set(problems.map(describe))]
+  const texts = [...new Set(problems.map(describeProblem))]
   const more = texts.length > problemsMax ? `; and ${texts.length - problemsMax} more` : ''
   return { holds: false, reason: first.reason, message: `${texts.slice(0, problemsMax).join('; ')}${more}` }
 }
 
 /** For people: `App default/web: NotFound: there is no such object`. */
-export function describe({ place, reason, message }: Pick<Verdict, 'place' | 'reason' | 'message'>): string {
-  return `${formatPlace(place)}: ${reason ?? 'Ready'}${message === '' ? '' : `: ${message.slice(0, messageMax)}`}`
+export function describeProblem({
+  ref: place,
+  reason,
+  message,
+}: Pick<DependencyCheck, 'ref' | 'reason' | 'message'>): string {
+  return `${formatRef(place)}: ${reason ?? 'Ready'}${message === '' ? '' : `: ${message.slice(0, messageMax)}`}`
 }
 
 interface LineOptions {
@@ -91,26 +95,26 @@ interface LineOptions {
 
 /** The lines, each place once. */
 export function linesOf(
-  judged: readonly Judged[],
+  judged: readonly CheckedDependency[],
   { referer, nowMs, isRecord }: LineOptions,
 ): readonly DependencyReport[] {
-  const before = new Map(recordedDependencies(referer).map((line) => [placeKey(line), line]))
-  const worst = new Map<string, Judged>()
-  for (const one of [...judged].sort((a, b) => comparePlaces(a.verdict.place, b.verdict.place))) {
-    const key = placeKey(one.verdict.place)
-    if (worst.get(key)?.verdict.reason === undefined) worst.set(key, one)
+  const before = new Map(recordedDependencies(referer).map((line) => [refKey(line), line]))
+  const worst = new Map<string, CheckedDependency>()
+  for (const one of [...judged].sort((a, b) => compareRefs(a.check.ref, b.check.ref))) {
+    const key = refKey(one.check.ref)
+    if (worst.get(key)?.check.reason === undefined) worst.set(key, one)
   }
   const lines = [...worst].map(([key, one]) => lineOf(one, before.get(key), { referer, nowMs }))
   return isRecord ? lines : lines.slice(0, linesMax)
 }
 
 function lineOf(
-  { verdict, isRatchet, keepsLastGood }: Judged,
+  { check: verdict, isRatchet, keepsLastGood }: CheckedDependency,
   before: DependencyReport | undefined,
   { referer, nowMs }: Omit<LineOptions, 'isRecord'>,
 ): DependencyReport {
   const {
-    place: { group, kind, namespace, name },
+    ref: { group, kind, namespace, name },
     apiVersion,
     object,
     reason,
@@ -142,7 +146,7 @@ function lineOf(
 
 /** What goes on being good enough; leave that was taken back ends it. */
 function keptContract(
-  { reason, contract }: Verdict,
+  { reason, contract }: DependencyCheck,
   before: DependencyReport | undefined,
 ): DependencyReport['contract'] {
   if (reason === undefined)
@@ -156,7 +160,7 @@ export function isForgivable(reason: DependencyReason): boolean {
 }
 
 /** What was said about a place last time. */
-export function recordOf(referer: KubeObject, place: Place): DependencyReport | undefined {
-  const key = placeKey(place)
-  return recordedDependencies(referer).find((line) => placeKey(line) === key)
+export function recordOf(referer: KubeObject, place: ObjectRef): DependencyReport | undefined {
+  const key = refKey(place)
+  return recordedDependencies(referer).find((line) => refKey(line) === key)
 }

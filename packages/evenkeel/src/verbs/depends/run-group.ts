@@ -6,27 +6,27 @@
  */
 import type { KubeObject } from '#api'
 import type { BaseContext, PluginRun } from '#controller'
-import { dropEdges, isSameEdge, mergeEdges, recordedEdges, settleEdges } from './edges/edge.ts'
+import { removeEdges, isSameEdge, mergeEdges, recordedEdges, applyEdges } from './edges/edge.ts'
 import type { Edge } from './edges/edge.ts'
-import { Holds } from './edges/holds.ts'
-import { settleUsages, usageKindFor } from './edges/usages.ts'
-import type { WantedUsage } from './edges/usages.ts'
+import { ProtectionFinalizers } from './edges/holds.ts'
+import { applyUsages, usageKindFor } from './edges/usages.ts'
+import type { DesiredUsage } from './edges/usages.ts'
 import type { FollowedDependencies } from './following/dependency-source.ts'
-import { comparePlaces, placeKey } from './reference.ts'
-import { conditionOf, conditionType, hasRoom, linesOf } from './report.ts'
-import type { Judged } from './report.ts'
+import { compareRefs, refKey } from './reference.ts'
+import { dependencyCondition, conditionType, hasDependencyStatus, linesOf } from './report.ts'
+import type { CheckedDependency } from './report.ts'
 
 /** What a declaration writes about those it depends on. */
-export interface EdgeWishes {
+export interface EdgeRequest {
   readonly prefix: string | undefined
-  readonly isHeld: boolean
+  readonly isProtected: boolean
   /** Why it is used, where Usages are made. */
   readonly usage: string | undefined
 }
 
 /** A declaration, as its group knows it. */
-export interface GroupMember {
-  edgesFor(run: Pick<PluginRun, 'kind'>): EdgeWishes
+export interface DependencyRunMember {
+  edgesFor(run: Pick<PluginRun, 'kind'>): EdgeRequest
   followedIn(run: Pick<PluginRun, 'cache' | 'controller'>): FollowedDependencies
 }
 
@@ -39,56 +39,56 @@ export function finalizersFor({ controller, kind: { group } }: Pick<PluginRun, '
   return { referer: `${domain}/dependencies`, held: `${domain}/in-use-by-${controller}`.slice(0, domain.length + 64) }
 }
 
-interface GroupParts {
+interface DependencyRunParts {
   readonly base: BaseContext
   readonly run: PluginRun
-  readonly members: readonly GroupMember[]
+  readonly members: readonly DependencyRunMember[]
 }
 
-const groups = new WeakMap<AbortSignal, RunGroup>()
+const runs = new WeakMap<AbortSignal, DependencyRun>()
 
-export class RunGroup {
-  readonly #parts: GroupParts
-  readonly #judged = new Map<GroupMember, readonly Judged[]>()
-  #cannotMark = false
+export class DependencyRun {
+  readonly #parts: DependencyRunParts
+  readonly #checked = new Map<DependencyRunMember, readonly CheckedDependency[]>()
+  #cannotAnnotate = false
 
-  constructor(parts: GroupParts) {
+  constructor(parts: DependencyRunParts) {
     this.#parts = parts
   }
 
   /** The group of a run; the first who asks makes it. */
-  static of(parts: GroupParts): RunGroup {
-    const group = groups.get(parts.base.signal) ?? new RunGroup(parts)
-    groups.set(parts.base.signal, group)
+  static of(parts: DependencyRunParts): DependencyRun {
+    const group = runs.get(parts.base.signal) ?? new DependencyRun(parts)
+    runs.set(parts.base.signal, group)
     return group
   }
 
   /** Whether something could not be marked that may be possible later: nobody tells when. */
-  get cannotMark(): boolean {
-    return this.#cannotMark
+  get cannotAnnotate(): boolean {
+    return this.#cannotAnnotate
   }
 
   /** Takes what a declaration found; with the last one, everything is told. */
-  async add(member: GroupMember, judged: readonly Judged[]): Promise<void> {
-    this.#judged.set(member, judged)
+  async add(member: DependencyRunMember, judged: readonly CheckedDependency[]): Promise<void> {
+    this.#checked.set(member, judged)
     const {
       members,
       run: { object, isCleanup },
     } = this.#parts
-    if (object && !isCleanup && members.every((one) => this.#judged.has(one))) await this.#conclude(object)
+    if (object && !isCleanup && members.every((one) => this.#checked.has(one))) await this.#conclude(object)
   }
 
   /** Takes back everything that was written about other objects: by the record, and by what the spec says now. */
-  async leave(referer: KubeObject): Promise<void> {
+  async cleanUp(referer: KubeObject): Promise<void> {
     const { base } = this.#parts
     const recorded = recordedEdges(referer)
     const named = this.#edges.filter((edge) => !recorded.some((old) => isSameEdge(old, edge)))
-    await dropEdges([...recorded, ...named], { base, referer, holds: this.#holds(referer) })
+    await removeEdges([...recorded, ...named], { base, referer, protection: this.#protection(referer) })
   }
 
   /** A referer has gone: what it held, if it was not asked. */
   async sweep(): Promise<void> {
-    await this.#holds(undefined).sweep()
+    await this.#protection(undefined).sweep()
   }
 
   async #conclude(referer: KubeObject): Promise<void> {
@@ -96,22 +96,24 @@ export class RunGroup {
       base,
       run: { status, kind },
     } = this.#parts
-    const all = [...this.#judged.values()].flat()
+    const all = [...this.#checked.values()].flat()
     const lines = linesOf(all, { referer, nowMs: base.clock.now(), isRecord: this.#needsRecord })
     if (kind.subresources.status) {
-      const { holds, reason, message } = conditionOf(all)
+      const { holds, reason, message } = dependencyCondition(all)
       status?.condition(conditionType, holds, { reason, message })
     }
     if (this.#needsRecord)
-      this.#tellTroubles(await settleEdges(this.#edges, { base, referer, holds: this.#holds(referer), lines }))
+      this.#reportProblems(
+        await applyEdges(this.#edges, { base, referer, protection: this.#protection(referer), lines }),
+      )
     // Not before: what a failed run says is written, and a line that is gone is an edge that nobody takes back.
-    if (hasRoom(kind)) status?.set({ dependencies: lines.length === 0 ? undefined : lines } as never)
-    await this.#settleUsages(referer)
+    if (hasDependencyStatus(kind)) status?.set({ dependencies: lines.length === 0 ? undefined : lines } as never)
+    await this.#applyUsages(referer)
   }
 
-  #tellTroubles(troubles: readonly string[]): void {
+  #reportProblems(troubles: readonly string[]): void {
     const { run, members } = this.#parts
-    this.#cannotMark = troubles.length > 0
+    this.#cannotAnnotate = troubles.length > 0
     if (!members.some((member) => member.edgesFor(run).prefix !== undefined)) return
     run.status?.condition(
       'DependenciesMarked',
@@ -128,54 +130,54 @@ export class RunGroup {
   get #edges(): readonly Edge[] {
     const { run } = this.#parts
     return mergeEdges(
-      [...this.#judged].flatMap(([member, judged]) => {
-        const { prefix, isHeld } = member.edgesFor(run)
+      [...this.#checked].flatMap(([member, judged]) => {
+        const { prefix, isProtected: isHeld } = member.edgesFor(run)
         if (prefix === undefined && !isHeld) return []
-        return judged.flatMap(({ verdict: { place, object, apiVersion } }) =>
+        return judged.flatMap(({ check: { ref: place, object, apiVersion } }) =>
           object && apiVersion !== undefined
-            ? [{ ...place, apiVersion, object, isHeld, prefixes: prefix === undefined ? [] : [prefix] }]
+            ? [{ ...place, apiVersion, object, isProtected: isHeld, prefixes: prefix === undefined ? [] : [prefix] }]
             : [],
         )
       }),
     )
   }
 
-  #holds(leaving: KubeObject | undefined): Holds {
+  #protection(leaving: KubeObject | undefined): ProtectionFinalizers {
     const { base, run, members } = this.#parts
     const { referer: refererFinalizer, held } = finalizersFor(run)
-    return new Holds({
+    return new ProtectionFinalizers({
       base,
       finalizer: held,
       refererFinalizer,
       leaving: leaving?.metadata.uid,
-      followed: members.filter((member) => member.edgesFor(run).isHeld).map((member) => member.followedIn(run)),
+      followed: members.filter((member) => member.edgesFor(run).isProtected).map((member) => member.followedIn(run)),
     })
   }
 
-  async #settleUsages(referer: KubeObject): Promise<void> {
+  async #applyUsages(referer: KubeObject): Promise<void> {
     const { base, run, members } = this.#parts
     const using = members.filter((member) => member.edgesFor(run).usage !== undefined)
     const [first] = using
     if (!first) return
-    const wanted = new Map<string, WantedUsage>()
+    const wanted = new Map<string, DesiredUsage>()
     for (const member of using) {
       const { usage: reason = '' } = member.edgesFor(run)
       for (const {
-        verdict: { place, object },
-      } of this.#judged.get(member) ?? [])
-        if (object && !wanted.has(placeKey(place))) wanted.set(placeKey(place), { of: place, reason })
+        check: { ref: place, object },
+      } of this.#checked.get(member) ?? [])
+        if (object && !wanted.has(refKey(place))) wanted.set(refKey(place), { of: place, reason })
     }
-    await settleUsages(
-      [...wanted.values()].sort((a, b) => comparePlaces(a.of, b.of)),
+    await applyUsages(
+      [...wanted.values()].sort((a, b) => compareRefs(a.of, b.of)),
       { base, referer, kind: usageKindFor(run.kind), present: first.followedIn(run).usagesOf(referer) },
     )
   }
 }
 
 /** Whether anything is written on other objects, which has to be recorded first and taken back. */
-export function needsRecord(members: readonly GroupMember[], run: Pick<PluginRun, 'kind'>): boolean {
+export function needsRecord(members: readonly DependencyRunMember[], run: Pick<PluginRun, 'kind'>): boolean {
   return members.some((member) => {
-    const { prefix, isHeld } = member.edgesFor(run)
+    const { prefix, isProtected: isHeld } = member.edgesFor(run)
     return prefix !== undefined || isHeld
   })
 }

@@ -23,27 +23,27 @@ import { callsOf } from './calls/calls.ts'
 import { checkDriver, chooseStrategy, describeStrategy } from './driver/capabilities.ts'
 import type { Driver } from './driver/driver.ts'
 import { afterFailure } from './engine/failing.ts'
-import { Seen } from './engine/known.ts'
-import { release } from './engine/release.ts'
-import { tellWords } from './engine/report.ts'
-import { Session } from './engine/session.ts'
-import type { Parts } from './engine/session.ts'
-import { sync } from './engine/sync.ts'
-import type { Synced } from './engine/sync.ts'
+import { ObservationCache } from './engine/known.ts'
+import { deleteResource } from './engine/release.ts'
+import { setConditions } from './engine/report.ts'
+import { ExternalSession } from './engine/session.ts'
+import type { ExternalEnvironment } from './engine/session.ts'
+import { syncResource } from './engine/sync.ts'
+import type { SyncResult } from './engine/sync.ts'
 import { ExternalRef } from './memory/external-ref.ts'
 import type { ExternalRefObject } from './memory/external-ref.ts'
-import type { ThingRecord } from './memory/records.ts'
+import type { OwnedRecord } from './memory/records.ts'
 import { isRefOf } from './memory/ref-records.ts'
-import { hasRoom } from './memory/status-memory.ts'
+import { hasExternalStatus } from './memory/status-memory.ts'
 import { settingsOf } from './options.ts'
-import type { ExternalOptions, Settings } from './options.ts'
-import { Remembering } from './remembering.ts'
+import type { ExternalOptions, ExternalSettings } from './options.ts'
+import { RecordStores } from './remembering.ts'
 import { ExternalSweep, sweepName } from './sweep/external-sweep.ts'
 import { ExternalSource } from './sweep/source.ts'
 import { sweep } from './sweep/sweep.ts'
 
 /** The thing of an object, as it was last seen. */
-export interface ExternalThing<Observed> {
+export interface ExternalResource<Observed> {
   readonly id: string
   readonly observed: Observed
   readonly isReady: boolean
@@ -54,7 +54,7 @@ export interface ExternalVerb<Observed = unknown> extends Verb {
    * The thing of the object of this run, brought to what the object says; done once in a run. While it is not so the
    * reconcile ends here, and the status says why.
    */
-  sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalThing<Observed>>
+  sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalResource<Observed>>
 }
 
 /** @throws {RangeError} for a sheet that contradicts its driver, and for options that cannot be meant. */
@@ -67,28 +67,28 @@ export function external<T extends KubeObject, Desired, Observed>(
 }
 
 /** A verb in one controller, with what it needs there. */
-interface Wiring {
-  readonly parts: Parts
-  readonly remembering: Remembering
+interface ExternalWiring {
+  readonly environment: ExternalEnvironment
+  readonly stores: RecordStores
   readonly source: ExternalSource
 }
 
 /** One run of it. */
-interface Running extends Wiring {
+interface ExternalRun extends ExternalWiring {
   readonly base: BaseContext
   readonly run: PluginRun
-  synced?: Promise<Synced>
+  synced?: Promise<SyncResult>
 }
 
 class External implements ExternalVerb {
   readonly name: string
   readonly kinds: Verb['kinds'] & object
   readonly #driver: Driver
-  readonly #settings: Settings
-  readonly #runs: PerRun<Running>
-  readonly #bySource = new WeakMap<object, Wiring>()
+  readonly #settings: ExternalSettings
+  readonly #runs: PerRun<ExternalRun>
+  readonly #bySource = new WeakMap<object, ExternalWiring>()
 
-  constructor(driver: Driver, settings: Settings) {
+  constructor(driver: Driver, settings: ExternalSettings) {
     this.name = `external ${driver.name}`
     this.#driver = driver
     this.#settings = settings
@@ -101,26 +101,26 @@ class External implements ExternalVerb {
     const [driver, settings] = [this.#driver, this.#settings]
     if (settings.scope !== undefined && !driver.list)
       throw new RangeError(`the driver ${driver.name}: exclusive use needs a list`)
-    const room = hasRoom(kind)
+    const room = hasExternalStatus(kind)
     const strategy = strategyFor(driver, settings, room)
-    const remembering = new Remembering({ driver, kind, strategy, settings, hasRoom: room })
+    const remembering = new RecordStores({ driver, kind, strategy, settings, hasStatus: room })
     const marker = { instance: settings.instance, kind, secret: settings.secret }
-    const parts: Parts = {
+    const parts: ExternalEnvironment = {
       driver,
       kind,
       strategy,
       settings,
       calls: callsOf(driver),
-      seen: new Seen(),
-      marker,
-      hasRoom: room,
+      observations: new ObservationCache(),
+      identity: marker,
+      hasStatus: room,
     }
     const source = new ExternalSource({
-      parts,
+      environment: parts,
       sweepKey: sweepKeyFor(declaration, driver),
-      leftKeys: () => remembering.leftKeys(),
+      leftoverKeys: () => remembering.leftoverKeys(),
     })
-    const wiring: Wiring = { parts, remembering, source }
+    const wiring: ExternalWiring = { environment: parts, stores: remembering, source }
     this.#bySource.set(source, wiring)
     return {
       sources: [source],
@@ -152,17 +152,17 @@ class External implements ExternalVerb {
     }
   }
 
-  async sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalThing<unknown>> {
-    const { thing, isSynced, isReady, result } = await this.#sync(this.#runs.get(context))
-    if (!thing || !isSynced)
+  async sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalResource<unknown>> {
+    const { observation, isSynced, isReady, result } = await this.#sync(this.#runs.get(context))
+    if (!observation || !isSynced)
       throw new StopReconcile(`${this.name} is not in sync yet`, { result: result ?? untilChange })
-    return { id: thing.id, observed: thing.observed, isReady }
+    return { id: observation.id, observed: observation.observed, isReady }
   }
 
   /** Also the way sweeps run: under a key that no object has. */
   async absent(base: BaseContext, run: PluginRun): Promise<Reconciled> {
     const wiring = this.#wiringOf(run)
-    const { parts, remembering, source } = wiring
+    const { environment: parts, stores: remembering, source } = wiring
     const { name, namespace } = base.key
     if (name === source.sweepKey.name) {
       base.log.debug('sweep', {
@@ -171,13 +171,13 @@ class External implements ExternalVerb {
         because: describeStrategy(parts.strategy),
       })
       return sweep({
-        parts,
+        environment: parts,
         base,
         run,
         enqueue: (key, note) => {
           source.enqueue(key, note)
         },
-        remembered: (objects) => remembering.all(objects, base),
+        records: (objects) => remembering.all(objects, base),
         onMissed: (count) => {
           source.countMissed(count)
         },
@@ -186,65 +186,77 @@ class External implements ExternalVerb {
     return this.#finishLeft({ ...wiring, base, run }, { name, ...(namespace !== undefined && { namespace }) })
   }
 
-  async #sync(running: Running): Promise<Synced> {
+  async #sync(running: ExternalRun): Promise<SyncResult> {
     running.synced ??= this.#syncOnce(running)
     return running.synced
   }
 
-  async #syncOnce(running: Running): Promise<Synced> {
+  async #syncOnce(running: ExternalRun): Promise<SyncResult> {
     const {
-      parts,
-      remembering,
+      environment: parts,
+      stores: remembering,
       base,
       run: { object, status },
     } = running
     if (!object) throw new RangeError(`${this.name} works for objects, not for keys alone`)
-    const session = new Session({ parts, base, object, status, memory: remembering.memoryFor(object, base) })
+    const session = new ExternalSession({
+      environment: parts,
+      base,
+      object,
+      status,
+      store: remembering.storeFor(object, base),
+    })
     try {
       const { name = '', namespace } = object.metadata
       await this.#finishLeft(running, { name, ...(namespace !== undefined && { namespace }) }, object.metadata.uid)
-      return await sync(session)
+      return await syncResource(session)
     } catch (error) {
       return { isSynced: false, isReady: false, result: await afterFailure(session, error) }
     } finally {
-      tellWords(session)
+      setConditions(session)
     }
   }
 
   async #cleanUp(object: KubeObject, context: BaseContext): Promise<Reconciled> {
     const {
-      parts,
-      remembering,
+      environment: parts,
+      stores: remembering,
       base,
       run: { status },
     } = this.#runs.get(context)
-    const session = new Session({ parts, base, object, status, memory: remembering.memoryFor(object, base) })
+    const session = new ExternalSession({
+      environment: parts,
+      base,
+      object,
+      status,
+      store: remembering.storeFor(object, base),
+    })
     try {
-      return await release(session)
+      return await deleteResource(session)
     } catch (error) {
       return await afterFailure(session, error)
     } finally {
-      tellWords(session)
+      setConditions(session)
     }
   }
 
   /** Records that have outlived their objects: their things are ours, and nobody asks for them any more. */
   async #finishLeft(
-    { parts, remembering, base }: Running,
+    { environment: parts, stores: remembering, base }: ExternalRun,
     key: { name: string; namespace?: string },
     aliveUid?: string,
   ): Promise<Reconciled> {
     let soonest: Reconciled
-    for (const record of await remembering.left(key, { aliveUid, base })) {
-      const result = await this.#finishRecord({ parts, remembering, base }, record)
+    for (const record of await remembering.leftovers(key, { aliveUid, base })) {
+      const result = await this.#finishRecord({ environment: parts, stores: remembering, base }, record)
       if ((result?.afterMs ?? Infinity) < (soonest?.afterMs ?? Infinity)) soonest = result
     }
     return soonest
   }
 
   async #finishRecord(
-    { parts, remembering, base }: Pick<Running, 'parts' | 'remembering' | 'base'>,
-    { owner: { name, namespace, uid }, isLetGo }: ThingRecord,
+    { environment: parts, stores: remembering, base }: Pick<ExternalRun, 'environment' | 'stores' | 'base'>,
+    { owner: { name, namespace, uid }, isLetGo }: OwnedRecord,
   ): Promise<Reconciled> {
     const {
       settings,
@@ -261,21 +273,21 @@ class External implements ExternalVerb {
       return undefined
     }
     const gone: KubeObject = { apiVersion, kind, metadata: { ...place, uid } }
-    const session = new Session({
-      parts,
+    const session = new ExternalSession({
+      environment: parts,
       base,
       object: gone,
       status: undefined,
-      memory: remembering.memoryFor(gone, base),
+      store: remembering.storeFor(gone, base),
     })
     try {
-      return await release(session, { isLetGo })
+      return await deleteResource(session, { isOrphaned: isLetGo })
     } catch (error) {
       return await afterFailure(session, error)
     }
   }
 
-  #wiringOf({ declaration: { sources = [] } }: PluginRun): Wiring {
+  #wiringOf({ declaration: { sources = [] } }: PluginRun): ExternalWiring {
     for (const source of sources) {
       const wiring = this.#bySource.get(source)
       if (wiring) return wiring
@@ -288,7 +300,7 @@ class External implements ExternalVerb {
 const untilChange: Reconciled = { park: 'a change of the object, or of its thing' }
 
 /** A token is only as good as the memory of it: without room in the status there are records, which need none. */
-function strategyFor(driver: Driver, { checkpoint }: Settings, room: boolean): Parts['strategy'] {
+function strategyFor(driver: Driver, { checkpoint }: ExternalSettings, room: boolean): ExternalEnvironment['strategy'] {
   const strategy = chooseStrategy(driver, { hasCheckpoint: checkpoint !== undefined })
   return strategy === 'S3' && !room ? (checkpoint ? 'S5' : 'S4') : strategy
 }
@@ -303,14 +315,14 @@ function sweepKeyFor(
 }
 
 function watchesFor({
-  parts: {
+  environment: {
     driver,
     kind,
     settings: { instance },
   },
-  remembering,
+  stores: remembering,
   source: { sweepKey },
-}: Wiring): readonly WatchDeclaration[] {
+}: ExternalWiring): readonly WatchDeclaration[] {
   const refs: WatchDeclaration = {
     kind: ExternalRef,
     map: (object) => {
@@ -339,7 +351,7 @@ function watchesFor({
   return [...(remembering.usesRefs ? [refs] : []), ...(driver.list ? [answers] : [])]
 }
 
-function rulesFor({ parts: { driver }, remembering }: Wiring): NonNullable<VerbParts['rbac']> {
+function rulesFor({ environment: { driver }, stores: remembering }: ExternalWiring): NonNullable<VerbParts['rbac']> {
   const { group, plural } = ExternalRef
   return [
     ...(remembering.usesRefs

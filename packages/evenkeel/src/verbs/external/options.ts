@@ -4,7 +4,7 @@
 import type { KubeObject } from '#api'
 import type { Checkpoint } from './memory/checkpoint.ts'
 import { basePolicy } from './policy/policy.ts'
-import type { Policy, PolicySource } from './policy/policy.ts'
+import type { ExternalPolicy, PolicySource } from './policy/policy.ts'
 
 export interface ExternalOptions<T extends KubeObject = KubeObject> {
   /**
@@ -39,7 +39,7 @@ export interface ExternalOptions<T extends KubeObject = KubeObject> {
   readonly track?: boolean
 }
 
-export interface Settings {
+export interface ExternalSettings {
   readonly instance: string
   readonly policy: PolicySource<never>
   readonly secret: string | undefined
@@ -69,7 +69,7 @@ export function settingsOf<T extends KubeObject>({
   missingPercentMax = 50,
   checkpoint,
   track = false,
-}: ExternalOptions<T>): Settings {
+}: ExternalOptions<T>): ExternalSettings {
   if (typeof instance !== 'string' || !/^[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?$/.test(instance))
     throw new RangeError(
       `instance must be up to 20 letters in lower case, digits and dashes, got ${JSON.stringify(instance)}`,
@@ -82,7 +82,7 @@ export function settingsOf<T extends KubeObject>({
     throw new RangeError(`callTimeoutMs must be above 0, got ${callTimeoutMs}`)
   if (!(missingPercentMax >= 0 && missingPercentMax <= 100))
     throw new RangeError(`missingPercentMax must be from 0 to 100, got ${missingPercentMax}`)
-  const sweepMs = sweepOf(policy as PolicySource<never>)
+  const sweepMs = sweepIntervalOf(policy as PolicySource<never>)
   if (!(maxAgeMs >= sweepMs))
     throw new RangeError(`maxAgeMs must be at least pollIntervalMs (${sweepMs}), got ${maxAgeMs}`)
   return {
@@ -101,6 +101,6 @@ export function settingsOf<T extends KubeObject>({
   }
 }
 
-function sweepOf(policy: PolicySource<never>): Policy['pollIntervalMs'] {
+function sweepIntervalOf(policy: PolicySource<never>): ExternalPolicy['pollIntervalMs'] {
   return basePolicy(typeof policy === 'function' ? {} : policy).pollIntervalMs
 }

@@ -7,27 +7,27 @@ import type { CacheKey } from '#cache'
 import type { BaseContext } from '#controller'
 import type { Strategy } from './driver/capabilities.ts'
 import type { Driver } from './driver/driver.ts'
-import { CheckpointRecords } from './memory/checkpoint.ts'
-import type { Memory, Remembered } from './memory/memory.ts'
-import { ownerOf } from './memory/memory.ts'
-import { RecordMemory } from './memory/records.ts'
-import type { Records, ThingRecord } from './memory/records.ts'
-import { RefRecords } from './memory/ref-records.ts'
-import { rememberedIn, StatusMemory } from './memory/status-memory.ts'
-import type { Settings } from './options.ts'
+import { CheckpointBackend } from './memory/checkpoint.ts'
+import type { RecordStore, ResourceRecord } from './memory/memory.ts'
+import { recordOwnerOf } from './memory/memory.ts'
+import { BackendRecordStore } from './memory/records.ts'
+import type { RecordBackend, OwnedRecord } from './memory/records.ts'
+import { ExternalRefBackend } from './memory/ref-records.ts'
+import { recordIn, StatusRecordStore } from './memory/status-memory.ts'
+import type { ExternalSettings } from './options.ts'
 
-interface RememberingOptions {
+interface RecordStoresOptions {
   readonly driver: Driver
   readonly kind: Kind
   readonly strategy: Strategy
-  readonly settings: Settings
-  readonly hasRoom: boolean
+  readonly settings: ExternalSettings
+  readonly hasStatus: boolean
 }
 
-export class Remembering {
-  readonly #options: RememberingOptions
+export class RecordStores {
+  readonly #options: RecordStoresOptions
 
-  constructor(options: RememberingOptions) {
+  constructor(options: RecordStoresOptions) {
     this.#options = options
   }
 
@@ -35,7 +35,7 @@ export class Remembering {
   get usesRecords(): boolean {
     const {
       strategy,
-      hasRoom,
+      hasStatus: hasRoom,
       settings: { track },
     } = this.#options
     return track || strategy === 'S4' || strategy === 'S5' || !hasRoom
@@ -46,48 +46,50 @@ export class Remembering {
     return this.usesRecords && this.#options.settings.checkpoint === undefined
   }
 
-  memoryFor(object: KubeObject, base: BaseContext): Memory {
+  storeFor(object: KubeObject, base: BaseContext): RecordStore {
     const { client, signal } = base
-    const hearsay = this.#options.hasRoom ? rememberedIn(object) : {}
+    const hearsay = this.#options.hasStatus ? recordIn(object) : {}
     return this.usesRecords
-      ? new RecordMemory(this.#records(base), ownerOf(object), hearsay)
-      : new StatusMemory({ object, client, signal })
+      ? new BackendRecordStore(this.#records(base), recordOwnerOf(object), hearsay)
+      : new StatusRecordStore({ object, client, signal })
   }
 
   /** Records of objects that had this key and are no more. */
-  async left(
+  async leftovers(
     key: CacheKey,
     { aliveUid, base }: { readonly aliveUid: string | undefined; readonly base: BaseContext },
-  ): Promise<readonly ThingRecord[]> {
+  ): Promise<readonly OwnedRecord[]> {
     if (!this.usesRecords) return []
     return (await this.#records(base).ofKey(key)).filter(({ owner }) => owner.uid !== aliveUid)
   }
 
-  async all(objects: readonly KubeObject[], base: BaseContext): Promise<ReadonlyMap<string, Remembered>> {
-    const remembered = new Map<string, Remembered>()
+  async all(objects: readonly KubeObject[], base: BaseContext): Promise<ReadonlyMap<string, ResourceRecord>> {
+    const remembered = new Map<string, ResourceRecord>()
     const records = this.usesRecords ? this.#records(base) : undefined
     for (const object of objects) {
       const uid = object.metadata.uid ?? ''
-      const found = records ? (await records.find(uid))?.remembered : rememberedIn(object)
+      const found = records ? (await records.find(uid))?.remembered : recordIn(object)
       if (found) remembered.set(uid, found)
     }
     return remembered
   }
 
   /** Keys for which there are records, where nobody else tells of them. */
-  async leftKeys(): Promise<readonly CacheKey[]> {
+  async leftoverKeys(): Promise<readonly CacheKey[]> {
     const { checkpoint } = this.#options.settings
     if (!this.usesRecords || !checkpoint) return []
-    const records = await new CheckpointRecords(checkpoint).all()
+    const records = await new CheckpointBackend(checkpoint).all()
     return records.map(({ owner: { name, namespace } }) => ({ name, ...(namespace !== '' && { namespace }) }))
   }
 
-  #records({ client, signal }: Pick<BaseContext, 'client' | 'signal'>): Records {
+  #records({ client, signal }: Pick<BaseContext, 'client' | 'signal'>): RecordBackend {
     const {
       settings: { checkpoint, instance },
       driver: { name: system },
       kind,
     } = this.#options
-    return checkpoint ? new CheckpointRecords(checkpoint) : new RefRecords({ system, instance, kind, client, signal })
+    return checkpoint
+      ? new CheckpointBackend(checkpoint)
+      : new ExternalRefBackend({ system, instance, kind, client, signal })
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { KubeObject } from '#api'
 import { readinessOf } from './readiness.ts'
-import { judgeBy } from './ready-rule.ts'
+import { readinessCheckFor } from './ready-rule.ts'
 
 type Parts = Readonly<Record<string, unknown>>
 
@@ -172,34 +172,40 @@ describe('readinessOf', () => {
 describe('judgeBy', () => {
   test('a function, an expression, and neither', async () => {
     const bound = object('x.dev/v1 Thing', { status: { phase: 'Bound', count: 2 } })
-    expect((await judgeBy(undefined))(bound).state).toBe('Ready')
-    expect((await judgeBy('object.status.phase == "Bound" && object.status.count > 1'))(bound).state).toBe('Ready')
-    expect((await judgeBy('object.status.phase == "Lost"'))(bound)).toMatchObject({
+    expect((await readinessCheckFor(undefined))(bound).state).toBe('Ready')
+    expect((await readinessCheckFor('object.status.phase == "Bound" && object.status.count > 1'))(bound).state).toBe(
+      'Ready',
+    )
+    expect((await readinessCheckFor('object.status.phase == "Lost"'))(bound)).toMatchObject({
       state: 'Progressing',
       reason: 'NotReady',
     })
-    expect((await judgeBy('object.status.other == 1'))(bound)).toMatchObject({
+    expect((await readinessCheckFor('object.status.other == 1'))(bound)).toMatchObject({
       state: 'Progressing',
       reason: 'RuleFailed',
     })
-    expect((await judgeBy('object.status'))(bound)).toMatchObject({ state: 'Progressing', reason: 'RuleFailed' })
-    expect((await judgeBy(() => ({ state: 'Failed', reason: 'Broken' }) as const))(bound)).toEqual({
+    expect((await readinessCheckFor('object.status'))(bound)).toMatchObject({
+      state: 'Progressing',
+      reason: 'RuleFailed',
+    })
+    expect((await readinessCheckFor(() => ({ state: 'Failed', reason: 'Broken' }) as const))(bound)).toEqual({
       state: 'Failed',
       reason: 'Broken',
     })
     expect(
       (
-        await judgeBy(() => {
+        await readinessCheckFor(() => {
           throw new Error('oops')
         })
       )(bound),
     ).toEqual({ state: 'Progressing', reason: 'RuleFailed', message: 'oops' })
-    await expect(judgeBy('object.(')).rejects.toThrow(RangeError)
+    await expect(readinessCheckFor('object.(')).rejects.toThrow(RangeError)
   })
 
   test('what is being deleted is not ready, whatever the rule says', async () => {
     expect(
-      (await judgeBy(() => true))(object('x.dev/v1 Thing', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })).state,
+      (await readinessCheckFor(() => true))(object('x.dev/v1 Thing', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }))
+        .state,
     ).toBe('Terminating')
   })
 })

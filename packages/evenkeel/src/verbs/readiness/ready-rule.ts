@@ -4,7 +4,7 @@
  * What a rule throws, and an expression that cannot be evaluated (a field that is not there yet), is `Progressing` with
  * the reason `RuleFailed`: an object of which nobody can say that it is ready is not.
  */
-import { isJsonObject, loadClaimsLanguage } from '#api'
+import { isJsonObject, loadClaimsEngine } from '#api'
 import type { ClaimsExpression, JsonObject, KubeObject } from '#api'
 import { readinessOf } from './readiness.ts'
 import type { Readiness } from './verdict.ts'
@@ -17,22 +17,22 @@ import type { Readiness } from './verdict.ts'
  */
 export type ReadyRule<T = KubeObject> = ((object: T) => boolean | Readiness) | string
 
-export type JudgeReadiness = (object: KubeObject) => Readiness
+export type ReadinessCheck = (object: KubeObject) => Readiness
 
 const compiled = new Map<string, ClaimsExpression>()
 const compiledMax = 1000
 
 /** The rule as a function; without one, what the object says about itself. @throws {RangeError} for a text that is no expression. */
-export async function judgeBy(rule: ReadyRule<never> | undefined): Promise<JudgeReadiness> {
+export async function readinessCheckFor(rule: ReadyRule<never> | undefined): Promise<ReadinessCheck> {
   if (rule === undefined) return readinessOf
   const ask =
     typeof rule === 'string'
       ? askExpression(await compile(rule))
       : (rule as (object: KubeObject) => boolean | Readiness)
-  return (object) => judge(object, ask)
+  return (object) => evaluateRule(object, ask)
 }
 
-function judge(object: KubeObject, ask: (object: KubeObject) => boolean | Readiness): Readiness {
+function evaluateRule(object: KubeObject, ask: (object: KubeObject) => boolean | Readiness): Readiness {
   if (object.metadata.deletionTimestamp !== undefined) return readinessOf(object)
   try {
     const answer = ask(object)
@@ -67,8 +67,8 @@ function askExpression(expression: ClaimsExpression): (object: KubeObject) => bo
 async function compile(text: string): Promise<ClaimsExpression> {
   const known = compiled.get(text)
   if (known) return known
-  const language = await loadClaimsLanguage()
-  const expression = language.compile(text, { about: 'object' })
+  const language = await loadClaimsEngine()
+  const expression = language.compile(text, { variable: 'object' })
   if (compiled.size < compiledMax) compiled.set(text, expression)
   return expression
 }

@@ -9,7 +9,7 @@ import type { FieldError, JsonValue, Kind, KubeObject } from '#api'
 import { silentLogger } from '#base'
 import type { Logger } from '#base'
 import { diffJson } from './json-diff.ts'
-import type { AdmissionRequest, Decision } from './review.ts'
+import type { AdmissionRequest, AdmissionDecision } from './review.ts'
 
 /** What a handler is given beside the object. */
 export interface AdmissionContext<T extends KubeObject = KubeObject> {
@@ -43,7 +43,7 @@ export type Validator<T extends KubeObject> = (
 ) => readonly FieldError[] | undefined | Promise<readonly FieldError[] | undefined>
 
 /** An answer to a request, or a throw when there is none. */
-export type AdmissionHandler = (request: AdmissionRequest, options: HandlerOptions) => Promise<Decision>
+export type AdmissionHandler = (request: AdmissionRequest, options: HandlerOptions) => Promise<AdmissionDecision>
 
 interface HandlerOptions {
   readonly signal: AbortSignal
@@ -86,8 +86,8 @@ export function validatingHandler<T extends KubeObject>(kind: Kind<T>, validate:
 async function decide<T extends KubeObject>(
   kind: Kind<T>,
   { request, signal, log = silentLogger }: HandlerOptions & { request: AdmissionRequest },
-  run: (context: AdmissionContext<T>) => Promise<Decision>,
-): Promise<Decision> {
+  run: (context: AdmissionContext<T>) => Promise<AdmissionDecision>,
+): Promise<AdmissionDecision> {
   const warnings: string[] = []
   const annotations = new Map<string, string>()
   const frozen = deepFreeze(request) as AdmissionRequest<T>
@@ -104,7 +104,7 @@ async function decide<T extends KubeObject>(
       annotations.set(key, value)
     },
   }
-  const extras = (): Decision => ({ warnings, auditAnnotations: Object.fromEntries(annotations) })
+  const extras = (): AdmissionDecision => ({ warnings, auditAnnotations: Object.fromEntries(annotations) })
   try {
     return { ...(await run(context)), ...extras() }
   } catch (error) {

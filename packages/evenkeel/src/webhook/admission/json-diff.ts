@@ -14,19 +14,19 @@ export function diffJson(before: JsonValue, after: JsonValue): JsonPatchOperatio
   return steps
 }
 
-interface Place {
+interface DiffState {
   readonly path: readonly string[]
   readonly steps: JsonPatchOperation[]
 }
 
-function compare(before: JsonValue, after: JsonValue, place: Place): void {
+function compare(before: JsonValue, after: JsonValue, place: DiffState): void {
   if (deepEqual(before, after)) return
   if (isJsonObject(before) && isJsonObject(after)) compareObjects(before, after, place)
   else if (Array.isArray(before) && Array.isArray(after)) compareArrays(before as JsonArray, after as JsonArray, place)
   else place.steps.push({ op: 'replace', path: formatPointer(place.path), value: after })
 }
 
-function compareObjects(before: JsonObject, after: JsonObject, { path, steps }: Place): void {
+function compareObjects(before: JsonObject, after: JsonObject, { path, steps }: DiffState): void {
   for (const key of Object.keys(before)) {
     if (before[key] !== undefined && getOwn(after, key) === undefined)
       steps.push({ op: 'remove', path: formatPointer([...path, key]) })
@@ -40,7 +40,7 @@ function compareObjects(before: JsonObject, after: JsonObject, { path, steps }: 
 }
 
 /** What is the same at both ends stays; what lies between is changed in pairs, then removed or added. */
-function compareArrays(before: JsonArray, after: JsonArray, { path, steps }: Place): void {
+function compareArrays(before: JsonArray, after: JsonArray, { path, steps }: DiffState): void {
   const shorter = Math.min(before.length, after.length)
   let start = 0
   while (start < shorter && deepEqual(before[start], after[start])) start++

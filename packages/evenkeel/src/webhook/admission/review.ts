@@ -48,7 +48,7 @@ interface Review {
 }
 
 /** What was decided. */
-export interface Decision {
+export interface AdmissionDecision {
   /** Why not; absent when it is allowed. An `ApiError` as it is, anything else as an internal error. */
   readonly refusal?: unknown
   readonly patch?: readonly JsonPatchOperation[]
@@ -113,7 +113,7 @@ function textsOf(value: JsonValue | undefined): string[] {
 
 /** The answer to a review; to what was none, without uid and in the newest version. */
 export function writeReview(
-  { refusal, patch = [], warnings = [], auditAnnotations = {} }: Decision,
+  { refusal, patch = [], warnings = [], auditAnnotations = {} }: AdmissionDecision,
   { version, uid }: { version: ReviewVersion; uid: string },
 ): JsonObject {
   const response: JsonObject = {

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { SeededRandom, SimulatedClock } from '#base'
 import { makeAuthority } from '#wire'
 import type { ServerCertificate } from './certificate-source.ts'
-import { OwnCertificates } from './own-certificates.ts'
+import { SelfSignedCertificates } from './own-certificates.ts'
 
 const dayMs = 86_400_000
 
 function make(options: { authorityDays?: number; validDays?: number } = {}): {
   clock: SimulatedClock
-  own: OwnCertificates
+  own: SelfSignedCertificates
   bundles: string[]
 } {
   const { authorityDays = 3650, validDays = 90 } = options
@@ -20,7 +20,7 @@ function make(options: { authorityDays?: number; validDays?: number } = {}): {
   return {
     clock,
     bundles,
-    own: new OwnCertificates({
+    own: new SelfSignedCertificates({
       names: ['hooks.shop.svc', '127.0.0.1'],
       authority,
       validMs: validDays * dayMs,
@@ -99,7 +99,7 @@ describe('OwnCertificates', () => {
   })
 
   test('needs a name and a time', () => {
-    expect(() => new OwnCertificates({ names: [] })).toThrow(RangeError)
-    expect(() => new OwnCertificates({ names: ['a'], validMs: 0 })).toThrow(RangeError)
+    expect(() => new SelfSignedCertificates({ names: [] })).toThrow(RangeError)
+    expect(() => new SelfSignedCertificates({ names: ['a'], validMs: 0 })).toThrow(RangeError)
   })
 })

@@ -14,10 +14,10 @@ import { silentLogger, sleep, SystemClock, SystemRandom } from '#base'
 import type { Clock, Logger, Random } from '#base'
 import { parseTime } from '#api'
 import { issueServerCertificate, makeAuthority } from '#wire'
-import type { Credential } from '#wire'
+import type { CertificateKeyPair } from '#wire'
 import type { CertificateSource, ServerCertificate } from './certificate-source.ts'
 
-export interface OwnCertificatesOptions {
+export interface SelfSignedCertificatesOptions {
   /** Under which names and addresses the webhook is called: `hooks.shop.svc`, `127.0.0.1`. */
   readonly names: readonly string[]
   /**
@@ -25,7 +25,7 @@ export interface OwnCertificatesOptions {
    *
    * @default a new one
    */
-  readonly authority?: Credential
+  readonly authority?: CertificateKeyPair
   /**
    * How long a certificate is good for.
    *
@@ -41,18 +41,18 @@ export interface OwnCertificatesOptions {
 
 const dayMs = 86_400_000
 
-export class OwnCertificates implements CertificateSource {
-  readonly #options: OwnCertificatesOptions
+export class SelfSignedCertificates implements CertificateSource {
+  readonly #options: SelfSignedCertificatesOptions
   readonly #clock: Clock
   readonly #random: Random
   readonly #validMs: number
-  #authority: Credential
+  #authority: CertificateKeyPair
   /** Signs next: callers are being told. */
-  #successor: Credential | undefined
+  #successor: CertificateKeyPair | undefined
   /** Signed what may still be in use. */
-  #predecessor: Credential | undefined
+  #predecessor: CertificateKeyPair | undefined
 
-  constructor(options: OwnCertificatesOptions) {
+  constructor(options: SelfSignedCertificatesOptions) {
     const { names, authority, validMs = 90 * dayMs, clock = new SystemClock(), random = new SystemRandom() } = options
     if (names.length === 0)
       throw new RangeError('a webhook needs at least one name or address under which it is called')
@@ -122,7 +122,7 @@ export class OwnCertificates implements CertificateSource {
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** `Nov  5 11:24:15 2026 GMT`, which is all that every version of Node tells. */
-function expiryOf({ certificatePem }: Credential): number {
+function expiryOf({ certificatePem }: CertificateKeyPair): number {
   const { validTo } = new X509Certificate(certificatePem)
   const [, month = '', day = '', time = '', year = ''] = /^(\w{3}) +(\d+) ([\d:]+) (\d{4}) GMT$/.exec(validTo) ?? []
   const two = (value: number | string): string => String(value).padStart(2, '0')

@@ -3,18 +3,18 @@
  */
 import type { Clock, Metrics } from '#base'
 
-export interface CallCounts {
+export interface WebhookMetrics {
   /** Call it when the answer is there. */
   begin(path: string): (code: number) => void
   /** A handler failed by a mistake of its own. */
-  mistake(kind: 'admission' | 'conversion'): void
+  panic(kind: 'admission' | 'conversion'): void
 }
 
 /** Bounds of Prometheus' own default. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-export function callCounts(metrics: Metrics | undefined, clock: Clock): CallCounts {
-  if (!metrics) return { begin: () => () => undefined, mistake: () => undefined }
+export function createWebhookMetrics(metrics: Metrics | undefined, clock: Clock): WebhookMetrics {
+  if (!metrics) return { begin: () => () => undefined, panic: () => undefined }
   const requests = metrics.counter('controller_runtime_webhook_requests_total', {
     help: 'Calls of webhooks by HTTP code.',
     labels: ['webhook', 'code'],
@@ -49,7 +49,7 @@ export function callCounts(metrics: Metrics | undefined, clock: Clock): CallCoun
         requests.with({ webhook, code: String(code) }).add()
       }
     },
-    mistake: (kind) => {
+    panic: (kind) => {
       mistakes[kind].add()
     },
   }

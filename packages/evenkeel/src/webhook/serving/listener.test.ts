@@ -8,7 +8,7 @@ import { deferred, Metrics, SimulatedClock, SystemClock, SystemRandom } from '#b
 import { declareKind } from '#api'
 import { connectHttps, issueClientCertificate, issueServerCertificate, makeAuthority } from '#wire'
 import { fileCertificates } from '../certificates/file-certificates.ts'
-import { OwnCertificates } from '../certificates/own-certificates.ts'
+import { SelfSignedCertificates } from '../certificates/own-certificates.ts'
 import { Webhooks } from '../webhooks.ts'
 import { runWebhookListener } from './listener.ts'
 import type { WebhookListenerOptions } from './listener.ts'
@@ -104,7 +104,7 @@ function post(
 
 describe('runWebhookListener', () => {
   test('answers an API server that trusts the bundle, and nobody who does not', async () => {
-    const certificates = new OwnCertificates({ names: ['localhost', '127.0.0.1'] })
+    const certificates = new SelfSignedCertificates({ names: ['localhost', '127.0.0.1'] })
     const { url } = await serve({ certificates })
     const { transport, close } = connectHttps({ origin: url, caPem: certificates.caPem })
     const { status, body } = await transport({
@@ -124,7 +124,7 @@ describe('runWebhookListener', () => {
   })
 
   test('case 125: a body of 8 MiB is answered with 413 without being read', async () => {
-    const certificates = new OwnCertificates({ names: ['127.0.0.1'] })
+    const certificates = new SelfSignedCertificates({ names: ['127.0.0.1'] })
     const { url, port } = await serve({ certificates })
     const socket = connect({ port, host: '127.0.0.1', ca: certificates.caPem })
     const answered = deferred<string>()
@@ -183,7 +183,7 @@ describe('runWebhookListener', () => {
   })
 
   test('row 25: lets in only callers with a certificate when that is asked for', async () => {
-    const certificates = new OwnCertificates({ names: ['127.0.0.1'] })
+    const certificates = new SelfSignedCertificates({ names: ['127.0.0.1'] })
     const callers = makeAuthority(system)
     const caller = issueClientCertificate(callers, { ...system, subject: { commonName: 'kube-apiserver' } })
     const { url } = await serve({ certificates, clientCaPem: callers.certificatePem })
@@ -194,7 +194,7 @@ describe('runWebhookListener', () => {
   })
 
   test('answers what is under way when it is stopped, and frees its port', async () => {
-    const certificates = new OwnCertificates({ names: ['127.0.0.1'] })
+    const certificates = new SelfSignedCertificates({ names: ['127.0.0.1'] })
     const [asked, decided] = [deferred<void>(), deferred<undefined>()]
     const hooks = new Webhooks()
     hooks.addValidating(configMap, () => {
@@ -216,7 +216,7 @@ describe('runWebhookListener', () => {
     await expect(
       runWebhookListener(new AbortController().signal, { transport: validating().transport, certificates: missing }),
     ).rejects.toThrow('ENOENT')
-    const certificates = new OwnCertificates({ names: ['127.0.0.1'] })
+    const certificates = new SelfSignedCertificates({ names: ['127.0.0.1'] })
     const { port } = await serve({ certificates })
     await expect(
       runWebhookListener(new AbortController().signal, { transport: validating().transport, certificates, port }),

@@ -7,7 +7,7 @@ import { parseMediaType, readJson } from '#wire'
 import type { WireRequest } from '#wire'
 
 /** @throws {ApiError} `RequestEntityTooLarge` or `BadRequest`. */
-export async function readCall({ headers, body }: WireRequest, bytesMax: number): Promise<JsonValue> {
+export async function readJsonBody({ headers, body }: WireRequest, bytesMax: number): Promise<JsonValue> {
   const contentType = headers['content-type'] ?? ''
   if (parseMediaType(contentType).type !== 'application/json')
     throw badRequest(`the content type must be application/json, got ${JSON.stringify(contentType)}`)

@@ -13,7 +13,7 @@ import type { CertificateExtension, CertificateSubject } from './certificate.ts'
 import { namedBits, oid, sequence, truth, unsigned } from './der.ts'
 
 /** A certificate and the key that goes with it, both in PEM. */
-export interface Credential {
+export interface CertificateKeyPair {
   readonly certificatePem: string
   readonly keyPem: string
 }
@@ -41,7 +41,7 @@ const backdatedMs = 3_600_000
 const yearMs = 365 * 86_400_000
 
 /** A new authority, with a name that no other has. */
-export function makeAuthority({ clock, random, validMs = 10 * yearMs }: IssueOptions): Credential {
+export function makeAuthority({ clock, random, validMs = 10 * yearMs }: IssueOptions): CertificateKeyPair {
   const { publicKey, privateKey } = makeKeyPair()
   const subject = { commonName: `evenkeel-ca-${random.uint32().toString(16).padStart(8, '0')}` }
   const extensions = [
@@ -65,9 +65,9 @@ export function makeAuthority({ clock, random, validMs = 10 * yearMs }: IssueOpt
 
 /** A certificate for a server that is reached under the given names and addresses. */
 export function issueServerCertificate(
-  authority: Credential,
+  authority: CertificateKeyPair,
   { names, ...options }: IssueOptions & { names: readonly string[] },
-): Credential {
+): CertificateKeyPair {
   if (names.length === 0) throw new RangeError('a server certificate needs at least one name')
   return issue(authority, {
     ...options,
@@ -79,19 +79,22 @@ export function issueServerCertificate(
 
 /** A certificate for a caller: the common name is the user, the organizations are the groups. */
 export function issueClientCertificate(
-  authority: Credential,
+  authority: CertificateKeyPair,
   { subject, ...options }: IssueOptions & { subject: CertificateSubject },
-): Credential {
+): CertificateKeyPair {
   return issue(authority, { ...options, subject, purpose: purposes.client, more: [] })
 }
 
-interface Issue extends IssueOptions {
+interface IssueRequest extends IssueOptions {
   readonly subject: CertificateSubject
   readonly purpose: string
   readonly more: readonly CertificateExtension[]
 }
 
-function issue(authority: Credential, { clock, random, validMs = yearMs, subject, purpose, more }: Issue): Credential {
+function issue(
+  authority: CertificateKeyPair,
+  { clock, random, validMs = yearMs, subject, purpose, more }: IssueRequest,
+): CertificateKeyPair {
   const { publicKey, privateKey } = makeKeyPair()
   const extensions = [
     { id: extensionIds.basicConstraints, value: sequence(), isCritical: true },
@@ -113,7 +116,7 @@ function issue(authority: Credential, { clock, random, validMs = yearMs, subject
 }
 
 /** Only names as {@link makeAuthority} gives them: one common name. */
-function issuerOf({ certificatePem }: Credential): CertificateSubject {
+function issuerOf({ certificatePem }: CertificateKeyPair): CertificateSubject {
   const { subject } = new X509Certificate(certificatePem)
   const [, commonName] = /^CN=([\w-]+)$/.exec(subject) ?? []
   if (commonName === undefined)

@@ -7,7 +7,7 @@ import { SystemClock, SystemRandom } from '#base'
 import { issueServerCertificate, makeAuthority } from '../certificates/authority.ts'
 import type { WireResponse } from '../transport.ts'
 import { connectHttps } from './connect-https.ts'
-import type { Connection, HttpsOptions } from './connect-https.ts'
+import type { HttpsConnection, HttpsOptions } from './connect-https.ts'
 import { describeFailure } from './describe-failure.ts'
 
 const made = { clock: new SystemClock(), random: new SystemRandom() }
@@ -17,7 +17,7 @@ const { keyPem: key, certificatePem: cert } = issueServerCertificate(authority, 
   names: ['localhost', '127.0.0.1', 'hook.default.svc'],
 })
 let server: Server | undefined
-const connections = new Map<string, Connection>()
+const connections = new Map<string, HttpsConnection>()
 
 afterEach(() => {
   for (const connection of connections.values()) connection.close()

@@ -47,7 +47,7 @@ export interface HttpsOptions {
 }
 
 /** A transport, and how to end it. */
-export interface Connection {
+export interface HttpsConnection {
   readonly transport: Transport
   /** Calls under way finish; then nothing is left open. */
   close(): void
@@ -64,7 +64,7 @@ export function connectHttps({
   caPem,
   bytesMax = 64 * 1024 * 1024,
   resolveName,
-}: HttpsOptions): Connection {
+}: HttpsOptions): HttpsConnection {
   const { protocol, hostname, port, host } = new URL(origin)
   if (protocol !== 'https:') throw new RangeError(`only https is called out to, got ${origin}`)
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
@@ -106,13 +106,13 @@ const everyAnchor = { allowPartialTrustChain: true }
 /** Understood by sockets and handed on to them, but unknown to the types: no racing of several addresses. */
 const oneTry: object = { autoSelectFamily: false }
 
-interface Exchange {
+interface HttpsExchange {
   readonly base: RequestOptions
   readonly host: string
   readonly bytesMax: number
 }
 
-async function exchange(request: WireRequest, options: Exchange): Promise<WireResponse> {
+async function exchange(request: WireRequest, options: HttpsExchange): Promise<WireResponse> {
   request.signal.throwIfAborted()
   const body = request.body === undefined ? undefined : await wholeBody(request.body)
   const first = await attempt(request, body, options)
@@ -125,7 +125,7 @@ async function exchange(request: WireRequest, options: Exchange): Promise<WireRe
 function attempt(
   { method, target, headers, signal }: WireRequest,
   body: Uint8Array | undefined,
-  { base, host, bytesMax }: Exchange,
+  { base, host, bytesMax }: HttpsExchange,
 ): Promise<WireResponse | 'stale'> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(body.byteLength) }

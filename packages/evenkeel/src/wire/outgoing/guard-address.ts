@@ -12,16 +12,16 @@ import type { LookupFunction } from 'node:net'
 /** Finds the address of a name. */
 export type ResolveName = (name: string) => Promise<string>
 
-const refused = new BlockList()
-refused.addSubnet('169.254.0.0', 16, 'ipv4')
-refused.addSubnet('0.0.0.0', 8, 'ipv4')
-refused.addSubnet('224.0.0.0', 4, 'ipv4')
-refused.addSubnet('240.0.0.0', 4, 'ipv4')
+const blockedAddresses = new BlockList()
+blockedAddresses.addSubnet('169.254.0.0', 16, 'ipv4')
+blockedAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
+blockedAddresses.addSubnet('224.0.0.0', 4, 'ipv4')
+blockedAddresses.addSubnet('240.0.0.0', 4, 'ipv4')
 // Clouds that have their metadata elsewhere.
-for (const address of ['100.100.100.200', '168.63.129.16', '192.0.0.192']) refused.addAddress(address, 'ipv4')
-refused.addSubnet('fe80::', 10, 'ipv6')
-refused.addSubnet('ff00::', 8, 'ipv6')
-for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254']) refused.addAddress(address, 'ipv6')
+for (const address of ['100.100.100.200', '168.63.129.16', '192.0.0.192']) blockedAddresses.addAddress(address, 'ipv4')
+blockedAddresses.addSubnet('fe80::', 10, 'ipv6')
+blockedAddresses.addSubnet('ff00::', 8, 'ipv6')
+for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254']) blockedAddresses.addAddress(address, 'ipv6')
 
 /**
  * Lets an address be called.
@@ -29,13 +29,13 @@ for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254']) refused.addAddres
  * @throws {Error} when it may not be.
  */
 export function checkAddress(address: string): void {
-  if (isRefused(address)) throw new Error(`dial tcp ${address}: link-local and metadata addresses are not called`)
+  if (isBlocked(address)) throw new Error(`dial tcp ${address}: link-local and metadata addresses are not called`)
 }
 
-function isRefused(address: string): boolean {
+function isBlocked(address: string): boolean {
   const plain = address.replace(/%.*$/, '')
   if (isIP(plain) === 0) return false
-  return refused.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
+  return blockedAddresses.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
 }
 
 /** A look-up for sockets that gives one address which may be called. */

@@ -9,7 +9,7 @@
 import { setOwn, type JsonObjectDraft, type JsonValue } from '#api'
 import { bytesWire, type Field, type FieldType, type Message, type ScalarType, type SpecialType } from './messages.ts'
 import type { Reader } from './reader.ts'
-import { isZero, joinParts, type Parts } from './special.ts'
+import { isZero, joinParts, type SpecialParts } from './special.ts'
 
 /** Reads until the reader's end and says whether anything was put into `target`. */
 export function decodeInto(reader: Reader, message: Message, target: JsonObjectDraft): boolean {
@@ -149,7 +149,7 @@ function decodeSpecial(reader: Reader, type: SpecialType, message: Message): Jso
   decodeInto(reader, message, parts)
   reader.leave(outer)
   try {
-    return joinParts(type, parts as Parts)
+    return joinParts(type, parts as SpecialParts)
   } catch (error) {
     throw error instanceof RangeError ? reader.malformed(error.message) : error
   }

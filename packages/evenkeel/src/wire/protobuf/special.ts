@@ -15,7 +15,7 @@ import {
 import type { SpecialType } from './messages.ts'
 
 /** What the messages of special forms are made of, see special-parts.ts. Decoded ones may lack any part. */
-export interface Parts {
+export interface SpecialParts {
   seconds?: number
   nanos?: number
   string?: string
@@ -31,7 +31,7 @@ export interface Parts {
 }
 
 /** @throws {RangeError} when the parts make no value of this form. */
-export function joinParts(type: SpecialType, parts: Parts): JsonValue | undefined {
+export function joinParts(type: SpecialType, parts: SpecialParts): JsonValue | undefined {
   switch (type) {
     case 'time':
       return joinTime(parts, false)
@@ -55,7 +55,7 @@ export function joinParts(type: SpecialType, parts: Parts): JsonValue | undefine
 }
 
 /** @throws {RangeError} when the value cannot be one of this form. */
-export function splitParts(type: SpecialType, value: JsonValue): Parts | undefined {
+export function splitParts(type: SpecialType, value: JsonValue): SpecialParts | undefined {
   switch (type) {
     case 'time':
       return splitTime(value, 1_000_000_000)
@@ -81,7 +81,7 @@ export function splitParts(type: SpecialType, value: JsonValue): Parts | undefin
 }
 
 /** What is on the wire when nobody set the value. */
-export function zeroParts(type: SpecialType): Parts | undefined {
+export function zeroParts(type: SpecialType): SpecialParts | undefined {
   if (type === 'quantity') return { string: '0' }
   return type === 'intOrString' ? {} : undefined
 }
@@ -101,7 +101,7 @@ const plainQuantity = /^(?:0|[1-9]\d{0,2}(?:n|u|m|k|M|G|T|Ki|Mi|Gi|Ti)?)$/
 /** Numbers of hundreds of digits are left as they are: a body full of them would take seconds to compute. */
 const vastQuantity = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d{3,}$/
 
-function joinTime({ seconds, nanos = 0 }: Parts, withMicros: boolean): string | undefined {
+function joinTime({ seconds, nanos = 0 }: SpecialParts, withMicros: boolean): string | undefined {
   if (seconds === undefined && nanos === 0) return undefined
   const whole = (seconds ?? 0) + (withMicros ? Math.floor(nanos / 1e9) : 0)
   const micros = withMicros ? Math.floor((nanos - Math.floor(nanos / 1e9) * 1e9) / 1000) : 0
@@ -112,7 +112,7 @@ function joinTime({ seconds, nanos = 0 }: Parts, withMicros: boolean): string | 
   return withMicros ? `${text.slice(0, -1)}.${String(micros).padStart(6, '0')}Z` : text
 }
 
-function splitTime(value: JsonValue, precision: number): Parts | undefined {
+function splitTime(value: JsonValue, precision: number): SpecialParts | undefined {
   if (value === null) return undefined
   const timestamp = parseTimestamp(textOf(value, 'a time'))
   if (!timestamp) throw new RangeError(`not a time: ${JSON.stringify(value)}`)

@@ -6,7 +6,7 @@
 import { endOfString } from './string-end.ts'
 import { formatPath } from './text-path.ts'
 
-interface Frame {
+interface ContainerFrame {
   /** The keys so far, and whether they were met again; absent in a list. */
   readonly keys: Map<string, boolean> | undefined
   /** The step that leads to the value being read: a key or an index. */
@@ -18,15 +18,15 @@ const duplicatesMax = 100
 /** How often a path is spelled out. Objects that are there twice themselves can make the same path over and over. */
 const looksMax = 1000
 
-interface Found {
+interface DuplicateScan {
   readonly paths: Set<string>
   looks: number
 }
 
 /** The paths of keys that are there more than once, each once, in the order of the text. */
 export function findDuplicates(text: string): string[] {
-  const found: Found = { paths: new Set(), looks: 0 }
-  const frames: Frame[] = []
+  const found: DuplicateScan = { paths: new Set(), looks: 0 }
+  const frames: ContainerFrame[] = []
   for (let index = 0; index < text.length && found.paths.size < duplicatesMax && found.looks < looksMax; index++) {
     const frame = frames.at(-1)
     switch (text[index]) {
@@ -64,7 +64,7 @@ function isKey(text: string, end: number): boolean {
   return text[index] === ':'
 }
 
-function noteKey(key: string, frames: readonly Frame[], found: Found): void {
+function noteKey(key: string, frames: readonly ContainerFrame[], found: DuplicateScan): void {
   const frame = frames.at(-1)
   if (frame?.keys === undefined) return
   frame.step = key

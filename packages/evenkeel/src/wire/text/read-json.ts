@@ -13,7 +13,7 @@ import type { JsonValue } from '#api'
 import { findDuplicates } from './duplicate-keys.ts'
 import { endOfString } from './string-end.ts'
 
-export interface ReadText {
+export interface ParsedText {
   readonly value: JsonValue
   /** Paths of keys that were there more than once: `metadata.labels.a`, `spec.containers[0].name`. At most 100. */
   readonly duplicates: readonly string[]
@@ -43,7 +43,7 @@ interface ReadJsonOptions {
 export function readJson(
   source: Uint8Array | string,
   { depthMax = 1000, duplicates = true }: ReadJsonOptions = {},
-): ReadText {
+): ParsedText {
   const text = typeof source === 'string' ? source : decodeUtf8(source)
   const value = parse(text)
   const measured = measure(text)

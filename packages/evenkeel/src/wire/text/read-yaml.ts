@@ -6,7 +6,7 @@
  */
 import { badRequest, requestEntityTooLarge } from '#api'
 import { decodeUtf8, readJson } from './read-json.ts'
-import type { ReadText } from './read-json.ts'
+import type { ParsedText } from './read-json.ts'
 import { refuseDeepYaml } from './yaml-depth.ts'
 import { YamlConverter } from './yaml-value.ts'
 import type { Yaml } from './yaml-value.ts'
@@ -37,7 +37,7 @@ interface ReadYamlOptions {
  *
  * @throws {ApiError} `BadRequest` when it cannot be read, `RequestEntityTooLarge` when it is too long.
  */
-export async function readYaml(source: Uint8Array | string, options: ReadYamlOptions = {}): Promise<ReadText> {
+export async function readYaml(source: Uint8Array | string, options: ReadYamlOptions = {}): Promise<ParsedText> {
   const { depthMax = 300, bytesMax = 1024 * 1024, aliasedMax = 2 * 1024 * 1024 } = options
   const text = typeof source === 'string' ? source : decodeUtf8(source)
   const json = readAsJson(text)
@@ -49,7 +49,7 @@ export async function readYaml(source: Uint8Array | string, options: ReadYamlOpt
   return { value: converter.convert(parseOne(yaml, text)), duplicates: converter.duplicates }
 }
 
-function readAsJson(text: string): ReadText | undefined {
+function readAsJson(text: string): ParsedText | undefined {
   if (!/^\s*\{\s*["}]/.test(text)) return undefined
   try {
     return readJson(text)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
-import { repeatedKeys } from './repeated-keys.ts'
+import { duplicateYamlKeys } from './repeated-keys.ts'
 
 describe('repeatedKeys', () => {
   test.each([
@@ -17,10 +17,10 @@ describe('repeatedKeys', () => {
     ['{"a":1,\n"a":2}', ['line 2: key "a" already set in map']],
     ['', []],
   ] as const)('finds in %j: %j', async (text, sentences) => {
-    assert.deepEqual(await repeatedKeys(Buffer.from(text)), sentences)
+    assert.deepEqual(await duplicateYamlKeys(Buffer.from(text)), sentences)
   })
 
   test('ends somewhere', async () => {
-    assert.equal((await repeatedKeys(Buffer.from('a: 1\n'.repeat(500)))).length, 100)
+    assert.equal((await duplicateYamlKeys(Buffer.from('a: 1\n'.repeat(500)))).length, 100)
   })
 })

@@ -9,7 +9,7 @@ import type { Yaml } from './yaml-value.ts'
 const sentencesMax = 100
 
 /** `line 7: key "a" already set in map`, in the order of the text. */
-export async function repeatedKeys(source: Uint8Array): Promise<string[]> {
+export async function duplicateYamlKeys(source: Uint8Array): Promise<string[]> {
   const yaml: Yaml = await import('yaml')
   const lines = new yaml.LineCounter()
   const [document] = yaml.parseAllDocuments(decodeUtf8(source), {

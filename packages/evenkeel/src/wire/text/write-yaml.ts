@@ -18,13 +18,13 @@ export function writeYaml(value: JsonValue): string {
   return `${lines.join('\n')}\n`
 }
 
-interface Place {
+interface BlockOutput {
   readonly lines: string[]
   /** What stands on the first line before the value: `key:`, `-`, or nothing. */
   readonly head: string
 }
 
-function writeBlock(value: JsonValue, indent: string, { lines, head }: Place): void {
+function writeBlock(value: JsonValue, indent: string, { lines, head }: BlockOutput): void {
   if (Array.isArray(value) && value.length > 0) {
     if (head !== '') lines.push(head)
     // A list under a key starts at the column of the key.

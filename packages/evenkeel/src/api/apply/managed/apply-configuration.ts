@@ -10,22 +10,22 @@ import { getOwn } from '../../json.ts'
 import type { JsonObject } from '../../json.ts'
 import { parseApiVersion } from '../../kind/group-version.ts'
 import { applyConfig } from '../merge/apply.ts'
-import type { Application, Applied } from '../merge/apply.ts'
+import type { ApplyInput, ApplyResult } from '../merge/apply.ts'
 import type { Conflicts } from '../merge/settle.ts'
 import type { FieldSet } from '../paths/field-set.ts'
 import type { FieldType } from '../typed/field-type.ts'
 import { TypedError } from '../typed/mistakes.ts'
 import { validateTyped } from '../typed/validate.ts'
 import { conflictError } from './conflict-error.ts'
-import { decodeManaged, encodeManaged } from './entries.ts'
-import type { Managed } from './entries.ts'
+import { decodeManagedFields, encodeManagedFields } from './entries.ts'
+import type { ManagedState } from './entries.ts'
 import { fieldsOfLastApplied, lastAppliedManager, syncLastApplied } from './last-applied.ts'
-import { engineOf, entriesOf, managerOf, metadataOf, timeOf, typedObject, withEntries } from './request.ts'
-import type { ManagedRequest } from './request.ts'
+import { updaterOptionsOf, entriesOf, managerOf, metadataOf, timeOf, typedObject, withEntries } from './request.ts'
+import type { FieldManagerRequest } from './request.ts'
 import { stripSystemFields } from './system-fields.ts'
-import { noteUpdate } from './track-update.ts'
+import { recordUpdate } from './track-update.ts'
 
-export interface ApplyRequest extends ManagedRequest {
+export interface ApplyRequest extends FieldManagerRequest {
   /** The kind the request is about. */
   readonly kind: string
   /** Absent when there is no such object yet. */
@@ -55,9 +55,9 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
   return manager === lastAppliedManager ? syncLastApplied(object, config) : object
 }
 
-function decodeLive({ live }: ApplyRequest): Managed {
+function decodeLive({ live }: ApplyRequest): ManagedState {
   try {
-    return decodeManaged(entriesOf(live))
+    return decodeManagedFields(entriesOf(live))
   } catch (error) {
     if (error instanceof RangeError)
       throw new ApiError('Unknown', `failed to decode managed fields: ${error.message}`, { cause: error })
@@ -71,14 +71,14 @@ function requireType({ config, apiVersion, kind }: ApplyRequest): void {
 }
 
 /** What was there before anybody applied belongs to a manager of its own, so that a first apply can conflict with it. */
-function beforeFirstApply(managed: Managed, request: ApplyRequest): Managed {
+function beforeFirstApply(managed: ManagedState, request: ApplyRequest): ManagedState {
   if (!request.live) return managed
   const before = typedObject({ apiVersion: request.apiVersion, kind: request.kind }, request)
   const after = typedObject(withEntries(request.live, undefined), request)
   const what = (name: string): string =>
     `failed to create manager for existing fields: failed to convert new object (${name}) to smd typed: `
   check(after.object, { type: after.type, duplicates: true, what })
-  return noteUpdate({ before, after }, managed, { ...request, manager: 'before-first-apply' })
+  return recordUpdate({ before, after }, managed, { ...request, manager: 'before-first-apply' })
 }
 
 /** Refuses an object that does not fit its schema, in the words of upstream, where this is no client's fault: 500. */
@@ -99,7 +99,7 @@ function check(
   }
 }
 
-function attempt(application: Application, request: ApplyRequest): Applied & { ok: true } {
+function attempt(application: ApplyInput, request: ApplyRequest): ApplyResult & { ok: true } {
   let applied = applyOnce(application, request)
   if (!applied.ok && request.manager === lastAppliedManager) {
     const conflicts = remainingConflicts(applied.conflicts, fieldsOfLastApplied(application.live))
@@ -110,9 +110,9 @@ function attempt(application: Application, request: ApplyRequest): Applied & { o
 }
 
 /** The configuration fits the schema; the live object, or what pruning left of an item, may not. */
-function applyOnce(application: Application, request: ApplyRequest): Applied {
+function applyOnce(application: ApplyInput, request: ApplyRequest): ApplyResult {
   try {
-    return applyConfig(application, engineOf(request))
+    return applyConfig(application, updaterOptionsOf(request))
   } catch (error) {
     if (!(error instanceof TypedError)) throw error
     const { object, type } = application.live
@@ -127,7 +127,7 @@ function remainingConflicts(conflicts: Conflicts, allowed: FieldSet | undefined)
   return new Map(rest.filter(([, set]) => !set.isEmpty))
 }
 
-function finish(applied: Applied & { ok: true }, managed: Managed, request: ApplyRequest): JsonObject {
+function finish(applied: ApplyResult & { ok: true }, managed: ManagedState, request: ApplyRequest): JsonObject {
   const identity = managerOf(request, 'Apply')
   const managers = new Map(stripSystemFields(applied.managers, identity))
   const [before, after] = [managed.managers.get(identity), managers.get(identity)]
@@ -135,7 +135,7 @@ function finish(applied: Applied & { ok: true }, managed: Managed, request: Appl
     managers.set(identity, before)
   const times = applied.changed ? new Map(managed.times).set(identity, timeOf(request)) : managed.times
   const object = applied.changed ? applied.object.object : (request.live ?? applied.object.object)
-  return withEntries(object, encodeManaged({ ...managed, managers, times }))
+  return withEntries(object, encodeManagedFields({ ...managed, managers, times }))
 }
 
 /** `apps/v1, Kind=Deployment`: as Go prints it. */

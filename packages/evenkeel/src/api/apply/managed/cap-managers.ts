@@ -8,20 +8,20 @@ import { compareText } from '../../text.ts'
 import type { VersionedSet } from '../merge/managers.ts'
 import { compareTimes } from './entries.ts'
 import { identityOf } from '../repeat/known-entries.ts'
-import type { Managed } from './entries.ts'
+import type { ManagedState } from './entries.ts'
 
 /** More than this many writers that do not apply are not kept apart. */
 export const updatersMax = 10
 
-export function capManagers(managed: Managed): Managed {
+export function capManagers(managed: ManagedState): ManagedState {
   const updaters = [...managed.managers].filter(([, { applied }]) => !applied)
   if (updaters.length <= updatersMax) return managed
   const { times } = managed
   updaters.sort(([a], [b]) => compareTimes(times.get(a), times.get(b)) || compareText(a, b))
-  return putTogether(managed, updaters)
+  return bucketEntries(managed, updaters)
 }
 
-function putTogether(managed: Managed, updaters: readonly (readonly [string, VersionedSet])[]): Managed {
+function bucketEntries(managed: ManagedState, updaters: readonly (readonly [string, VersionedSet])[]): ManagedState {
   const managers = new Map(managed.managers)
   const times = new Map(managed.times)
   const firsts = new Map<string, string>()

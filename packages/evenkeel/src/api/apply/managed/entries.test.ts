@@ -3,7 +3,7 @@ import { describe, test } from 'vitest'
 import type { JsonObject } from '../../json.ts'
 import type { ManagedFieldsEntry } from '../../object.ts'
 import { gardenSchema } from '../typed/schemas.fixture.ts'
-import { decodeManaged, encodeManaged, managedFieldsMistake } from './entries.ts'
+import { decodeManagedFields, encodeManagedFields, managedFieldsError } from './entries.ts'
 import { identityOf } from '../repeat/known-entries.ts'
 import { extractOwned } from './extract-owned.ts'
 import { fromScaleEntries, toScaleEntries } from './scale-entries.ts'
@@ -32,25 +32,28 @@ describe('decodeManaged and encodeManaged', () => {
       entry('a', { time: '2001-01-01T01:00:02+01:00' }),
       entry('d', { time: '2001-01-01T00:00:02Z' }),
     ]
-    assert.deepEqual(encodeManaged(decodeManaged([...sorted].reverse())), sorted)
+    assert.deepEqual(encodeManagedFields(decodeManagedFields([...sorted].reverse())), sorted)
   })
 
   test('give back the very list when it is sorted and nothing changed', () => {
     const entries = [entry('a'), entry('b')]
-    assert.equal(encodeManaged(decodeManaged(entries)), entries)
+    assert.equal(encodeManagedFields(decodeManagedFields(entries)), entries)
   })
 
   test('read entries that are written alike as one', () => {
-    const [first, second] = [decodeManaged([entry('a', { time: '2001-01-01T00:00:01Z' })]), decodeManaged([entry('a')])]
+    const [first, second] = [
+      decodeManagedFields([entry('a', { time: '2001-01-01T00:00:01Z' })]),
+      decodeManagedFields([entry('a')]),
+    ]
     assert.equal(first.managers.get(identityOf(entry('a'))), second.managers.get(identityOf(entry('a'))))
-    const other = decodeManaged([entry('a', { fieldsV1: { 'f:spec': {} } })])
+    const other = decodeManagedFields([entry('a', { fieldsV1: { 'f:spec': {} } })])
     assert.notEqual(first.managers.get(identityOf(entry('a'))), other.managers.get(identityOf(entry('a'))))
-    assert.equal(decodeManaged([entry('x y')]).managers.has(identityOf(entry('x y'))), true)
+    assert.equal(decodeManagedFields([entry('x y')]).managers.has(identityOf(entry('x y'))), true)
   })
 
   test('nobody is no list', () => {
-    assert.equal(encodeManaged(decodeManaged([])), undefined)
-    assert.equal(encodeManaged(decodeManaged(undefined)), undefined)
+    assert.equal(encodeManagedFields(decodeManagedFields([])), undefined)
+    assert.equal(encodeManagedFields(decodeManagedFields(undefined)), undefined)
   })
 
   test('an applier is the same in every version, an updater is not', () => {
@@ -63,18 +66,18 @@ describe('decodeManaged and encodeManaged', () => {
   })
 
   test('managedFieldsMistake tells what is wrong with a list, if anything is', () => {
-    assert.equal(managedFieldsMistake([entry('a')]), undefined)
-    assert.equal(managedFieldsMistake(undefined), undefined)
+    assert.equal(managedFieldsError([entry('a')]), undefined)
+    assert.equal(managedFieldsError(undefined), undefined)
     assert.equal(
-      managedFieldsMistake([entry('a'), { manager: 'b', operation: 'Update', apiVersion: 'v1' }]),
+      managedFieldsError([entry('a'), { manager: 'b', operation: 'Update', apiVersion: 'v1' }]),
       'missing fieldsType in managed fields entry 1',
     )
-    assert.equal(managedFieldsMistake([entry('a', { fieldsV1: { broken: {} } })]), 'missing colon: broken')
+    assert.equal(managedFieldsError([entry('a', { fieldsV1: { broken: {} } })]), 'missing colon: broken')
   })
 
   test('an entry without fields is an empty one', () => {
     const { fieldsV1: _, ...bare } = entry('a')
-    assert.equal(decodeManaged([bare]).managers.get(identityOf(bare))?.set.isEmpty, true)
+    assert.equal(decodeManagedFields([bare]).managers.get(identityOf(bare))?.set.isEmpty, true)
   })
 })
 

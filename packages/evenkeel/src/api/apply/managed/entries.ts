@@ -13,32 +13,32 @@ import type { Managers, VersionedSet } from '../merge/managers.ts'
 import { readEntry } from '../repeat/known-entries.ts'
 
 /** Managers, when each last changed something, and where this was read. */
-export interface Managed {
+export interface ManagedState {
   readonly managers: Managers
   readonly times: ReadonlyMap<string, string>
-  readonly source: Source | undefined
+  readonly source: DecodedSource | undefined
 }
 
-interface Source {
+interface DecodedSource {
   readonly entries: readonly ManagedFieldsEntry[]
   readonly byIdentity: ReadonlyMap<string, { readonly entry: ManagedFieldsEntry; readonly versioned: VersionedSet }>
 }
 
-export const nobody: Managed = { managers: new Map(), times: new Map(), source: undefined }
+export const noManagers: ManagedState = { managers: new Map(), times: new Map(), source: undefined }
 
 /**
  * Reads a list of entries.
  *
  * @throws {RangeError} when an entry is not what an API server writes.
  */
-export function decodeManaged(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
-  return entries === undefined || entries === null ? nobody : decodeEntries(entries)
+export function decodeManagedFields(entries: readonly ManagedFieldsEntry[] | undefined): ManagedState {
+  return entries === undefined || entries === null ? noManagers : decodeEntries(entries)
 }
 
 /** What is wrong with a list somebody made, a webhook for instance; undefined when nothing is. */
-export function managedFieldsMistake(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
+export function managedFieldsError(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
-    decodeManaged(entries)
+    decodeManagedFields(entries)
     return undefined
   } catch (error) {
     if (error instanceof RangeError) return error.message
@@ -47,7 +47,11 @@ export function managedFieldsMistake(entries: readonly ManagedFieldsEntry[] | un
 }
 
 /** Writes managers, sorted; undefined when there are none. */
-export function encodeManaged({ managers, times, source }: Managed): readonly ManagedFieldsEntry[] | undefined {
+export function encodeManagedFields({
+  managers,
+  times,
+  source,
+}: ManagedState): readonly ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined
   const entries = [...managers]
     .map(([identity, versioned]) => {
@@ -62,7 +66,7 @@ export function encodeManaged({ managers, times, source }: Managed): readonly Ma
   return old?.length === entries.length && entries.every((entry, index) => entry === old[index]) ? old : entries
 }
 
-function decodeEntries(entries: readonly ManagedFieldsEntry[]): Managed {
+function decodeEntries(entries: readonly ManagedFieldsEntry[]): ManagedState {
   if (!Array.isArray(entries)) throw new RangeError('managed fields are a list')
   const managers = new Map<string, VersionedSet>()
   const times = new Map<string, string>()

@@ -7,7 +7,7 @@ import type { Schema } from '../../schema/schema.ts'
 import { fieldTypeOf } from '../typed/field-type.ts'
 import { extractFields } from '../typed/remove.ts'
 import { asMap } from '../typed/kinds.ts'
-import { decodeManaged } from './entries.ts'
+import { decodeManagedFields } from './entries.ts'
 import { identityOf } from '../repeat/known-entries.ts'
 import { entriesOf, metadataOf } from './request.ts'
 
@@ -31,7 +31,9 @@ export function extractOwned(
   manager: string,
   { schema, subresource = '' }: ExtractOptions = {},
 ): JsonObject {
-  const owned = decodeManaged(entriesOf(object)).managers.get(identityOf({ manager, operation: 'Apply', subresource }))
+  const owned = decodeManagedFields(entriesOf(object)).managers.get(
+    identityOf({ manager, operation: 'Apply', subresource }),
+  )
   const found = owned && asMap(extractFields(object, owned.set.leaves(), fieldTypeOf(schema)))
   const metadata: JsonObjectDraft = { ...(found && metadataOf(found)) }
   for (const name of ['name', 'namespace']) {

@@ -6,7 +6,7 @@ import type { JsonObject, JsonObjectDraft } from '../../json.ts'
 import type { ManagedFieldsEntry } from '../../object.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { formatTime } from '../../time.ts'
-import type { Engine, FieldFilter, TypedObject } from '../merge/managers.ts'
+import type { UpdaterOptions, FieldFilter, TypedObject } from '../merge/managers.ts'
 import { fieldTypeOf } from '../typed/field-type.ts'
 import { knownIdentity } from '../repeat/known-entries.ts'
 
@@ -16,7 +16,7 @@ export interface ConvertedObject {
   readonly schema: Schema | undefined
 }
 
-export interface ManagedRequest {
+export interface FieldManagerRequest {
   /** The name of the field manager; empty counts as `unknown`. */
   readonly manager: string
   /** The version of the request; live and new object are in it. */
@@ -40,7 +40,7 @@ export interface ManagedRequest {
   readonly convert?: ((object: JsonObject, apiVersion: string) => ConvertedObject | undefined) | undefined
 }
 
-export function engineOf({ convert, filter, keepsEmpty = false }: ManagedRequest): Engine {
+export function updaterOptionsOf({ convert, filter, keepsEmpty = false }: FieldManagerRequest): UpdaterOptions {
   return {
     filter,
     keepsEmpty,
@@ -51,17 +51,17 @@ export function engineOf({ convert, filter, keepsEmpty = false }: ManagedRequest
   }
 }
 
-export function typedObject(object: JsonObject, { apiVersion, schema }: ManagedRequest): TypedObject {
+export function typedObject(object: JsonObject, { apiVersion, schema }: FieldManagerRequest): TypedObject {
   return { object, apiVersion, type: fieldTypeOf(schema) }
 }
 
-export function managerOf(request: ManagedRequest, operation: 'Apply' | 'Update'): string {
+export function managerOf(request: FieldManagerRequest, operation: 'Apply' | 'Update'): string {
   return knownIdentity(authorOf(request, operation))
 }
 
 /** Who writes, as entries say it. */
 export function authorOf(
-  { manager, apiVersion, subresource }: ManagedRequest,
+  { manager, apiVersion, subresource }: FieldManagerRequest,
   operation: 'Apply' | 'Update',
 ): ManagedFieldsEntry {
   const name = manager === '' ? 'unknown' : manager
@@ -70,7 +70,7 @@ export function authorOf(
     : { manager: name, operation, apiVersion, subresource }
 }
 
-export function timeOf({ nowMs }: ManagedRequest): string {
+export function timeOf({ nowMs }: FieldManagerRequest): string {
   return formatTime(nowMs)
 }
 

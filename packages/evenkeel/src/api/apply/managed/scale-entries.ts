@@ -6,29 +6,29 @@
  */
 import type { ManagedFieldsEntry } from '../../object.ts'
 import { fieldElement } from '../paths/element.ts'
-import type { Path } from '../paths/element.ts'
+import type { ElementPath } from '../paths/element.ts'
 import { FieldSet } from '../paths/field-set.ts'
 import type { Managers, VersionedSet } from '../merge/managers.ts'
-import { decodeManaged, encodeManaged } from './entries.ts'
+import { decodeManagedFields, encodeManagedFields } from './entries.ts'
 
 /** Where each version of the kind has its count, `['spec', 'replicas']`; null for a version without `scale`. */
 export type ReplicasPaths = ReadonlyMap<string, readonly string[] | null>
 
 const scaleVersion = 'autoscaling/v1'
-const scalePath: Path = ['f:spec', 'f:replicas']
+const scalePath: ElementPath = ['f:spec', 'f:replicas']
 
 /** Managed fields for the Scale of an object: those of its entries that own the count. */
 export function toScaleEntries(
   entries: readonly ManagedFieldsEntry[] | undefined,
   paths: ReplicasPaths,
 ): readonly ManagedFieldsEntry[] | undefined {
-  const { managers, times } = decodeManaged(entries)
+  const { managers, times } = decodeManagedFields(entries)
   const scale = new Map<string, VersionedSet>()
   for (const [identity, { set, apiVersion, applied }] of managers) {
     const path = pathAt(apiVersion, paths)
     if (path && set.has(path)) scale.set(identity, { set: FieldSet.of(scalePath), apiVersion: scaleVersion, applied })
   }
-  return encodeManaged({ managers: scale, times, source: undefined })
+  return encodeManagedFields({ managers: scale, times, source: undefined })
 }
 
 export interface ScaleResult {
@@ -45,8 +45,8 @@ export function fromScaleEntries(
   { parent, scale, apiVersion }: ScaleResult,
   paths: ReplicasPaths,
 ): readonly ManagedFieldsEntry[] | undefined {
-  const before = decodeManaged(parent)
-  const after = decodeManaged(scale)
+  const before = decodeManagedFields(parent)
+  const after = decodeManagedFields(scale)
   const managers = keepParents(before.managers, after.managers, paths)
   const path = pathAt(apiVersion, paths)
   for (const [identity, { set, applied }] of after.managers) {
@@ -54,7 +54,7 @@ export function fromScaleEntries(
     managers.set(identity, { set: FieldSet.of(path), apiVersion, applied })
   }
   // Times are those of the object: as upstream has it, a manager that came in through the Scale has none.
-  return encodeManaged({ managers, times: before.times, source: before.source })
+  return encodeManagedFields({ managers, times: before.times, source: before.source })
 }
 
 /** Who owned the count and is not in the Scale any more has lost it; everybody else is left alone. */
@@ -75,6 +75,6 @@ function ownsReplicas(versioned: VersionedSet | undefined, paths: ReplicasPaths)
   return !!path && versioned.set.has(path)
 }
 
-function pathAt(apiVersion: string, paths: ReplicasPaths): Path | null | undefined {
+function pathAt(apiVersion: string, paths: ReplicasPaths): ElementPath | null | undefined {
   return paths.get(apiVersion)?.map(fieldElement) ?? (paths.has(apiVersion) ? null : undefined)
 }

@@ -13,21 +13,30 @@ import type { ManagedFieldsEntry } from '../../object.ts'
 import { updateManagers } from '../merge/update.ts'
 import type { TypedObject } from '../merge/managers.ts'
 import { createdFields } from '../repeat/created-fields.ts'
-import { keepUpdate, repeatUpdate } from '../repeat/known-updates.ts'
-import type { UpdateFacts } from '../repeat/known-updates.ts'
+import { cacheUpdate, reuseUpdate } from '../repeat/known-updates.ts'
+import type { UpdateInput } from '../repeat/known-updates.ts'
 import { compareUnmanaged } from '../typed/compare.ts'
 import { fieldTypeOf } from '../typed/field-type.ts'
 import { TypedError } from '../typed/mistakes.ts'
 import { capManagers, updatersMax } from './cap-managers.ts'
-import { decodeManaged, encodeManaged, entryOf, nobody } from './entries.ts'
-import type { Managed } from './entries.ts'
+import { decodeManagedFields, encodeManagedFields, entryOf, noManagers } from './entries.ts'
+import type { ManagedState } from './entries.ts'
 import { readEntry } from '../repeat/known-entries.ts'
 import type { ReadEntry } from '../repeat/known-entries.ts'
-import { authorOf, engineOf, entriesOf, managerOf, metadataOf, timeOf, typedObject, withEntries } from './request.ts'
-import type { ManagedRequest } from './request.ts'
+import {
+  authorOf,
+  updaterOptionsOf,
+  entriesOf,
+  managerOf,
+  metadataOf,
+  timeOf,
+  typedObject,
+  withEntries,
+} from './request.ts'
+import type { FieldManagerRequest } from './request.ts'
 import { stripSystemFields, withoutSystemFields } from './system-fields.ts'
 
-export interface UpdateRequest extends ManagedRequest {
+export interface UpdateRequest extends FieldManagerRequest {
   /** Absent when the object is being created. */
   readonly live: JsonObject | undefined
   /** What is about to be stored. Its managed fields count if they are well-formed: a client may edit them. */
@@ -36,17 +45,17 @@ export interface UpdateRequest extends ManagedRequest {
 
 /** What is about to be stored, with the managed fields it should have. */
 export function trackUpdate(request: UpdateRequest): JsonObject {
-  return withEntries(request.next, managedAfter(request))
+  return withEntries(request.next, managedFieldsAfterUpdate(request))
 }
 
 /** The managed fields an object about to be stored should have; undefined for none, the live list when it stays. */
-export function managedAfter(request: UpdateRequest): readonly ManagedFieldsEntry[] | undefined {
+export function managedFieldsAfterUpdate(request: UpdateRequest): readonly ManagedFieldsEntry[] | undefined {
   const { live, next } = request
   try {
     if (live === undefined && isReset(entriesOf(next) ?? [])) return managedOfNew(request)
-    const facts = factsOf(request)
+    const facts = updateInputOf(request)
     return (
-      (facts && repeatUpdate(facts, { author: authorOf(request, 'Update'), time: timeOf(request) })) ||
+      (facts && reuseUpdate(facts, { author: authorOf(request, 'Update'), time: timeOf(request) })) ||
       managedOfChanged(request, facts)
     )
   } catch (error) {
@@ -72,22 +81,22 @@ function managedOfNew(request: UpdateRequest): readonly ManagedFieldsEntry[] | u
 
 function managedOfChanged(
   request: UpdateRequest,
-  facts: UpdateFacts | undefined,
+  facts: UpdateInput | undefined,
 ): readonly ManagedFieldsEntry[] | undefined {
   const { live, next } = request
-  const managed = facts ? decodeManaged(facts.entries) : startingPoint(request)
+  const managed = facts ? decodeManagedFields(facts.entries) : startingPoint(request)
   const isCreate = !getOwn(metadataOf(live), 'uid')
   // An object that is not tracked stays so until somebody applies.
   if (managed.managers.size === 0 && !isCreate) return undefined
   const change = { before: withoutEntries(live ?? {}, request), after: withoutEntries(next, request) }
-  const after = noteUpdate(change, managed, request)
+  const after = recordUpdate(change, managed, request)
   if (facts && after.managers.size <= updatersMax)
-    keepUpdate(facts, after.managers, { noted: after.times !== managed.times })
-  return encodeManaged(capManagers(after))
+    cacheUpdate(facts, after.managers, { noted: after.times !== managed.times })
+  return encodeManagedFields(capManagers(after))
 }
 
 /** What decides about an update, if nothing but this does: the client says nothing of managers, and all are of one version. */
-function factsOf(request: UpdateRequest): UpdateFacts | undefined {
+function updateInputOf(request: UpdateRequest): UpdateInput | undefined {
   const { live = {}, next, apiVersion, filter, schema } = request
   const entries = entriesOf(live)
   const before = entries && readSimple(entries, apiVersion)
@@ -149,12 +158,15 @@ function hasRepeats(read: readonly ReadEntry[]): boolean {
 }
 
 /** The managers after a write, with the writer's time if it came to own anything. */
-export function noteUpdate(
+export function recordUpdate(
   { before, after }: { before: TypedObject; after: TypedObject },
-  managed: Managed,
-  request: ManagedRequest,
-): Managed {
-  const changed = updateManagers({ before, after, managers: managed.managers, manager: writer }, engineOf(request))
+  managed: ManagedState,
+  request: FieldManagerRequest,
+): ManagedState {
+  const changed = updateManagers(
+    { before, after, managers: managed.managers, manager: writer },
+    updaterOptionsOf(request),
+  )
   const managers = new Map(stripSystemFields(changed, writer))
   const written = managers.get(writer)
   if (!written) return { ...managed, managers }
@@ -168,14 +180,14 @@ export function noteUpdate(
 /** Stands for the writer while the write is looked at, so that what it owned before can be told from what it changed now. */
 const writer = 'current-operation'
 
-function startingPoint({ live, next, subresource }: UpdateRequest): Managed {
+function startingPoint({ live, next, subresource }: UpdateRequest): ManagedState {
   const ours = entriesOf(live)
   const theirs = entriesOf(next)
   if ((subresource !== undefined && subresource !== '') || theirs === undefined) return decodeOrForget(ours)
-  if (isReset(theirs)) return nobody
+  if (isReset(theirs)) return noManagers
   if (ours && deepEqual(ours, theirs)) return decodeOrForget(ours)
   try {
-    const managed = decodeManaged(theirs)
+    const managed = decodeManagedFields(theirs)
     if (managed.managers.size > 0) return managed
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -188,15 +200,15 @@ function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 0 || (entries.length === 1 && deepEqual(entries[0], {}))
 }
 
-function decodeOrForget(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
+function decodeOrForget(entries: readonly ManagedFieldsEntry[] | undefined): ManagedState {
   try {
-    return decodeManaged(entries)
+    return decodeManagedFields(entries)
   } catch (error) {
-    if (error instanceof RangeError) return nobody
+    if (error instanceof RangeError) return noManagers
     throw error
   }
 }
 
-function withoutEntries(object: JsonObject, request: ManagedRequest): TypedObject {
+function withoutEntries(object: JsonObject, request: FieldManagerRequest): TypedObject {
   return typedObject(withEntries(object, undefined), request)
 }

@@ -8,12 +8,12 @@ import { fillEmptied } from '../typed/emptied.ts'
 import { merge } from '../typed/merge.ts'
 import { toFieldSet } from '../typed/to-field-set.ts'
 import { reconcileManagers } from './managers.ts'
-import type { Engine, Managers, TypedObject } from './managers.ts'
+import type { UpdaterOptions, Managers, TypedObject } from './managers.ts'
 import { prune } from './prune.ts'
-import { settle } from './settle.ts'
+import { resolveConflicts } from './settle.ts'
 import type { Conflicts } from './settle.ts'
 
-export interface Application {
+export interface ApplyInput {
   readonly live: TypedObject
   /** In the version of the live object. */
   readonly config: JsonObject
@@ -23,12 +23,15 @@ export interface Application {
   readonly force: boolean
 }
 
-export type Applied =
+export type ApplyResult =
   | { readonly ok: true; readonly object: TypedObject; readonly managers: Managers; readonly changed: boolean }
   | { readonly ok: false; readonly conflicts: Conflicts }
 
 /** @throws {TypedError} when the live object or the configuration does not fit its type. */
-export function applyConfig({ live, config, managers, manager, force }: Application, engine: Engine): Applied {
+export function applyConfig(
+  { live, config, managers, manager, force }: ApplyInput,
+  engine: UpdaterOptions,
+): ApplyResult {
   const reconciled = reconcileManagers(live, managers, engine)
   const merged: TypedObject = { ...live, object: merge(live.object, config, live.type) as JsonObject }
   const mentioned = toFieldSet(config, live.type)
@@ -36,7 +39,7 @@ export function applyConfig({ live, config, managers, manager, force }: Applicat
   const owners = new Map(reconciled).set(manager, { set, apiVersion: live.apiVersion, applied: true })
   const rest = prune({ merged, managers: owners, last: reconciled.get(manager), now: set }, engine)
   const pruned = engine.keepsEmpty ? withEmptied(rest, merged, config) : rest
-  const settled = settle({ before: live, after: pruned, managers: owners, manager }, engine)
+  const settled = resolveConflicts({ before: live, after: pruned, managers: owners, manager }, engine)
   if (!force && settled.conflicts.size > 0) return { ok: false, conflicts: settled.conflicts }
   return { ok: true, object: pruned, managers: settled.managers, changed: !deepEqual(live.object, pruned.object) }
 }

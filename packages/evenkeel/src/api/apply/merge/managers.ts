@@ -30,7 +30,7 @@ export interface TypedObject {
 /** Leaves out fields that a request cannot own, such as `status` where only `/status` writes it. */
 export type FieldFilter = (set: FieldSet) => FieldSet
 
-export interface Engine {
+export interface UpdaterOptions {
   /** The object in another version; undefined when that version is no longer served. */
   readonly convert: (object: TypedObject, apiVersion: string) => TypedObject | undefined
   readonly filter: FieldFilter | undefined
@@ -38,12 +38,16 @@ export interface Engine {
   readonly keepsEmpty: boolean
 }
 
-export function convertTo(object: TypedObject, apiVersion: string, { convert }: Engine): TypedObject | undefined {
+export function convertTo(
+  object: TypedObject,
+  apiVersion: string,
+  { convert }: UpdaterOptions,
+): TypedObject | undefined {
   return object.apiVersion === apiVersion ? object : convert(object, apiVersion)
 }
 
 /** Managers as they would have written under the schema of today; those of obsolete versions are gone. */
-export function reconcileManagers(live: TypedObject, managers: Managers, engine: Engine): Managers {
+export function reconcileManagers(live: TypedObject, managers: Managers, engine: UpdaterOptions): Managers {
   const result = new Map<string, VersionedSet>()
   for (const [manager, versioned] of managers) {
     const type = convertTo(live, versioned.apiVersion, engine)?.type

@@ -11,9 +11,9 @@ import { removeFields } from '../typed/remove.ts'
 import { withNamedFields } from '../typed/schema-change.ts'
 import { toFieldSet } from '../typed/to-field-set.ts'
 import { convertTo } from './managers.ts'
-import type { Engine, Managers, TypedObject, VersionedSet } from './managers.ts'
+import type { UpdaterOptions, Managers, TypedObject, VersionedSet } from './managers.ts'
 
-interface Pruning {
+interface PruneInput {
   /** The live object with the configuration laid over it. */
   readonly merged: TypedObject
   /** With what the applying manager says now. */
@@ -25,7 +25,7 @@ interface Pruning {
 }
 
 /** The object in the version it came in. */
-export function prune({ merged, managers, last, now }: Pruning, engine: Engine): TypedObject {
+export function prune({ merged, managers, last, now }: PruneInput, engine: UpdaterOptions): TypedObject {
   if (!last || last.set.isEmpty) return merged
   // Everything it said last time it says again: whatever would go would come back.
   if (last.apiVersion === merged.apiVersion && last.set.difference(now).isEmpty) return merged
@@ -42,19 +42,19 @@ export function prune({ merged, managers, last, now }: Pruning, engine: Engine):
   return result
 }
 
-interface Halves {
+interface PruneState {
   /** Before pruning. */
   readonly whole: TypedObject
   /** What is left so far. */
   readonly bare: TypedObject
-  readonly mentions: Mentions
+  readonly mentions: MentionedFields
 }
 
 /** Every field an object mentions, structs included. */
-type Mentions = (typed: TypedObject) => FieldSet
+type MentionedFields = (typed: TypedObject) => FieldSet
 
 /** The whole object is looked at several times, and not a small thing to look at. */
-function rememberMentions(): Mentions {
+function rememberMentions(): MentionedFields {
   const known = new Map<JsonObject, FieldSet>()
   return ({ object, type }) => {
     let set = known.get(object)
@@ -63,7 +63,7 @@ function rememberMentions(): Mentions {
   }
 }
 
-function addBackOwned(halves: Halves, managers: Managers, engine: Engine): TypedObject {
+function addBackOwned(halves: PruneState, managers: Managers, engine: UpdaterOptions): TypedObject {
   const owned = new Map<string, FieldSet>()
   for (const { set, apiVersion } of managers.values()) owned.set(apiVersion, owned.get(apiVersion)?.union(set) ?? set)
   // Their own version first: a conversion may need fields that were just taken away.
@@ -74,7 +74,11 @@ function addBackOwned(halves: Halves, managers: Managers, engine: Engine): Typed
   return now.bare
 }
 
-function addBackAt(halves: Halves, { version, set }: { version: string; set: FieldSet }, engine: Engine): Halves {
+function addBackAt(
+  halves: PruneState,
+  { version, set }: { version: string; set: FieldSet },
+  engine: UpdaterOptions,
+): PruneState {
   const { mentions } = halves
   const whole = convertTo(halves.whole, version, engine)
   if (!whole) return halves
@@ -85,7 +89,11 @@ function addBackAt(halves: Halves, { version, set }: { version: string; set: Fie
 }
 
 /** What the manager did not own last time is not its to remove. */
-function addBackDangling({ whole, bare, mentions }: Halves, last: VersionedSet, engine: Engine): TypedObject {
+function addBackDangling(
+  { whole, bare, mentions }: PruneState,
+  last: VersionedSet,
+  engine: UpdaterOptions,
+): TypedObject {
   const left = convertTo(bare, last.apiVersion, engine)
   if (!left) return whole
   return without(whole, mentions(whole).difference(mentions(left)).intersection(withNamedFields(last.set, whole.type)))

@@ -8,12 +8,12 @@ import type { FieldSet } from '../paths/field-set.ts'
 import { compareComplete } from '../typed/compare.ts'
 import type { Comparison } from '../typed/compare.ts'
 import { convertTo, filterComparison } from './managers.ts'
-import type { Engine, Managers, TypedObject, VersionedSet } from './managers.ts'
+import type { UpdaterOptions, Managers, TypedObject, VersionedSet } from './managers.ts'
 
 /** The fields of each manager that stand in the way. */
 export type Conflicts = ReadonlyMap<string, FieldSet>
 
-export interface Change {
+export interface ManagedChange {
   readonly before: TypedObject
   readonly after: TypedObject
   readonly managers: Managers
@@ -21,7 +21,7 @@ export interface Change {
   readonly manager: string
 }
 
-interface Settled {
+interface ConflictResolution {
   readonly managers: Map<string, VersionedSet>
   /** What changed, in the version of the request, without what the request cannot own. */
   readonly comparison: Comparison
@@ -29,9 +29,12 @@ interface Settled {
 }
 
 /** Managers that are left with nothing are gone. */
-export function settle({ before, after, managers, manager }: Change, engine: Engine): Settled {
+export function resolveConflicts(
+  { before, after, managers, manager }: ManagedChange,
+  engine: UpdaterOptions,
+): ConflictResolution {
   const comparison = filterComparison(compareComplete(before.object, after.object, before.type), engine.filter)
-  const losses = new Map<string, Losses | undefined>([[before.apiVersion, lossesOf(comparison)]])
+  const losses = new Map<string, LostFields | undefined>([[before.apiVersion, lostFieldsOf(comparison)]])
   const settled = new Map<string, VersionedSet>()
   const conflicts = new Map<string, FieldSet>()
   for (const [other, versioned] of managers) {
@@ -40,7 +43,7 @@ export function settle({ before, after, managers, manager }: Change, engine: Eng
       continue
     }
     const { apiVersion, set } = versioned
-    if (!losses.has(apiVersion)) losses.set(apiVersion, lossesAt(apiVersion, { before, after }, engine))
+    if (!losses.has(apiVersion)) losses.set(apiVersion, lostFieldsAt(apiVersion, { before, after }, engine))
     const lost = losses.get(apiVersion)
     if (!lost) continue
     const conflict = set.intersection(lost.changed)
@@ -52,21 +55,21 @@ export function settle({ before, after, managers, manager }: Change, engine: Eng
 }
 
 /** What managers of one version lose. */
-interface Losses {
+interface LostFields {
   readonly changed: FieldSet
   readonly removed: FieldSet
 }
 
-function lossesOf({ added, modified, removed }: Comparison): Losses {
+function lostFieldsOf({ added, modified, removed }: Comparison): LostFields {
   return { changed: modified.union(added), removed }
 }
 
-function lossesAt(
+function lostFieldsAt(
   apiVersion: string,
-  { before, after }: Pick<Change, 'before' | 'after'>,
-  engine: Engine,
-): Losses | undefined {
+  { before, after }: Pick<ManagedChange, 'before' | 'after'>,
+  engine: UpdaterOptions,
+): LostFields | undefined {
   const old = convertTo(before, apiVersion, engine)
   const now = old && convertTo(after, apiVersion, engine)
-  return now && lossesOf(filterComparison(compareComplete(old.object, now.object, old.type), engine.filter))
+  return now && lostFieldsOf(filterComparison(compareComplete(old.object, now.object, old.type), engine.filter))
 }

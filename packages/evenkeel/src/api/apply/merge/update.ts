@@ -3,18 +3,18 @@
  */
 import { noFields } from '../paths/field-set.ts'
 import { reconcileManagers } from './managers.ts'
-import type { Engine, Managers } from './managers.ts'
-import { settle } from './settle.ts'
-import type { Change } from './settle.ts'
+import type { UpdaterOptions, Managers } from './managers.ts'
+import { resolveConflicts } from './settle.ts'
+import type { ManagedChange } from './settle.ts'
 
 /**
  * The managers after a write.
  *
  * @throws {TypedError} when an object does not fit its type.
  */
-export function updateManagers(change: Change, engine: Engine): Managers {
+export function updateManagers(change: ManagedChange, engine: UpdaterOptions): Managers {
   const reconciled = reconcileManagers(change.before, change.managers, engine)
-  const { managers, comparison } = settle({ ...change, managers: reconciled }, engine)
+  const { managers, comparison } = resolveConflicts({ ...change, managers: reconciled }, engine)
   const owned = (managers.get(change.manager)?.set ?? noFields)
     .difference(comparison.removed)
     .union(comparison.modified)

@@ -59,7 +59,7 @@ const definitions: Definitions = (name) => nodes.get(name)
 
 const known = new WeakMap<SchemaNode, Schema>()
 
-export function customSchema(root: SchemaNode): Schema {
+export function fieldManagementSchema(root: SchemaNode): Schema {
   let schema = known.get(root)
   if (!schema)
     known.set(

@@ -13,19 +13,19 @@ import { fieldElement, isKeyElement, keyElement, keyFields, valueElement } from 
 import type { PathElement } from '../paths/element.ts'
 import { noFields } from '../paths/field-set.ts'
 import type { FieldNode, FieldSet } from '../paths/field-set.ts'
-import { decodeManaged } from '../managed/entries.ts'
-import type { Managed } from '../managed/entries.ts'
+import { decodeManagedFields } from '../managed/entries.ts'
+import type { ManagedState } from '../managed/entries.ts'
 import { identityOf } from '../repeat/known-entries.ts'
 import { hasLastApplied, lastAppliedManager } from '../managed/last-applied.ts'
 import { entriesOf, metadataOf } from '../managed/request.ts'
 import { isSystemField } from '../managed/system-fields.ts'
 
-interface Owner {
+interface ManagerIdentity {
   readonly manager: string
   readonly subresource: string
 }
 
-export function ownsExactly(live: JsonObject, wanted: JsonObject, { manager, subresource }: Owner): boolean {
+export function ownsExactly(live: JsonObject, wanted: JsonObject, { manager, subresource }: ManagerIdentity): boolean {
   // An annotation follows what this manager applies.
   if (manager === lastAppliedManager && hasLastApplied(live)) return false
   const managed = readManaged(live)
@@ -35,9 +35,9 @@ export function ownsExactly(live: JsonObject, wanted: JsonObject, { manager, sub
 }
 
 /** Undefined when there are managers of other versions: they may be gone, and nobody here knows. */
-function readManaged(live: JsonObject): Managed | undefined {
+function readManaged(live: JsonObject): ManagedState | undefined {
   try {
-    const managed = decodeManaged(entriesOf(live))
+    const managed = decodeManagedFields(entriesOf(live))
     return [...managed.managers.values()].every(({ apiVersion }) => apiVersion === live['apiVersion'])
       ? managed
       : undefined
@@ -78,7 +78,7 @@ function sameMap(wanted: JsonObject, live: JsonObject, owned: FieldSet): boolean
 /** The same items, each as it is, in an order that merging would keep. */
 function sameList(wanted: JsonArray, live: JsonArray, owned: FieldSet): boolean {
   const names = keyNames(owned)
-  const places = placesOf(live, names)
+  const places = positionsOf(live, names)
   const taken = new Set<PathElement>()
   let last = -1
   for (const item of wanted) {
@@ -100,7 +100,7 @@ function keyNames(owned: FieldSet): readonly string[] | undefined {
 }
 
 /** Where each item stands; -1 for those that are there more than once. */
-function placesOf(live: JsonArray, names: readonly string[] | undefined): Map<PathElement, number> {
+function positionsOf(live: JsonArray, names: readonly string[] | undefined): Map<PathElement, number> {
   const places = new Map<PathElement, number>()
   for (const [index, item] of live.entries()) {
     const element = elementOf(item, names)

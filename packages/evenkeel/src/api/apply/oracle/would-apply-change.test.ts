@@ -3,8 +3,8 @@ import { describe, test } from 'vitest'
 import type { JsonObject } from '../../json.ts'
 import type { SchemaNode } from '../../schema/schema.ts'
 import { applyConfiguration } from '../managed/apply-configuration.ts'
-import { managedAfter } from '../managed/track-update.ts'
-import { customSchema } from './custom-schema.ts'
+import { managedFieldsAfterUpdate } from '../managed/track-update.ts'
+import { fieldManagementSchema } from './custom-schema.ts'
 import { wouldApplyChange } from './would-apply-change.ts'
 
 const text: SchemaNode = { type: 'string' }
@@ -43,7 +43,7 @@ const config = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({
   metadata: { name: 't', ...metadata },
   spec,
 })
-const request = { apiVersion: 'example.io/v1', kind: 'Thing', schema: customSchema(schema), nowMs: 0 }
+const request = { apiVersion: 'example.io/v1', kind: 'Thing', schema: fieldManagementSchema(schema), nowMs: 0 }
 
 /** What a server would hold after an apply; defaults are filled in by hand. */
 function liveOf(
@@ -157,7 +157,7 @@ describe('wouldApplyChange', () => {
       ...next,
       metadata: {
         ...(live['metadata'] as JsonObject),
-        managedFields: managedAfter({ ...request, manager: 'x', live, next }) as never,
+        managedFields: managedFieldsAfterUpdate({ ...request, manager: 'x', live, next }) as never,
       },
     }
     assert.deepEqual(both(taken, wanted()), [true, true])

@@ -11,17 +11,17 @@ import { ApiError } from '../../error/api-error.ts'
 import { deepEqual, getOwn, isJsonObject } from '../../json.ts'
 import type { JsonObject, JsonObjectDraft, JsonValue } from '../../json.ts'
 import { defaultCustomObject } from '../../custom/default.ts'
-import { shapeCustomObject } from '../../custom/shape.ts'
+import { pruneCustomObject } from '../../custom/shape.ts'
 import type { SchemaNode } from '../../schema/schema.ts'
 import { applyConfiguration } from '../managed/apply-configuration.ts'
 import { excludeFields } from '../managed/filters.ts'
 import { entriesOf, metadataOf, withEntries } from '../managed/request.ts'
 import { sameManagers } from '../managed/timestamps.ts'
-import { customSchema } from './custom-schema.ts'
+import { fieldManagementSchema } from './custom-schema.ts'
 import { ownsExactly } from './owns-exactly.ts'
 import { restoreNulls } from './restore-nulls.ts'
 
-export interface ApplyOracleOptions {
+export interface WouldApplyChangeOptions {
   /** The field manager that would apply. */
   readonly manager: string
   /**
@@ -48,7 +48,7 @@ export interface ApplyOracleOptions {
 export function wouldApplyChange(
   live: JsonObject,
   wanted: JsonObject,
-  { manager, schema, hasStatus = true, subresource = '' }: ApplyOracleOptions,
+  { manager, schema, hasStatus = true, subresource = '' }: WouldApplyChangeOptions,
 ): boolean {
   const entries = entriesOf(live)
   // What was there before the first apply gets a manager then.
@@ -68,12 +68,12 @@ function isSameObject(live: JsonObject, wanted: JsonObject): boolean {
   )
 }
 
-type Known = Required<ApplyOracleOptions>
+type KnownOptions = Required<WouldApplyChangeOptions>
 
-function staysSame(live: JsonObject, wanted: JsonObject, { schema, ...options }: Known): boolean {
-  const applied = applyHere(live, wanted, { schema, ...options })
+function staysSame(live: JsonObject, wanted: JsonObject, { schema, ...options }: KnownOptions): boolean {
+  const applied = applyLocally(live, wanted, { schema, ...options })
   if (applied === live) return true
-  const shaped = applied && shapeCustomObject(copyOf(applied), schema)
+  const shaped = applied && pruneCustomObject(copyOf(applied), schema)
   if (!shaped || shaped.mistake !== undefined) return false
   const { metadata: _, ...rest } = applied
   restoreNulls(shaped.object, rest)
@@ -82,10 +82,10 @@ function staysSame(live: JsonObject, wanted: JsonObject, { schema, ...options }:
 }
 
 /** Undefined when the apply would be refused. */
-function applyHere(
+function applyLocally(
   live: JsonObject,
   wanted: JsonObject,
-  { manager, schema, hasStatus, subresource }: Known,
+  { manager, schema, hasStatus, subresource }: KnownOptions,
 ): JsonObject | undefined {
   const filter = subresource === 'status' ? excludeFields(['metadata'], ['spec']) : excludeFields(['status'])
   try {
@@ -95,7 +95,7 @@ function applyHere(
       config: wanted,
       force: true,
       nowMs: 0,
-      schema: customSchema(schema),
+      schema: fieldManagementSchema(schema),
       keepsEmpty: true,
       apiVersion: String(live['apiVersion']),
       kind: String(live['kind']),
@@ -112,7 +112,7 @@ function applyHere(
 function keepPart(
   next: JsonObject,
   live: JsonObject,
-  { hasStatus, subresource }: Pick<Known, 'hasStatus' | 'subresource'>,
+  { hasStatus, subresource }: Pick<KnownOptions, 'hasStatus' | 'subresource'>,
 ): JsonObject {
   if (subresource === 'status') return withEntries(withField(live, 'status', getOwn(next, 'status')), entriesOf(next))
   return hasStatus ? withField(next, 'status', getOwn(live, 'status')) : next

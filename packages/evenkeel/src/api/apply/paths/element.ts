@@ -14,7 +14,7 @@ import { quote } from '../../text.ts'
 import { compareBytes, compareValues, encodeValue, plainString } from './values.ts'
 
 export type PathElement = string
-export type Path = readonly PathElement[]
+export type ElementPath = readonly PathElement[]
 
 export function fieldElement(name: string): PathElement {
   return `f:${name}`
@@ -109,7 +109,7 @@ export function formatElement(element: PathElement): string {
   }
 }
 
-export function formatPath(path: Path): string {
+export function formatPath(path: ElementPath): string {
   return path.map(formatElement).join('')
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, test } from 'vitest'
-import type { Path } from './element.ts'
+import type { ElementPath } from './element.ts'
 import { FieldSet, noFields } from './field-set.ts'
 import { decodeFields, encodeFields } from './fields-v1.ts'
 
@@ -10,16 +10,16 @@ const path = fc.array(element, { minLength: 1, maxLength: 4 })
 const paths = fc.array(path, { maxLength: 12 })
 
 /** The model: members as a set of texts. */
-const texts = (list: readonly Path[]): Set<string> => new Set(list.map((steps) => steps.join(' ')))
+const texts = (list: readonly ElementPath[]): Set<string> => new Set(list.map((steps) => steps.join(' ')))
 const members = (set: FieldSet): Set<string> => texts([...set.paths()])
 
 describe('FieldSet agrees with a set of paths', () => {
-  const law = (name: string, check: (a: Path[], b: Path[]) => void): void => {
+  const law = (name: string, check: (a: ElementPath[], b: ElementPath[]) => void): void => {
     test(name, () => {
       fc.assert(fc.property(paths, paths, check), { numRuns: 300 })
     })
   }
-  const both = (a: Path[], b: Path[]): [FieldSet, FieldSet] => [FieldSet.of(...a), FieldSet.of(...b)]
+  const both = (a: ElementPath[], b: ElementPath[]): [FieldSet, FieldSet] => [FieldSet.of(...a), FieldSet.of(...b)]
 
   law('in members, size and has', (a, b) => {
     const set = FieldSet.of(...a)
@@ -41,12 +41,12 @@ describe('FieldSet agrees with a set of paths', () => {
   })
   law('in recursive difference', (a, b) => {
     const [x, y] = both(a, b)
-    const covered = (steps: Path): boolean =>
+    const covered = (steps: ElementPath): boolean =>
       steps.some((_, index) => texts(b).has(steps.slice(0, index + 1).join(' ')))
     assert.deepEqual(members(x.recursiveDifference(y)), texts(a.filter((steps) => !covered(steps))))
   })
   law('in leaves', (a) => {
-    const isLeaf = (steps: Path): boolean =>
+    const isLeaf = (steps: ElementPath): boolean =>
       !a.some((other) => other.length > steps.length && steps.every((step, index) => other[index] === step))
     assert.deepEqual(members(FieldSet.of(...a).leaves()), texts(a.filter(isLeaf)))
   })

@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '../../json.ts'
 import { compareElements } from './element.ts'
-import type { Path, PathElement } from './element.ts'
+import type { ElementPath, PathElement } from './element.ts'
 
 export interface FieldNode {
   readonly member: boolean
@@ -22,7 +22,7 @@ export class FieldSet {
   /** How the set is written, below a member and elsewhere; kept here by whoever writes it, as sets share subtrees. */
   written: { readonly plain?: JsonObject; readonly member?: JsonObject } | undefined = undefined
 
-  static of(...paths: readonly Path[]): FieldSet {
+  static of(...paths: readonly ElementPath[]): FieldSet {
     const set = new FieldSet()
     for (const path of paths) set.insert(path)
     return set
@@ -69,14 +69,14 @@ export class FieldSet {
   }
 
   /** Every member, in order: those of a level come before what lies deeper. */
-  *paths(prefix: Path = []): Generator<Path> {
+  *paths(prefix: ElementPath = []): Generator<ElementPath> {
     const elements = this.elements()
     for (const element of elements) if (this.#nodes.get(element)?.member === true) yield [...prefix, element]
     for (const element of elements) yield* this.#nodes.get(element)?.children?.paths([...prefix, element]) ?? []
   }
 
   /** Adds a path while the set is being made. The empty path is nobody's: the object as a whole has no owner. */
-  insert(path: Path): void {
+  insert(path: ElementPath): void {
     if (path.length === 0) return
     let set: FieldSet = this
     for (let index = 0; index < path.length - 1; index++) set = set.#descend(path[index] as PathElement)
@@ -85,7 +85,7 @@ export class FieldSet {
     if (node?.member !== true) set.#nodes.set(last, node?.children ? { member: true, children: node.children } : leaf)
   }
 
-  has(path: Path): boolean {
+  has(path: ElementPath): boolean {
     let set: FieldSet | undefined = this
     for (let index = 0; index < path.length - 1; index++) set = set?.node(path[index] as PathElement)?.children
     return path.length > 0 && set?.node(path.at(-1) as PathElement)?.member === true

@@ -9,17 +9,17 @@ import type { FieldFilter } from '../merge/managers.ts'
 import type { FieldSet } from '../paths/field-set.ts'
 import { compareUnmanaged } from '../typed/compare.ts'
 import type { FieldType } from '../typed/field-type.ts'
-import { hasShape, shapeOf } from './shape.ts'
-import type { Shape } from './shape.ts'
-import { Recent } from './recent.ts'
+import { hasShape, objectShapeOf } from './shape.ts'
+import type { ObjectShape } from './shape.ts'
+import { RecentCache } from './recent.ts'
 
-interface Made {
+interface CreatedShape {
   readonly filter: FieldFilter | undefined
-  readonly shape: Shape
+  readonly shape: ObjectShape
   readonly set: FieldSet
 }
 
-const recent = new Recent<FieldType, Made>(8)
+const recentShapes = new RecentCache<FieldType, CreatedShape>(8)
 
 /**
  * Every field of the object that `strip` and the filter leave.
@@ -31,12 +31,12 @@ export function createdFields(
   type: FieldType,
   { filter, strip }: { filter: FieldFilter | undefined; strip: FieldFilter },
 ): FieldSet {
-  const known = recent.find(type, (made) => made.filter === filter && hasShape(object, made.shape, type))
+  const known = recentShapes.find(type, (made) => made.filter === filter && hasShape(object, made.shape, type))
   if (known) return known.set
   const { added, modified } = compareUnmanaged({}, object, type)
   const owned = modified.union(added)
   const set = strip(filter ? filter(owned) : owned)
-  const shape = shapeOf(object, type)
-  if (shape !== undefined) recent.add(type, { filter, shape, set })
+  const shape = objectShapeOf(object, type)
+  if (shape !== undefined) recentShapes.add(type, { filter, shape, set })
   return set
 }

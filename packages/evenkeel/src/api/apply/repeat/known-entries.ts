@@ -30,7 +30,7 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Mana
 
 /** The same for a writer, who comes back. */
 export function knownIdentity(entry: ManagedFieldsEntry): string {
-  return writerOf(entry).identity
+  return knownManagerOf(entry).identity
 }
 
 /**
@@ -41,12 +41,12 @@ export function knownIdentity(entry: ManagedFieldsEntry): string {
 export function readEntry(entry: ManagedFieldsEntry, index: number): ReadEntry {
   requireEntry(entry, index)
   const { apiVersion = '', operation, fieldsV1 } = entry
-  const writer = writerOf(entry)
+  const writer = knownManagerOf(entry)
   const { examples } = writer
   for (let at = 0; at < examples.length; at++) {
-    const example = examples[at] as Example
+    const example = examples[at] as KnownFieldSet
     if (example.versioned.apiVersion !== apiVersion || !sameFields(fieldsV1, example.fields)) continue
-    if (at > 0) [examples[0], examples[at]] = [example, examples[0] as Example]
+    if (at > 0) [examples[0], examples[at]] = [example, examples[0] as KnownFieldSet]
     return example
   }
   const set = fieldsV1 ? decodeFields(fieldsV1) : noFields
@@ -59,38 +59,38 @@ export function readEntry(entry: ManagedFieldsEntry, index: number): ReadEntry {
   return example
 }
 
-interface Example extends ReadEntry {
+interface KnownFieldSet extends ReadEntry {
   readonly fields: JsonObject
 }
 
-interface Writer {
+interface KnownManager {
   readonly entry: ManagedFieldsEntry
   readonly identity: string
   /** The latest first. */
-  readonly examples: Example[]
+  readonly examples: KnownFieldSet[]
 }
 
-const examplesMax = 4
-const writersMax = 256
+const knownFieldSetsMax = 4
+const knownManagersMax = 256
 /** In all examples together: what many strange objects leave behind has an end. */
 const pathsMax = 100_000
-const writers = new Map<string, Writer>()
+const knownManagers = new Map<string, KnownManager>()
 let paths = 0
 
-function remember(example: Example, examples: Example[]): void {
+function remember(example: KnownFieldSet, examples: KnownFieldSet[]): void {
   paths += example.versioned.set.size
   if (paths > pathsMax) {
-    writers.clear()
+    knownManagers.clear()
     paths = 0
   }
   examples.unshift(example)
-  if (examples.length > examplesMax) examples.pop()
+  if (examples.length > knownFieldSetsMax) examples.pop()
 }
 
-function writerOf(entry: ManagedFieldsEntry): Writer {
+function knownManagerOf(entry: ManagedFieldsEntry): KnownManager {
   const { manager, operation, apiVersion, subresource } = entry
   const key = `${operation} ${apiVersion} ${subresource} ${manager}`
-  const known = writers.get(key)
+  const known = knownManagers.get(key)
   // Names may hold blanks: the key finds, the parts decide.
   if (
     known &&
@@ -99,9 +99,9 @@ function writerOf(entry: ManagedFieldsEntry): Writer {
     known.entry.subresource === subresource
   )
     return known
-  const writer: Writer = { entry: { ...entry, fieldsV1: {} }, identity: identityOf(entry), examples: [] }
-  if (writers.size >= writersMax) writers.clear()
-  writers.set(key, writer)
+  const writer: KnownManager = { entry: { ...entry, fieldsV1: {} }, identity: identityOf(entry), examples: [] }
+  if (knownManagers.size >= knownManagersMax) knownManagers.clear()
+  knownManagers.set(key, writer)
   return writer
 }
 

@@ -11,10 +11,10 @@ import type { ReadEntry } from './known-entries.ts'
 import type { FieldFilter, Managers, VersionedSet } from '../merge/managers.ts'
 import type { Comparison } from '../typed/compare.ts'
 import type { FieldType } from '../typed/field-type.ts'
-import { Recent } from './recent.ts'
+import { RecentCache } from './recent.ts'
 
 /** All that decides who owns what afterwards. */
-export interface UpdateFacts {
+export interface UpdateInput {
   readonly type: FieldType
   readonly filter: FieldFilter | undefined
   /** The identity of who writes. */
@@ -26,7 +26,7 @@ export interface UpdateFacts {
   readonly comparison: Comparison
 }
 
-interface KnownUpdate extends Omit<UpdateFacts, 'type' | 'entries'> {
+interface CachedUpdate extends Omit<UpdateInput, 'type' | 'entries'> {
   /** What each manager is left with. */
   readonly left: readonly (VersionedSet | undefined)[]
   /** The writer, if it was nobody before and is somebody now. */
@@ -35,7 +35,7 @@ interface KnownUpdate extends Omit<UpdateFacts, 'type' | 'entries'> {
   readonly noted: boolean
 }
 
-const recent = new Recent<FieldType, KnownUpdate>(12)
+const recentUpdates = new RecentCache<FieldType, CachedUpdate>(12)
 /** What very large objects leave behind would be too much, and they take their time anyway. */
 const pathsMax = 4000
 
@@ -43,12 +43,12 @@ const pathsMax = 4000
  * The entries after an update like one before, in order, and the very list when it stays; undefined when there was no
  * such update. `author` says who writes, as an entry does.
  */
-export function repeatUpdate(
-  facts: UpdateFacts,
+export function reuseUpdate(
+  facts: UpdateInput,
   { author, time }: { author: ManagedFieldsEntry; time: string },
 ): readonly ManagedFieldsEntry[] | undefined {
   const { entries } = facts
-  const known = recent.find(facts.type, (update) => isSame(update, facts))
+  const known = recentUpdates.find(facts.type, (update) => isSame(update, facts))
   if (!known) return undefined
   let changed = known.joined !== undefined
   const after: ManagedFieldsEntry[] = []
@@ -66,8 +66,8 @@ export function repeatUpdate(
 }
 
 /** Keeps what an update came to. Managers are those after it, before any are put together. */
-export function keepUpdate(
-  { type, entries: _, ...facts }: UpdateFacts,
+export function cacheUpdate(
+  { type, entries: _, ...facts }: UpdateInput,
   managers: Managers,
   { noted }: { noted: boolean },
 ): void {
@@ -77,10 +77,10 @@ export function keepUpdate(
     return after?.apiVersion === versioned.apiVersion && after.set.equals(versioned.set) ? versioned : after
   })
   const isNew = facts.before.every(({ identity }) => identity !== facts.writer)
-  recent.add(type, { ...facts, left, joined: isNew ? managers.get(facts.writer) : undefined, noted })
+  recentUpdates.add(type, { ...facts, left, joined: isNew ? managers.get(facts.writer) : undefined, noted })
 }
 
-function isSame(known: KnownUpdate, { filter, writer, before, comparison }: UpdateFacts): boolean {
+function isSame(known: CachedUpdate, { filter, writer, before, comparison }: UpdateInput): boolean {
   if (known.filter !== filter || known.writer !== writer || known.before.length !== before.length) return false
   for (let index = 0; index < before.length; index++)
     if (

@@ -1,7 +1,7 @@
 /**
  * The last few things seen of each key, the latest first: what was seen lately is likely to come again.
  */
-export class Recent<Key extends object, Item> {
+export class RecentCache<Key extends object, Item> {
   readonly #items = new WeakMap<Key, Item[]>()
   readonly #countMax: number
 

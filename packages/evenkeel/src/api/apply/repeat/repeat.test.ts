@@ -5,11 +5,11 @@ import { deepCopy, deepFreeze } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import type { Schema, SchemaNode } from '../../schema/schema.ts'
 import { excludeFields } from '../managed/filters.ts'
-import { managedAfter } from '../managed/track-update.ts'
+import { managedFieldsAfterUpdate } from '../managed/track-update.ts'
 import { fieldTypeOf } from '../typed/field-type.ts'
 import { garden } from '../typed/schemas.fixture.ts'
-import { Recent } from './recent.ts'
-import { hasShape, shapeOf } from './shape.ts'
+import { RecentCache } from './recent.ts'
+import { hasShape, objectShapeOf } from './shape.ts'
 
 /** A struct as Go has them, whose fields are never left out. */
 const struct: SchemaNode = {
@@ -104,10 +104,10 @@ describe('managedAfter', () => {
             live,
             next,
           }
-          const expected = managedAfter({ ...request, schema: freshSchema() })
+          const expected = managedFieldsAfterUpdate({ ...request, schema: freshSchema() })
           for (let turn = 0; turn < 3; turn++)
             assert.deepEqual(
-              managedAfter({ ...request, live: live && (deepCopy(live) as JsonObject), schema }),
+              managedFieldsAfterUpdate({ ...request, live: live && (deepCopy(live) as JsonObject), schema }),
               expected,
             )
           live = object(fields, { uid: 'u', ...(expected && { managedFields: expected as never }) })
@@ -121,7 +121,7 @@ describe('managedAfter', () => {
 describe('hasShape', () => {
   test('an object has its own shape, and one that has it gives the same fields', () => {
     const fieldsOf = (value: JsonObject): unknown =>
-      managedAfter({
+      managedFieldsAfterUpdate({
         manager: 'm',
         apiVersion: 'v',
         nowMs: 0,
@@ -131,7 +131,7 @@ describe('hasShape', () => {
       })?.[0]?.fieldsV1
     fc.assert(
       fc.property(content, content, (one, other) => {
-        const shape = shapeOf(one, type)
+        const shape = objectShapeOf(one, type)
         assert.ok(shape !== undefined && hasShape(one, shape, type))
         if (hasShape(other, shape, type)) assert.deepEqual(fieldsOf(other), fieldsOf(one))
       }),
@@ -141,15 +141,15 @@ describe('hasShape', () => {
 
   test('what is large, or fits no schema, has none worth keeping', () => {
     assert.equal(
-      shapeOf({ notes: Object.fromEntries([...Array(600).keys()].map((n) => [`k${n}`, 'x'])) }, type),
+      objectShapeOf({ notes: Object.fromEntries([...Array(600).keys()].map((n) => [`k${n}`, 'x'])) }, type),
       undefined,
     )
-    assert.equal(shapeOf({ nowhere: 1 }, type), undefined)
+    assert.equal(objectShapeOf({ nowhere: 1 }, type), undefined)
   })
 
   test('__proto__ is a name like any other', () => {
     const odd = JSON.parse('{"notes":{"__proto__":"x"}}') as JsonObject
-    const shape = shapeOf(odd, type) ?? null
+    const shape = objectShapeOf(odd, type) ?? null
     assert.equal(hasShape(odd, shape, type), true)
     assert.equal(hasShape({ notes: {} }, shape, type), false)
   })
@@ -157,7 +157,7 @@ describe('hasShape', () => {
 
 describe('Recent', () => {
   test('finds the latest few, and brings forward what is found', () => {
-    const [recent, key] = [new Recent<object, number>(3), {}]
+    const [recent, key] = [new RecentCache<object, number>(3), {}]
     for (const item of [1, 2, 3, 4]) recent.add(key, item)
     const is = (wanted: number) => (item: number) => item === wanted
     assert.equal(recent.find(key, is(1)), undefined)

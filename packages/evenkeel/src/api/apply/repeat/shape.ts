@@ -9,30 +9,30 @@ import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../../js
 import { typeOfField } from '../typed/field-type.ts'
 import type { FieldType, ListOf, MapOf } from '../typed/field-type.ts'
 import { itemElementOrNone } from '../typed/item-element.ts'
-import { kindOf } from '../typed/kinds.ts'
+import { valueKindOf } from '../typed/kinds.ts'
 
 /** An object with every value as short as it can be. */
-export type Shape = JsonValue
+export type ObjectShape = JsonValue
 
 /** The most values a shape has: what is larger is not worth remembering. */
 const valuesMax = 500
 
 /** The shape of an object, or undefined when it is too large or does not fit its type. */
-export function shapeOf(object: JsonObject, type: FieldType): Shape | undefined {
+export function objectShapeOf(object: JsonObject, type: FieldType): ObjectShape | undefined {
   const budget = { left: valuesMax }
   const shape = shorten(object, type, budget)
   return budget.left > 0 ? shape : undefined
 }
 
 /** Whether an object has a shape. Never deeper than the shape is. */
-export function hasShape(value: JsonValue, shape: Shape, type: FieldType): boolean {
-  const kind = kindOf(type, value)
+export function hasShape(value: JsonValue, shape: ObjectShape, type: FieldType): boolean {
+  const kind = valueKindOf(type, value)
   if (kind === 'map' && type.map?.atomic === false) return mapHasShape(value, shape, type.map)
   if (kind === 'list' && type.list?.atomic === false) return listHasShape(value, shape, type.list)
-  return kindOf(type, shape) === kind
+  return valueKindOf(type, shape) === kind
 }
 
-function mapHasShape(value: JsonValue, shape: Shape, type: MapOf): boolean {
+function mapHasShape(value: JsonValue, shape: ObjectShape, type: MapOf): boolean {
   if (!isJsonObject(value) || !isJsonObject(shape)) return value === null && shape === null
   const names = Object.keys(value)
   const known = Object.keys(shape)
@@ -50,7 +50,7 @@ function mapHasShape(value: JsonValue, shape: Shape, type: MapOf): boolean {
   return true
 }
 
-function listHasShape(value: JsonValue, shape: Shape, type: ListOf): boolean {
+function listHasShape(value: JsonValue, shape: ObjectShape, type: ListOf): boolean {
   if (!Array.isArray(value) || !Array.isArray(shape)) return value === null && shape === null
   if (value.length !== shape.length) return false
   for (let index = 0; index < value.length; index++) {
@@ -61,16 +61,16 @@ function listHasShape(value: JsonValue, shape: Shape, type: ListOf): boolean {
   return true
 }
 
-function shorten(value: JsonValue, type: FieldType, budget: { left: number }): Shape | undefined {
+function shorten(value: JsonValue, type: FieldType, budget: { left: number }): ObjectShape | undefined {
   if (--budget.left <= 0) return undefined
-  const kind = kindOf(type, value)
+  const kind = valueKindOf(type, value)
   if (kind === 'map' && type.map?.atomic === false && isJsonObject(value)) return shortenMap(value, type.map, budget)
   if (kind === 'list' && type.list?.atomic === false && Array.isArray(value))
     return shortenList(value as JsonArray, type.list, budget)
   return shortest(value)
 }
 
-function shortenMap(map: JsonObject, type: MapOf, budget: { left: number }): Shape | undefined {
+function shortenMap(map: JsonObject, type: MapOf, budget: { left: number }): ObjectShape | undefined {
   const shape: JsonObjectDraft = {}
   for (const name of Object.keys(map)) {
     const value = getOwn(map, name)
@@ -86,7 +86,7 @@ function shortenMap(map: JsonObject, type: MapOf, budget: { left: number }): Sha
 }
 
 // Keys tell items apart, so they stay as they are.
-function shortenList(list: JsonArray, type: ListOf, budget: { left: number }): Shape | undefined {
+function shortenList(list: JsonArray, type: ListOf, budget: { left: number }): ObjectShape | undefined {
   const shape: JsonValue[] = []
   for (const item of list) {
     const short = shorten(item, type.items.type, budget)

@@ -13,8 +13,8 @@ import { FieldSet, noFields } from '../paths/field-set.ts'
 import { typeOfField } from './field-type.ts'
 import type { FieldType, ListOf, MapOf, ScalarKind } from './field-type.ts'
 import { itemElement } from './item-element.ts'
-import { asList, asMap, isEmptyList, isEmptyMap, kindOf, scalarMistake } from './kinds.ts'
-import type { Kind } from './kinds.ts'
+import { asList, asMap, isEmptyList, isEmptyMap, valueKindOf, scalarError } from './kinds.ts'
+import type { ValueKind } from './kinds.ts'
 import { requireShallow, typedError } from './mistakes.ts'
 
 export interface Comparison {
@@ -86,9 +86,9 @@ class Comparer implements Comparison {
   visit(left: Side, right: Side, type: FieldType): void {
     if (left === right) return
     requireShallow(this.#path)
-    const kind = kindOf(type, right === undefined ? left : right)
+    const kind = valueKindOf(type, right === undefined ? left : right)
     // A value that changed its kind is looked at as both: what lay below the old one is gone.
-    const before = left === undefined || right === undefined ? kind : kindOf(type, left)
+    const before = left === undefined || right === undefined ? kind : valueKindOf(type, left)
     if (before !== kind) this.#visitAs(before, { left, right }, type)
     const isLeaf = this.#visitAs(kind, { left, right }, type)
     if (isLeaf) return
@@ -96,7 +96,7 @@ class Comparer implements Comparison {
     else if (right === undefined) this.#noteRemoved()
   }
 
-  #visitAs(kind: Kind | undefined, { left, right }: { left: Side; right: Side }, type: FieldType): boolean {
+  #visitAs(kind: ValueKind | undefined, { left, right }: { left: Side; right: Side }, type: FieldType): boolean {
     switch (kind) {
       case 'map':
         return this.#visitMaps(asMap(left), asMap(right), type.map as MapOf) ?? this.#leaf(left, right)
@@ -134,9 +134,8 @@ class Comparer implements Comparison {
   }
 
   #requireScalar(left: Side, right: Side, kind: ScalarKind): void {
-    const mistake = scalarMistake(kind, left)
-    if (mistake !== undefined && scalarMistake(kind, right) !== undefined)
-      throw typedError(this.#path, `lhs: ${mistake}`)
+    const mistake = scalarError(kind, left)
+    if (mistake !== undefined && scalarError(kind, right) !== undefined) throw typedError(this.#path, `lhs: ${mistake}`)
   }
 
   /** Undefined when the maps are to be taken as a leaf, false when they were walked. */

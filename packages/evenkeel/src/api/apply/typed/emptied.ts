@@ -9,12 +9,12 @@ import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../../js
 import { itemElementOrNone } from './item-element.ts'
 import { typeOfField } from './field-type.ts'
 import type { FieldType, ListOf, MapOf } from './field-type.ts'
-import { asList, asMap, kindOf } from './kinds.ts'
+import { asList, asMap, valueKindOf } from './kinds.ts'
 
 /** A value that was made of another by taking fields out, with empty containers for nulls that were none before. */
 export function fillEmptied(value: JsonValue, before: JsonValue, type: FieldType): JsonValue {
   if (value === before) return value
-  const kind = kindOf(type, before)
+  const kind = valueKindOf(type, before)
   if (kind === 'map' && type.map?.atomic === false) return fillMap(value, asMap(before), type.map)
   if (kind === 'list' && type.list?.atomic === false) return fillList(value, asList(before), type.list)
   return value

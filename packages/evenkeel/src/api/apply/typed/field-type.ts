@@ -10,7 +10,7 @@
  */
 import { isJsonObject } from '../../json.ts'
 import type { JsonValue } from '../../json.ts'
-import { resolve } from '../../schema/resolve.ts'
+import { resolveSchema } from '../../schema/resolve.ts'
 import type { Definitions, Schema, SchemaNode } from '../../schema/schema.ts'
 
 export type ScalarKind = 'string' | 'numeric' | 'boolean' | 'untyped'
@@ -112,7 +112,7 @@ type Cache = Map<string, WeakMap<SchemaNode, FieldType>>
 const caches = new WeakMap<Definitions, Cache>()
 
 function typeAt(place: SchemaNode, context: Context): FieldType {
-  const { node, name } = resolve(place, context.definitions)
+  const { node, name } = resolveSchema(place, context.definitions)
   const preserve = name === undefined && context.preserve
   const mapType = node === place ? undefined : place['x-kubernetes-map-type']
   const kept = cacheFor(context.definitions, `${preserve} ${name ?? ''} ${mapType ?? ''}`)
@@ -212,7 +212,7 @@ function mapOf(node: SchemaNode, context: Context): MapOf {
 function alwaysOf({ properties = {}, required = [] }: SchemaNode, definitions: Definitions): Map<string, JsonValue> {
   const always = new Map<string, JsonValue>()
   for (const [name, place] of Object.entries(properties)) {
-    const { node } = resolve(place, definitions)
+    const { node } = resolveSchema(place, definitions)
     if (isJsonObject(place.default) && node !== place && node.type === 'object') always.set(name, {})
     else if (required.includes(name)) always.set(name, zeroOf(place, node))
   }

@@ -6,18 +6,18 @@
 import { getOwn, isJsonObject } from '../../json.ts'
 import type { JsonValue } from '../../json.ts'
 import { keyElement, valueElement } from '../paths/element.ts'
-import type { Path, PathElement } from '../paths/element.ts'
+import type { ElementPath, PathElement } from '../paths/element.ts'
 import type { ListOf } from './field-type.ts'
 import { typedError } from './mistakes.ts'
 
 /** Where an item stands, for the case that it is wrong. */
-interface ItemPlace {
-  readonly path: Path
+interface ItemLocation {
+  readonly path: ElementPath
   readonly index: number
 }
 
 /** @throws {TypedError} when the item cannot be told from others. */
-export function itemElement(list: ListOf, item: JsonValue, place: ItemPlace): PathElement {
+export function itemElement(list: ListOf, item: JsonValue, place: ItemLocation): PathElement {
   const element = elementOf(list, item)
   if (typeof element === 'string') return element
   throw typedError(place.path, `element ${place.index}: ${element.mistake}`)

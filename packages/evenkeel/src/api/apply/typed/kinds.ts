@@ -8,9 +8,9 @@ import { isJsonObject } from '../../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../../json.ts'
 import type { FieldType, ScalarKind } from './field-type.ts'
 
-export type Kind = 'map' | 'scalar' | 'list'
+export type ValueKind = 'map' | 'scalar' | 'list'
 
-export function kindOf(type: FieldType, value: JsonValue | undefined): Kind | undefined {
+export function valueKindOf(type: FieldType, value: JsonValue | undefined): ValueKind | undefined {
   if (typeof value === 'object') {
     if (Array.isArray(value)) {
       if (type.list) return 'list'
@@ -43,7 +43,7 @@ export function isEmptyList(list: JsonArray | undefined): boolean {
 }
 
 /** What is wrong with a scalar, in the words of Go's printer; undefined when nothing is. */
-export function scalarMistake(kind: ScalarKind, value: JsonValue | undefined): string | undefined {
+export function scalarError(kind: ScalarKind, value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null) return undefined
   switch (kind) {
     case 'numeric':

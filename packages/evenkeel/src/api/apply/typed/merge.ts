@@ -11,7 +11,7 @@ import type { PathElement } from '../paths/element.ts'
 import { typeOfField } from './field-type.ts'
 import type { FieldType, ListOf, MapOf, ScalarKind } from './field-type.ts'
 import { itemElement } from './item-element.ts'
-import { asList, asMap, isEmptyList, isEmptyMap, kindOf, scalarMistake } from './kinds.ts'
+import { asList, asMap, isEmptyList, isEmptyMap, valueKindOf, scalarError } from './kinds.ts'
 import { mergeOrder } from './merge-order.ts'
 import { requireShallow, typedError } from './mistakes.ts'
 
@@ -28,7 +28,7 @@ class Merger {
   visit(live: Side, config: Side, type: FieldType): Side {
     if (config === undefined) return live
     requireShallow(this.#path)
-    switch (kindOf(type, config)) {
+    switch (valueKindOf(type, config)) {
       case 'map':
         return this.#mergeMaps(live, config, type.map as MapOf)
       case 'list':
@@ -41,9 +41,8 @@ class Merger {
   }
 
   #mergeScalars(live: Side, config: JsonValue, kind: ScalarKind): JsonValue {
-    const mistake = scalarMistake(kind, config)
-    if (mistake !== undefined && scalarMistake(kind, live) !== undefined)
-      throw typedError(this.#path, `rhs: ${mistake}`)
+    const mistake = scalarError(kind, config)
+    if (mistake !== undefined && scalarError(kind, live) !== undefined) throw typedError(this.#path, `rhs: ${mistake}`)
     return config
   }
 

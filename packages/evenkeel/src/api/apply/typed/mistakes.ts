@@ -5,9 +5,9 @@
  * update goes on without tracking.
  */
 import { formatPath } from '../paths/element.ts'
-import type { Path } from '../paths/element.ts'
+import type { ElementPath } from '../paths/element.ts'
 
-export interface TypedMistake {
+export interface TypedErrorDetail {
   /** `.spec.ports[0]`; empty for the value as a whole. */
   readonly path: string
   readonly message: string
@@ -16,20 +16,20 @@ export interface TypedMistake {
 export class TypedError extends Error {
   override readonly name = 'TypedError'
 
-  constructor(mistakes: readonly TypedMistake[]) {
+  constructor(mistakes: readonly TypedErrorDetail[]) {
     const lines = mistakes.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
     super(lines.length === 1 ? lines[0] : ['errors:', ...lines.map((line) => `  ${line}`)].join('\n'))
   }
 }
 
 /** One thing wrong, at a place. */
-export function typedError(path: Path, message: string): TypedError {
+export function typedError(path: ElementPath, message: string): TypedError {
   return new TypedError([{ path: formatPath(path), message }])
 }
 
 /** Values nested deeper than any request may carry are not walked: the stack has an end. */
 const depthMax = 1100
 
-export function requireShallow(path: Path): void {
+export function requireShallow(path: ElementPath): void {
   if (path.length > depthMax) throw new TypedError([{ path: '', message: `nested more than ${depthMax} levels deep` }])
 }

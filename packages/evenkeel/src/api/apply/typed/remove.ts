@@ -11,12 +11,12 @@ import type { FieldSet } from '../paths/field-set.ts'
 import { typeOfField } from './field-type.ts'
 import type { FieldType, ListOf, MapOf } from './field-type.ts'
 import { itemElementOrNone } from './item-element.ts'
-import { asList, asMap, isEmptyList, isEmptyMap, kindOf } from './kinds.ts'
+import { asList, asMap, isEmptyList, isEmptyMap, valueKindOf } from './kinds.ts'
 
 /** The value without the fields; the very same value when it has none of them. */
 export function removeFields(value: JsonValue, fields: FieldSet, type: FieldType): JsonValue {
   if (fields.isEmpty) return value
-  switch (kindOf(type, value)) {
+  switch (valueKindOf(type, value)) {
     case 'map': {
       const map = asMap(value)
       return map && !isEmptyMap(map) && type.map?.atomic !== true ? removeFromMap(map, fields, type.map as MapOf) : null
@@ -34,7 +34,7 @@ export function removeFields(value: JsonValue, fields: FieldSet, type: FieldType
 
 /** Only what the fields name; keys of list items are there if the fields name them. */
 export function extractFields(value: JsonValue, fields: FieldSet, type: FieldType): JsonValue {
-  switch (kindOf(type, value)) {
+  switch (valueKindOf(type, value)) {
     case 'map': {
       const map = asMap(value)
       return map && !isEmptyMap(map) && type.map?.atomic !== true

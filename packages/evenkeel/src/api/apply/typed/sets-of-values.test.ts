@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'vitest'
 import { deepFreeze } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
-import type { Path } from '../paths/element.ts'
+import type { ElementPath } from '../paths/element.ts'
 import { FieldSet } from '../paths/field-set.ts'
 import { fieldTypeOf } from './field-type.ts'
 import { extractFields, removeFields } from './remove.ts'
@@ -82,7 +82,7 @@ describe('removeFields and extractFields', () => {
     box: { a: 'x', inner: { c: '1' } },
     beds: [{ name: 'x', rows: 1 }, { name: 'y' }],
   })
-  const rows: [name: string, paths: Path[], rest: JsonValue, found: JsonValue][] = [
+  const rows: [name: string, paths: ElementPath[], rest: JsonValue, found: JsonValue][] = [
     ['nothing', [], value, null],
     ['a field that is not there', [['f:size']], value, null],
     ['a scalar', [['f:name']], { ...value, name: undefined }, { name: 'a' }],
@@ -223,7 +223,7 @@ describe('validateTyped', () => {
 })
 
 describe('reconcileFields', () => {
-  const owned = (...paths: Path[]): FieldSet => FieldSet.of(...paths)
+  const owned = (...paths: ElementPath[]): FieldSet => FieldSet.of(...paths)
   const atomicBeds = changedGarden({
     beds: { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'atomic' },
   })

@@ -13,7 +13,7 @@ import { FieldSet } from '../paths/field-set.ts'
 import { typeOfField } from './field-type.ts'
 import type { FieldType, ListOf, MapOf } from './field-type.ts'
 import { itemElementOrNone } from './item-element.ts'
-import { asList, asMap, isEmptyMap, kindOf } from './kinds.ts'
+import { asList, asMap, isEmptyMap, valueKindOf } from './kinds.ts'
 import { requireShallow, typedError } from './mistakes.ts'
 
 /** @throws {TypedError} when the value does not fit the type. */
@@ -29,7 +29,7 @@ class Collector {
 
   visit(value: JsonValue, type: FieldType): void {
     requireShallow(this.#path)
-    switch (kindOf(type, value)) {
+    switch (valueKindOf(type, value)) {
       case 'map':
         if (type.map?.atomic === true) this.set.insert(this.#path)
         else this.#visitMap(asMap(value), type.map as MapOf)

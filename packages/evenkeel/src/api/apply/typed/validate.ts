@@ -9,11 +9,11 @@ import type { PathElement } from '../paths/element.ts'
 import { typeOfField } from './field-type.ts'
 import type { FieldType, ListOf, MapOf } from './field-type.ts'
 import { itemElement } from './item-element.ts'
-import { asList, asMap, goPointer, kindOf, scalarMistake } from './kinds.ts'
+import { asList, asMap, goPointer, valueKindOf, scalarError } from './kinds.ts'
 import { requireShallow, TypedError } from './mistakes.ts'
-import type { TypedMistake } from './mistakes.ts'
+import type { TypedErrorDetail } from './mistakes.ts'
 
-interface ValidateOptions {
+interface TypedValidateOptions {
   /**
    * Whether a list may have an item twice: live objects may, configurations may not.
    *
@@ -23,24 +23,28 @@ interface ValidateOptions {
 }
 
 /** @throws {TypedError} with everything that is wrong. */
-export function validateTyped(value: JsonValue, type: FieldType, { duplicates = false }: ValidateOptions = {}): void {
-  const validator = new Validator({ duplicates })
+export function validateTyped(
+  value: JsonValue,
+  type: FieldType,
+  { duplicates = false }: TypedValidateOptions = {},
+): void {
+  const validator = new TypedValidator({ duplicates })
   validator.visit(value, type)
   if (validator.mistakes.length > 0) throw new TypedError(validator.mistakes)
 }
 
-class Validator {
-  readonly mistakes: TypedMistake[] = []
+class TypedValidator {
+  readonly mistakes: TypedErrorDetail[] = []
   readonly #path: PathElement[] = []
   readonly #duplicates: boolean
 
-  constructor({ duplicates }: Required<ValidateOptions>) {
+  constructor({ duplicates }: Required<TypedValidateOptions>) {
     this.#duplicates = duplicates
   }
 
   visit(value: JsonValue, type: FieldType): void {
     requireShallow(this.#path)
-    switch (kindOf(type, value)) {
+    switch (valueKindOf(type, value)) {
       case 'map':
         if (value !== null && !asMap(value)) this.#report(`expected map, got ${goPointer(value)}`)
         else this.#visitMap(asMap(value), type.map as MapOf)
@@ -50,7 +54,7 @@ class Validator {
         else this.#visitList(asList(value), type.list as ListOf)
         return
       case 'scalar': {
-        const mistake = scalarMistake(type.scalar ?? 'untyped', value)
+        const mistake = scalarError(type.scalar ?? 'untyped', value)
         if (mistake !== undefined) this.#report(mistake)
         return
       }

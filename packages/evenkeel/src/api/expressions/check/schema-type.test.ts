@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { SchemaNode } from '../../schema/schema.ts'
 import { escapeName, fieldNamed, unescapeName } from './escape.ts'
-import { schemaType } from './schema-type.ts'
+import { schemaDeclType } from './schema-type.ts'
 import { formatType } from './type.ts'
 
-const typed = (root: SchemaNode, options = {}) => schemaType({ root, definitions: () => undefined }, options)
+const typed = (root: SchemaNode, options = {}) => schemaDeclType({ root, definitions: () => undefined }, options)
 
 describe('schemaType', () => {
   test.each<[SchemaNode, string, number, number]>([
@@ -25,14 +25,14 @@ describe('schemaType', () => {
     [{ type: 'object', additionalProperties: { type: 'integer' }, maxProperties: 3 }, 'map(string, int)', 3, 2],
   ])('reads %j as %s of at most %d', (schema, ...wanted) => {
     const found = typed(schema)!
-    expect([formatType(found.type), found.maxElements, found.minSize]).toEqual(wanted)
+    expect([formatType(found.type), found.maxElements, found.minSerializedSize]).toEqual(wanted)
   })
 
   test('counts required fields without defaults into the smallest size', () => {
     const a: SchemaNode = { type: 'integer' }
     expect(
       typed({ type: 'object', properties: { ab: a, cd: { ...a, default: 1 }, ef: a }, required: ['ab', 'cd'] })!
-        .minSize,
+        .minSerializedSize,
     ).toBe(2 + 2 + 1 + 4)
   })
 
@@ -66,7 +66,7 @@ describe('schemaType', () => {
       type: 'object',
       properties: { name: { type: 'string' }, child: { $ref: '#/definitions/Node' } },
     }
-    const found = schemaType({
+    const found = schemaDeclType({
       root: { $ref: '#/definitions/Node' },
       definitions: (name) => (name === 'Node' ? node : undefined),
     })!

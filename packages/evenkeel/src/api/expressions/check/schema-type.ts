@@ -5,7 +5,7 @@
  * A place whose type no schema tells is not visible to expressions at all: `schemaType` gives undefined, and a property, item
  * or map of it disappears with it. Objects whose unknown fields are preserved show only the fields they declare.
  */
-import { resolve } from '../../schema/resolve.ts'
+import { resolveSchema } from '../../schema/resolve.ts'
 import type { Schema, SchemaNode } from '../../schema/schema.ts'
 import { utf8Length } from '../../text.ts'
 import { jsonAdapter } from '../value/json-adapter.ts'
@@ -27,19 +27,19 @@ import {
   type Type,
 } from './type.ts'
 
-export interface SchemaType {
+export interface DeclType {
   readonly type: Type
   readonly adapt: Adapt
   /** The most elements, entries or characters; 0 for what has no size. */
   readonly maxElements: number
   /** The fewest bytes of JSON. */
-  readonly minSize: number
-  readonly fields?: ReadonlyMap<string, SchemaType>
-  readonly key?: SchemaType
-  readonly element?: SchemaType
+  readonly minSerializedSize: number
+  readonly fields?: ReadonlyMap<string, DeclType>
+  readonly key?: DeclType
+  readonly element?: DeclType
 }
 
-export interface SchemaTypeOptions {
+export interface DeclTypeOptions {
   /**
    * The root of an object: `apiVersion`, `kind` and the names in `metadata` are visible even if the schema does not tell them.
    *
@@ -55,21 +55,21 @@ export interface SchemaTypeOptions {
 }
 
 /** The type of values a schema describes; undefined when expressions cannot see them. */
-export function schemaType(
+export function schemaDeclType(
   { root, definitions }: Schema,
-  { isResource = false, name = 'object' }: SchemaTypeOptions = {},
-): SchemaType | undefined {
-  return new Builder((node) => resolve(node, definitions).node).build(root, { isResource, name })
+  { isResource = false, name = 'object' }: DeclTypeOptions = {},
+): DeclType | undefined {
+  return new DeclTypeBuilder((node) => resolveSchema(node, definitions).node).build(root, { isResource, name })
 }
 
 const requestSizeMax = 3 * 1024 * 1024
 
-interface Place {
+interface DeclTypeContext {
   readonly isResource: boolean
   readonly name: string
 }
 
-class Builder {
+class DeclTypeBuilder {
   readonly #follow: (node: SchemaNode) => SchemaNode
   readonly #open = new Set<SchemaNode>()
 
@@ -77,7 +77,7 @@ class Builder {
     this.#follow = follow
   }
 
-  build(written: SchemaNode, place: Place): SchemaType | undefined {
+  build(written: SchemaNode, place: DeclTypeContext): DeclType | undefined {
     const node = this.#follow(written)
     // Schemas of our own kinds may contain themselves; expressions then see anything there.
     if (this.#open.has(node))
@@ -85,7 +85,7 @@ class Builder {
         type: dynType,
         adapt: jsonAdapter({ 'x-kubernetes-preserve-unknown-fields': true }, this.#follow),
         maxElements: 0,
-        minSize: 1,
+        minSerializedSize: 1,
       }
     this.#open.add(node)
     const result = this.#typeOf(place.isResource ? withObjectMeta(node) : node, place)
@@ -93,14 +93,14 @@ class Builder {
     return result
   }
 
-  #typeOf(node: SchemaNode, { name }: Place): SchemaType | undefined {
+  #typeOf(node: SchemaNode, { name }: DeclTypeContext): DeclType | undefined {
     const adapt = jsonAdapter(node, this.#follow)
     if (node['x-kubernetes-int-or-string']) {
       return {
         type: dynType,
         adapt,
         maxElements: node.maxLength === undefined ? requestSizeMax - 2 : fromLength(node.maxLength),
-        minSize: 1,
+        minSerializedSize: 1,
       }
     }
     switch (node.type) {
@@ -111,32 +111,34 @@ class Builder {
       case 'string':
         return { ...stringLike(node), adapt }
       case 'boolean':
-        return { type: boolType, adapt, maxElements: 0, minSize: 4 }
+        return { type: boolType, adapt, maxElements: 0, minSerializedSize: 4 }
       case 'number':
-        return { type: doubleType, adapt, maxElements: 0, minSize: 1 }
+        return { type: doubleType, adapt, maxElements: 0, minSerializedSize: 1 }
       case 'integer':
-        return { type: intType, adapt, maxElements: 0, minSize: 1 }
+        return { type: intType, adapt, maxElements: 0, minSerializedSize: 1 }
       default:
         return undefined
     }
   }
 
-  #child(node: SchemaNode, name: string): SchemaType | undefined {
+  #child(node: SchemaNode, name: string): DeclType | undefined {
     return this.build(node, { isResource: node['x-kubernetes-embedded-resource'] ?? false, name })
   }
 
-  #array({ items, maxItems }: SchemaNode, { name, adapt }: { name: string; adapt: Adapt }): SchemaType | undefined {
+  #array({ items, maxItems }: SchemaNode, { name, adapt }: { name: string; adapt: Adapt }): DeclType | undefined {
     const element = items && this.#child(items, `${name}.@idx`)
     if (!element) return undefined
     const maxElements =
-      maxItems === undefined ? Math.floor((requestSizeMax - 2) / (element.minSize + 1)) : Math.max(0, maxItems)
-    return { type: listOf(element.type), adapt, maxElements, minSize: 2, element }
+      maxItems === undefined
+        ? Math.floor((requestSizeMax - 2) / (element.minSerializedSize + 1))
+        : Math.max(0, maxItems)
+    return { type: listOf(element.type), adapt, maxElements, minSerializedSize: 2, element }
   }
 
-  #object(node: SchemaNode, { name, adapt }: { name: string; adapt: Adapt }): SchemaType | undefined {
+  #object(node: SchemaNode, { name, adapt }: { name: string; adapt: Adapt }): DeclType | undefined {
     const { additionalProperties } = node
     if (typeof additionalProperties === 'object') return this.#map(additionalProperties, node, { name, adapt })
-    const fields = new Map<string, SchemaType>()
+    const fields = new Map<string, DeclType>()
     let minSize = 2
     for (const [property, schema] of Object.entries(node.properties ?? {})) {
       const escaped = escapeName(property)
@@ -144,25 +146,25 @@ class Builder {
       if (!field) continue
       if (escaped !== undefined) fields.set(escaped, field)
       if (node.required?.includes(property) && schema.default === undefined)
-        minSize += utf8Length(property) + field.minSize + 4
+        minSize += utf8Length(property) + field.minSerializedSize + 4
     }
     const types = new Map([...fields].map(([field, { type }]) => [field, type]))
-    return { type: objectType(name, types), adapt, maxElements: 0, minSize, fields }
+    return { type: objectType(name, types), adapt, maxElements: 0, minSerializedSize: minSize, fields }
   }
 
   #map(
     values: SchemaNode,
     { maxProperties }: SchemaNode,
     { name, adapt }: { name: string; adapt: Adapt },
-  ): SchemaType | undefined {
+  ): DeclType | undefined {
     const element = this.#child(values, `${name}.@elem`)
     if (!element) return undefined
     const maxElements =
       maxProperties === undefined
-        ? Math.floor((requestSizeMax - 2) / (element.minSize + 6))
+        ? Math.floor((requestSizeMax - 2) / (element.minSerializedSize + 6))
         : Math.max(0, maxProperties)
-    const key: SchemaType = { type: stringType, adapt, maxElements: 0, minSize: 2 }
-    return { type: mapOf(stringType, element.type), adapt, maxElements, minSize: 2, key, element }
+    const key: DeclType = { type: stringType, adapt, maxElements: 0, minSerializedSize: 2 }
+    return { type: mapOf(stringType, element.type), adapt, maxElements, minSerializedSize: 2, key, element }
   }
 }
 
@@ -171,22 +173,22 @@ function fromLength(maxLength: number): number {
   return Math.max(0, maxLength) * 4
 }
 
-function stringLike(node: SchemaNode): Pick<SchemaType, 'type' | 'maxElements' | 'minSize'> {
+function stringLike(node: SchemaNode): Pick<DeclType, 'type' | 'maxElements' | 'minSerializedSize'> {
   switch (node.format) {
     case 'byte':
       return {
         type: bytesType,
         maxElements: node.maxLength === undefined ? requestSizeMax - 2 : Math.max(0, node.maxLength),
-        minSize: 2,
+        minSerializedSize: 2,
       }
     case 'duration':
-      return { type: durationType, maxElements: 32, minSize: 3 }
+      return { type: durationType, maxElements: 32, minSerializedSize: 3 }
     case 'date':
-      return { type: timestampType, maxElements: 12, minSize: 12 }
+      return { type: timestampType, maxElements: 12, minSerializedSize: 12 }
     case 'date-time':
-      return { type: timestampType, maxElements: 32, minSize: 21 }
+      return { type: timestampType, maxElements: 32, minSerializedSize: 21 }
     default:
-      return { type: stringType, maxElements: stringLength(node), minSize: 2 }
+      return { type: stringType, maxElements: stringLength(node), minSerializedSize: 2 }
   }
 }
 

@@ -10,7 +10,7 @@ export type Substitutions = Map<string, Type>
 
 /** Whether every pair agrees; if so, what follows for type parameters is known from then on. */
 export function assign(known: Substitutions, wanted: readonly Type[], given: readonly Type[]): boolean {
-  const attempt = new Attempt(known)
+  const attempt = new TentativeSubstitutions(known)
   if (!allAssignable(attempt, wanted, given)) return false
   attempt.keep()
   return true
@@ -48,7 +48,7 @@ export function mostGeneral(a: Type, b: Type): Type {
   return isEqualOrLessSpecific(a, b) ? a : b
 }
 
-class Attempt {
+class TentativeSubstitutions {
   readonly #known: Substitutions
   #added: Map<string, Type> | undefined
 
@@ -70,11 +70,11 @@ class Attempt {
   }
 }
 
-function allAssignable(known: Attempt, a: readonly Type[], b: readonly Type[]): boolean {
+function allAssignable(known: TentativeSubstitutions, a: readonly Type[], b: readonly Type[]): boolean {
   return a.length === b.length && a.every((type, index) => isAssignable(known, type, b[index]!))
 }
 
-function isAssignable(known: Attempt, a: Type, b: Type): boolean {
+function isAssignable(known: TentativeSubstitutions, a: Type, b: Type): boolean {
   if (b.kind === 'parameter') {
     const { valid, hadSubstitution } = tryBind(known, a, b)
     if (valid) return true
@@ -98,7 +98,11 @@ function isAssignable(known: Attempt, a: Type, b: Type): boolean {
 }
 
 /** Lets a parameter stand for a type, if that agrees with what it already stands for and is not circular. */
-function tryBind(known: Attempt, type: Type, parameter: Type): { valid: boolean; hadSubstitution: boolean } {
+function tryBind(
+  known: TentativeSubstitutions,
+  type: Type,
+  parameter: Type,
+): { valid: boolean; hadSubstitution: boolean } {
   if (type.kind === 'parameter' && type.name === parameter.name) return { valid: true, hadSubstitution: true }
   const current = known.get(parameter.name)
   if (current) {
@@ -114,7 +118,7 @@ function tryBind(known: Attempt, type: Type, parameter: Type): { valid: boolean;
 }
 
 /** Whether a parameter does not occur in a type, directly or through what is known. */
-function isFree(known: Attempt, parameter: Type, within: Type): boolean {
+function isFree(known: TentativeSubstitutions, parameter: Type, within: Type): boolean {
   if (within.kind === 'parameter') {
     if (within.name === parameter.name) return false
     const found = known.get(within.name)

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { SchemaNode } from '../../schema/schema.ts'
-import { schemaType, type SchemaType } from '../check/schema-type.ts'
+import { schemaDeclType, type DeclType } from '../check/schema-type.ts'
 import { formatType } from '../check/type.ts'
 import { CompiledExpression, compileExpression } from '../expression.ts'
 import { baseEnvironment } from '../library/base.ts'
@@ -67,10 +67,10 @@ describe('expressions in the environment of Kubernetes', () => {
 })
 
 function prepare({ schema, self, oldSelf, root = false }: Subject): {
-  type: SchemaType
+  type: DeclType
   bindings: Record<string, unknown>
 } {
-  const type = schemaType({ root: schema, definitions: () => undefined }, { isResource: root, name: 'selfType' })!
+  const type = schemaDeclType({ root: schema, definitions: () => undefined }, { isResource: root, name: 'selfType' })!
   return { type, bindings: { ...(self !== undefined && { self }), ...(oldSelf !== undefined && { oldSelf }) } }
 }
 

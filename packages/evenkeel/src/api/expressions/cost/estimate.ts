@@ -5,7 +5,7 @@
  * track of what a variable stands for and takes the size of the root instead, so does this.
  */
 import type { Checked } from '../check/checker.ts'
-import type { SchemaType } from '../check/schema-type.ts'
+import type { DeclType } from '../check/schema-type.ts'
 import { insideOptional, type Type } from '../check/type.ts'
 import { Bytes } from '../value/value.ts'
 import {
@@ -19,54 +19,54 @@ import {
 } from '../syntax/tree.ts'
 import { estimateCall } from './call-estimate.ts'
 import { characterCount } from '../value/characters.ts'
-import { Path } from './path.ts'
-import { exactly, nothing, product, sum, union, unknownRange, type Range } from './range.ts'
+import { NodePath } from './path.ts'
+import { exactly, nothing, product, sum, union, unknownRange, type CountRange } from './range.ts'
 
 /** Sizes of the elements of a list or map. */
 export interface EntrySize {
   readonly container: 'list' | 'map'
-  readonly key: Range
-  readonly value: Range
+  readonly key: CountRange
+  readonly value: CountRange
 }
 
 /** A node as the prices of calls see it. */
 export interface Operand {
   readonly node: Node | undefined
   readonly type: Type
-  readonly path: Path | undefined
-  readonly size: Range | undefined
+  readonly path: NodePath | undefined
+  readonly size: CountRange | undefined
 }
 
 /** The estimate for a checked expression; `root` is what `self` is. */
-export function estimateCost(node: Node, checked: Checked, root?: SchemaType): Range {
-  return new Estimate(checked, root).cost(node)
+export function estimateCost(node: Node, checked: Checked, root?: DeclType): CountRange {
+  return new CostEstimator(checked, root).cost(node)
 }
 
-interface Local {
-  readonly path: Path | undefined
-  readonly size: Range | undefined
+interface LocalVariable {
+  readonly path: NodePath | undefined
+  readonly size: CountRange | undefined
   readonly entrySize: EntrySize | undefined
 }
 
-export class Estimate {
+export class CostEstimator {
   readonly #checked: Checked
-  readonly #root: SchemaType | undefined
-  readonly #paths = new Map<Node, Path>()
-  readonly #sizes = new Map<Node, Range>()
+  readonly #root: DeclType | undefined
+  readonly #paths = new Map<Node, NodePath>()
+  readonly #sizes = new Map<Node, CountRange>()
   readonly #entrySizes = new Map<Node, EntrySize>()
-  readonly #locals = new Map<string, Local[]>()
+  readonly #locals = new Map<string, LocalVariable[]>()
 
-  constructor(checked: Checked, root: SchemaType | undefined) {
+  constructor(checked: Checked, root: DeclType | undefined) {
     this.#checked = checked
     this.#root = root
   }
 
-  cost(node: Node): Range {
+  cost(node: Node): CountRange {
     switch (node.kind) {
       case 'literal':
         return nothing
       case 'identifier':
-        this.#setPath(node, this.#local(node.name) ? this.#local(node.name)?.path : Path.of(node.name))
+        this.#setPath(node, this.#local(node.name) ? this.#local(node.name)?.path : NodePath.of(node.name))
         return exactly(1)
       case 'select':
         return this.#select(node)
@@ -84,7 +84,7 @@ export class Estimate {
   }
 
   /** The largest a node can be, as far as it is known. */
-  size(node: Node): Range | undefined {
+  size(node: Node): CountRange | undefined {
     const known = this.#sizes.get(node) ?? literalSize(node)
     if (known) return known
     const declared = this.declaredSize(this.#path(node))
@@ -106,7 +106,7 @@ export class Estimate {
   }
 
   /** What the schema says about the place a path leads to. */
-  declaredSize(path: Path | undefined): Range | undefined {
+  declaredSize(path: NodePath | undefined): CountRange | undefined {
     if (!path) return undefined
     let place = this.#root
     for (const step of path.steps().slice(1)) {
@@ -117,24 +117,24 @@ export class Estimate {
     return place && { min: 0n, max: BigInt(place.maxElements) }
   }
 
-  #select(node: SelectNode): Range {
+  #select(node: SelectNode): CountRange {
     if (this.#checked.names.has(node)) return this.#qualified(node)
     const cost = this.cost(node.operand)
     if (node.testOnly) return cost
-    this.#setPath(node, Path.append(this.#path(node.operand), node.field))
+    this.#setPath(node, NodePath.append(this.#path(node.operand), node.field))
     const { kind } = this.#checked.types.get(node.operand)!
     return kind === 'map' || kind === 'object' || kind === 'parameter' ? sum(cost, exactly(1)) : cost
   }
 
-  #qualified(node: SelectNode): Range {
-    this.#setPath(node, Path.of(this.#checked.names.get(node)!))
+  #qualified(node: SelectNode): CountRange {
+    this.#setPath(node, NodePath.of(this.#checked.names.get(node)!))
     return exactly(1)
   }
 
-  #call(node: CallNode): Range {
+  #call(node: CallNode): CountRange {
     const name = this.#checked.names.get(node) ?? node.name
     if (name === 'dyn') return this.#dyn(node)
-    const costs: Range[] = []
+    const costs: CountRange[] = []
     const operands: Operand[] = []
     for (const argument of node.arguments) {
       costs.push(this.cost(argument))
@@ -149,10 +149,10 @@ export class Estimate {
   /** One range that covers all overloads that may be meant. */
   #overloads(
     node: CallNode,
-    call: { name: string; target: Operand | undefined; operands: readonly Operand[]; costs: readonly Range[] },
-  ): Range {
-    let cost: Range | undefined
-    let size: Range | undefined
+    call: { name: string; target: Operand | undefined; operands: readonly Operand[]; costs: readonly CountRange[] },
+  ): CountRange {
+    let cost: CountRange | undefined
+    let size: CountRange | undefined
     for (const { id } of this.#checked.overloads.get(node) ?? []) {
       const estimated = estimateCall(this, { ...call, node, overload: id })
       cost = cost ? union(cost, estimated.cost) : estimated.cost
@@ -165,22 +165,22 @@ export class Estimate {
     return cost ?? nothing
   }
 
-  #index(node: CallNode, step: string): Range | undefined {
+  #index(node: CallNode, step: string): CountRange | undefined {
     const container = node.arguments[0]!
-    this.#setPath(node, Path.append(this.#path(container), step))
+    this.#setPath(node, NodePath.append(this.#path(container), step))
     return this.entrySize(container)?.value
   }
 
-  #dyn(node: CallNode): Range {
+  #dyn(node: CallNode): CountRange {
     const [argument] = node.arguments
     const cost = this.cost(argument!)
     this.#copySizes(node, argument!)
     return sum(cost, exactly(1))
   }
 
-  #list(node: ListNode): Range {
+  #list(node: ListNode): CountRange {
     let cost = nothing
-    let value: Range | undefined
+    let value: CountRange | undefined
     for (const element of node.elements) {
       cost = sum(cost, this.cost(element))
       const size = this.size(element) ?? unknownRange
@@ -190,9 +190,9 @@ export class Estimate {
     return sum(cost, exactly(10))
   }
 
-  #map(node: MapNode): Range {
+  #map(node: MapNode): CountRange {
     let cost = nothing
-    let [keys, values]: (Range | undefined)[] = []
+    let [keys, values]: (CountRange | undefined)[] = []
     for (const { key, value } of node.entries) {
       cost = sum(cost, this.cost(key), this.cost(value))
       const [keySize, valueSize] = [this.size(key) ?? unknownRange, this.size(value) ?? unknownRange]
@@ -203,7 +203,7 @@ export class Estimate {
     return sum(cost, exactly(30))
   }
 
-  #comprehension(node: ComprehensionNode): Range {
+  #comprehension(node: ComprehensionNode): CountRange {
     const start = sum(this.cost(node.range), this.cost(node.initial))
     this.#push(node.accumulator, {
       path: this.#path(node.initial),
@@ -231,15 +231,15 @@ export class Estimate {
     const container = entry?.container ?? this.#checked.types.get(range)!.kind
     const path = this.#path(range)
     const isList = container === 'list'
-    const push = (name: string, step: string, size: Range | undefined) =>
-      this.#push(name, { path: Path.append(path, step), size, entrySize: undefined })
+    const push = (name: string, step: string, size: CountRange | undefined) =>
+      this.#push(name, { path: NodePath.append(path, step), size, entrySize: undefined })
     if (secondVariable !== undefined) {
       push(variable, isList ? '@indices' : '@keys', entry?.key)
       push(secondVariable, isList ? '@items' : '@values', entry?.value)
     } else push(variable, isList ? '@items' : '@keys', isList ? entry?.value : entry?.key)
   }
 
-  #binding(node: ComprehensionNode): Range {
+  #binding(node: ComprehensionNode): CountRange {
     const start = sum(this.cost(node.range), this.cost(node.initial))
     this.#push(node.accumulator, {
       path: this.#path(node.initial),
@@ -267,24 +267,24 @@ export class Estimate {
     this.setEntrySize(to, this.entrySize(from))
   }
 
-  #setSize(node: Node, size: Range | undefined): void {
+  #setSize(node: Node, size: CountRange | undefined): void {
     if (size) this.#sizes.set(node, size)
   }
 
-  #path(node: Node): Path | undefined {
+  #path(node: Node): NodePath | undefined {
     const local = node.kind === 'identifier' ? this.#local(node.name) : undefined
     return local ? local.path : this.#paths.get(node)
   }
 
-  #setPath(node: Node, path: Path | undefined): void {
+  #setPath(node: Node, path: NodePath | undefined): void {
     if (path) this.#paths.set(node, path)
   }
 
-  #local(name: string): Local | undefined {
+  #local(name: string): LocalVariable | undefined {
     return this.#locals.get(name)?.at(-1)
   }
 
-  #push(name: string, local: Local): void {
+  #push(name: string, local: LocalVariable): void {
     const stack = this.#locals.get(name)
     if (stack) stack.push(local)
     else this.#locals.set(name, [local])
@@ -305,7 +305,7 @@ function isBinding({ range, condition, accumulator }: ComprehensionNode): boolea
   )
 }
 
-function literalSize(node: Node): Range | undefined {
+function literalSize(node: Node): CountRange | undefined {
   if (node.kind === 'list') return exactly(node.elements.length)
   if (node.kind === 'map') return exactly(node.entries.length)
   if (node.kind !== 'literal') return undefined

@@ -2,12 +2,12 @@
  * Estimates for the list and set extensions.
  */
 import type { CallEstimate, EstimatedCall } from './call-estimate.ts'
-import type { Estimate, Operand } from './estimate.ts'
-import { countMax, exactly, product, scaled, sum, unknownRange, type Range } from './range.ts'
+import type { CostEstimator, Operand } from './estimate.ts'
+import { countMax, exactly, product, scaled, sum, unknownRange, type CountRange } from './range.ts'
 
 /** Undefined when the overload is none of theirs. */
 export function estimateExtension(
-  estimate: Estimate,
+  estimate: CostEstimator,
   { overload, target, operands }: EstimatedCall,
 ): CallEstimate | undefined {
   const sizeOf = (operand: Operand | undefined) => operand?.size ?? estimate.declaredSize(operand?.path) ?? unknownRange
@@ -42,12 +42,12 @@ export function estimateExtension(
 }
 
 /** Everything is compared with everything. */
-function sorting(size: Range, isText: boolean): CallEstimate {
+function sorting(size: CountRange, isText: boolean): CallEstimate {
   return allocating(isText ? 2.1 : 2, product(size, size))
 }
 
 /** A call and a new list, and a price per element. */
-function allocating(factor: number, size: Range): CallEstimate {
+function allocating(factor: number, size: CountRange): CallEstimate {
   return { cost: sum(scaled(size, factor), exactly(1), exactly(10)), size }
 }
 

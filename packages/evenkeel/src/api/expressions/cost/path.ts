@@ -5,7 +5,7 @@
  * one: after `x.b.all(y, y.c == x.a)` it takes `x.b` for `x.a`. Estimates show it, and definitions are refused by them, so
  * these ways share their memory exactly as Go's slices do: capacities double, and appending writes in place while it can.
  */
-export class Path {
+export class NodePath {
   readonly #memory: string[]
   readonly #length: number
   readonly #capacity: number
@@ -16,12 +16,12 @@ export class Path {
     this.#capacity = capacity
   }
 
-  static of(step: string): Path {
-    return new Path([step], 1, 1)
+  static of(step: string): NodePath {
+    return new NodePath([step], 1, 1)
   }
 
-  static append(path: Path | undefined, step: string): Path {
-    return path ? path.#append(step) : Path.of(step)
+  static append(path: NodePath | undefined, step: string): NodePath {
+    return path ? path.#append(step) : NodePath.of(step)
   }
 
   get first(): string | undefined {
@@ -33,15 +33,15 @@ export class Path {
   }
 
   /** The same with one more step, in memory of its own. */
-  separately(step: string): Path {
+  separately(step: string): NodePath {
     const steps = [...this.steps(), step]
-    return new Path(steps, steps.length, steps.length)
+    return new NodePath(steps, steps.length, steps.length)
   }
 
-  #append(step: string): Path {
+  #append(step: string): NodePath {
     const isFull = this.#length === this.#capacity
     const memory = isFull ? this.#memory.slice(0, this.#length) : this.#memory
     memory[this.#length] = step
-    return new Path(memory, this.#length + 1, isFull ? this.#capacity * 2 : this.#capacity)
+    return new NodePath(memory, this.#length + 1, isFull ? this.#capacity * 2 : this.#capacity)
   }
 }

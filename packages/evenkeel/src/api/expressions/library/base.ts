@@ -26,7 +26,7 @@ import { conversions } from './conversions.ts'
 import { dates } from './dates.ts'
 import type { Library } from './declare.ts'
 import { kubernetesLists } from './kubernetes/lists.ts'
-import { formatType, namedFormats } from './kubernetes/named-format.ts'
+import { namedFormatType, namedFormats } from './kubernetes/named-format.ts'
 import { cidrType, ipType, network } from './kubernetes/network.ts'
 import { quantity, quantityType } from './kubernetes/quantity.ts'
 import { regex } from './kubernetes/regex.ts'
@@ -71,7 +71,7 @@ const namedTypes = [
   quantityType,
   ipType,
   cidrType,
-  formatType,
+  namedFormatType,
   semverType,
 ]
 

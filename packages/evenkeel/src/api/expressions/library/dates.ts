@@ -10,7 +10,7 @@ import { civilTime, type CivilTime, type Duration, type Timestamp } from '../val
 import { EvaluationError, type Value } from '../value/value.ts'
 import { member, type Library } from './declare.ts'
 
-type Part = (time: CivilTime, nanos: number) => number
+type TimePart = (time: CivilTime, nanos: number) => number
 
 export const dates: Library = {
   getFullYear: parts('timestamp_to_year', ({ year }) => year),
@@ -34,7 +34,7 @@ export const dates: Library = {
   ],
 }
 
-function parts(id: string, part: Part, { zoned = `${id}_with_tz` }: { zoned?: string } = {}): Overload[] {
+function parts(id: string, part: TimePart, { zoned = `${id}_with_tz` }: { zoned?: string } = {}): Overload[] {
   return [
     member(id, [timestampType], {
       to: intType,

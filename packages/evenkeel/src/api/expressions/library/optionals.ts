@@ -6,7 +6,7 @@ import { boolType, listOf, mapOf, optionalOf, parameterType } from '../check/typ
 import { ListValue } from '../value/list.ts'
 import { EntryMap, MapValue } from '../value/map.ts'
 import { Duration, Timestamp } from '../value/moment.ts'
-import { describe } from '../value/names.ts'
+import { describeValue } from '../value/names.ts'
 import { Bytes, Double, EvaluationError, Optional, Uint, noSuchOverload, type Value } from '../value/value.ts'
 import { member, overload, type Library } from './declare.ts'
 
@@ -78,7 +78,7 @@ function unwrap(list: ListValue): Value {
 }
 
 function insert(map: MapValue, key: Value, value: Value): Value {
-  return map instanceof EntryMap ? map.insert(key, value, describe) : noSuchOverload
+  return map instanceof EntryMap ? map.insert(key, value, describeValue) : noSuchOverload
 }
 
 function insertAll(map: MapValue, others: MapValue): Value {

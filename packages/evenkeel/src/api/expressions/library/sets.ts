@@ -7,14 +7,14 @@ import type { ListValue } from '../value/list.ts'
 import type { EvaluationError } from '../value/value.ts'
 import { overload, type Library } from './declare.ts'
 
-const listOfT = listOf(parameterType('T'))
-const two = [listOfT, listOfT]
+const setOfT = listOf(parameterType('T'))
+const twoSets = [setOfT, setOfT]
 
 export const sets: Library = {
-  'sets.contains': [overload('list_sets_contains_list', two, { to: boolType, run: contains })],
-  'sets.equivalent': [overload('list_sets_equivalent_list', two, { to: boolType, run: equivalent })],
+  'sets.contains': [overload('list_sets_contains_list', twoSets, { to: boolType, run: contains })],
+  'sets.equivalent': [overload('list_sets_equivalent_list', twoSets, { to: boolType, run: equivalent })],
   'sets.intersects': [
-    overload('list_sets_intersects_list', two, {
+    overload('list_sets_intersects_list', twoSets, {
       to: boolType,
       run: (a: ListValue, b: ListValue) => a.values().some((value) => listContains(b, value) === true),
     }),

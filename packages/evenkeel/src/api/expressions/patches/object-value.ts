@@ -10,7 +10,7 @@ import { equal } from '../value/equality.ts'
 import { ListValue } from '../value/list.ts'
 import { MapValue } from '../value/map.ts'
 import { Duration, printDuration, printTimestamp, Timestamp } from '../value/moment.ts'
-import { describe, typeNameOf } from '../value/names.ts'
+import { describeValue, typeNameOf } from '../value/names.ts'
 import { Bytes, Double, EvaluationError, Opaque, Optional, Uint, type Value } from '../value/value.ts'
 
 export class ObjectValue extends Opaque {
@@ -84,7 +84,9 @@ function entriesToJson(entries: readonly (readonly [Value, Value])[]): JsonObjec
   const object: Record<string, JsonValue> = {}
   for (const [key, value] of entries) {
     if (typeof key !== 'string')
-      return new EvaluationError(`map key ${JSON.stringify(describe(key))} is of type ${typeNameOf(key)}, not string`)
+      return new EvaluationError(
+        `map key ${JSON.stringify(describeValue(key))} is of type ${typeNameOf(key)}, not string`,
+      )
     const json = toJson(value)
     if (json instanceof EvaluationError) return json
     setOwn(object, key, json)

@@ -5,7 +5,7 @@ import type { ListNode, MapNode } from '../syntax/tree.ts'
 import { Frame, type Step } from './frame.ts'
 import { ListValue } from '../value/list.ts'
 import { EntryMap } from '../value/map.ts'
-import { describe } from '../value/names.ts'
+import { describeValue } from '../value/names.ts'
 import { constant, type Plan, type Planner } from './planner.ts'
 import { EvaluationError, Optional, type Value } from '../value/value.ts'
 
@@ -22,12 +22,14 @@ export function planList(planner: Planner, { elements, optional }: ListNode): Pl
       if (value instanceof EvaluationError) return value
       if (!optional.has(index)) values.push(value)
       else if (!(value instanceof Optional))
-        return new EvaluationError(`cannot initialize optional list element from non-optional value ${describe(value)}`)
+        return new EvaluationError(
+          `cannot initialize optional list element from non-optional value ${describeValue(value)}`,
+        )
       else if (value.value !== undefined) values.push(value.value)
     }
     return ListValue.of(values)
   }
-  return finish(build, listCost, plans)
+  return finishAggregate(build, listCost, plans)
 }
 
 export function planMap(planner: Planner, { entries }: MapNode): Plan {
@@ -45,7 +47,7 @@ export function planMap(planner: Planner, { entries }: MapNode): Plan {
     }
     return EntryMap.from(pairs)
   }
-  return finish(
+  return finishAggregate(
     build,
     mapCost,
     plans.flatMap(({ key, value }) => [key, value]),
@@ -60,12 +62,12 @@ function entryOf(key: Value, valueOf: () => Value, optional: boolean): [Value, V
   if (!optional) return [key, value]
   if (!(value instanceof Optional))
     return new EvaluationError(
-      `cannot initialize optional entry '${describe(key)}' from non-optional value ${describe(value)}`,
+      `cannot initialize optional entry '${describeValue(key)}' from non-optional value ${describeValue(value)}`,
     )
   return value.value === undefined ? undefined : [key, value.value]
 }
 
-function finish(build: Step, cost: number, parts: readonly Plan[]): Plan {
+function finishAggregate(build: Step, cost: number, parts: readonly Plan[]): Plan {
   if (parts.every((part) => part.constant !== undefined))
     return constant(build(new Frame({}, { slotCount: 0, costLimit: 0 })))
   return {

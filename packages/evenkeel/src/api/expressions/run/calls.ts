@@ -12,7 +12,7 @@ import type { Frame, Step } from './frame.ts'
 import { acceptsAll, isCertain } from './guard.ts'
 import { planMembership } from './membership.ts'
 import { typeNameOf } from '../value/names.ts'
-import { PlanIssue, constant, type Plan, type Planner } from './planner.ts'
+import { PlanError, constant, type Plan, type Planner } from './planner.ts'
 import { planConditional, planIndex } from './selection.ts'
 import { EvaluationError, Optional, noSuchOverload, type Value } from '../value/value.ts'
 
@@ -137,7 +137,7 @@ interface Call {
 
 function callByCount({ steps, run, cost }: Call, takesErrors: boolean): Step {
   const [first, second] = steps
-  const pay = payment(cost)
+  const pay = meteredRun(cost)
   if (!first) return (frame) => pay(frame, [], run)
   if (second)
     return typeof cost === 'number'
@@ -166,13 +166,23 @@ function callWithTwo({ first, second, run, cost }: { first: Step; second: Step; 
   }
 }
 
-function callWithTwoMetered({ first, second, run, pay }: { first: Step; second: Step; run: Run; pay: Payment }): Step {
+function callWithTwoMetered({
+  first,
+  second,
+  run,
+  pay,
+}: {
+  first: Step
+  second: Step
+  run: Run
+  pay: MeteredRun
+}): Step {
   const guarded: Run = (a, b) => (a instanceof EvaluationError ? a : b instanceof EvaluationError ? b : run(a, b))
   return (frame) => pay(frame, [first(frame), second(frame)], guarded)
 }
 
 function callInOrder({ steps, run, cost }: Call): Step {
-  const pay = payment(cost)
+  const pay = meteredRun(cost)
   return (frame) => {
     const values: Value[] = []
     for (const step of steps) {
@@ -185,10 +195,10 @@ function callInOrder({ steps, run, cost }: Call): Step {
   }
 }
 
-type Payment = (frame: Frame, values: readonly Value[], run: Run) => Value
+type MeteredRun = (frame: Frame, values: readonly Value[], run: Run) => Value
 
 /** Runs and charges: before it runs where the price does not depend on the result, so that nothing starts that is too expensive. */
-function payment(cost: CallCost): Payment {
+function meteredRun(cost: CallCost): MeteredRun {
   if (typeof cost !== 'number' && cost.length > 1) {
     return (frame, values, run) => {
       const result = run(...values)
@@ -207,18 +217,18 @@ function prepareConstant(overloads: readonly Overload[], plans: readonly Plan[])
   const value = prepare && plans[prepare.operand]?.constant
   if (!prepare || value === undefined) return undefined
   const run = prepare.run(value)
-  if (run instanceof EvaluationError) throw new PlanIssue(run.message)
+  if (run instanceof EvaluationError) throw new PlanError(run.message)
   return run
 }
 
-interface Guarded {
+interface GuardOptions {
   readonly only: Overload | undefined
   readonly dispatch: Run
   readonly trustsTypes: boolean
 }
 
 /** Whatever its type, an element of a list or map may be null; where types are not trusted, it may be anything. */
-function guard(run: Run, { only, dispatch, trustsTypes }: Guarded): Run {
+function guard(run: Run, { only, dispatch, trustsTypes }: GuardOptions): Run {
   if (only?.isUnguarded) return dispatch
   if (!trustsTypes) return (...values) => (only && !acceptsAll(only, values) ? dispatch(...values) : run(...values))
   if (only?.parameters.length === 1) return (value) => (value === null ? dispatch(value) : run(value))
@@ -227,14 +237,14 @@ function guard(run: Run, { only, dispatch, trustsTypes }: Guarded): Run {
 }
 
 /** Operators that ask what their first operand can do, and name themselves when it can nothing. */
-const asking = new Set(['_+_', '_-_', '_*_', '_/_', '_%_', '-_', '_<_', '_<=_', '_>_', '_>=_'])
+const selfDescribingOperators = new Set(['_+_', '_-_', '_*_', '_/_', '_%_', '-_', '_<_', '_<=_', '_>_', '_>=_'])
 
 /** Picks the first overload that takes the values. */
 function dispatcher(name: string, overloads: readonly Overload[]): Run {
   const [first] = overloads
   if (first?.isUnguarded) {
     const run = first.run!
-    if (!asking.has(name)) return run
+    if (!selfDescribingOperators.has(name)) return run
     const refused = new EvaluationError(`no such overload: ${name}`)
     return (a, b) => (a === null ? refused : run(a, b!))
   }

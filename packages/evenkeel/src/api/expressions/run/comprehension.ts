@@ -47,7 +47,7 @@ export function planComprehension(planner: Planner, node: ComprehensionNode): Pl
       if (values instanceof EvaluationError) return values
       frame.slots[accumulator] = undefined
       const problem = loop(values, (a, b) => advance(frame, a, b))
-      return problem ?? finish(result(frame))
+      return problem ?? finishComprehension(result(frame))
     },
   }
 }
@@ -83,7 +83,7 @@ function startAccumulating(value: Value): Value {
   return result
 }
 
-function finish(value: Value): Value {
+function finishComprehension(value: Value): Value {
   if (value instanceof ListValue || value instanceof EntryMap) value.growing = false
   return value
 }

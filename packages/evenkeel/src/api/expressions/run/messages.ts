@@ -11,9 +11,9 @@ import type { StructField } from '../syntax/tree.ts'
 import type { Frame } from './frame.ts'
 import { ListValue } from '../value/list.ts'
 import { EntryMap, MapValue } from '../value/map.ts'
-import { describe, typeNameOf } from '../value/names.ts'
+import { describeValue, typeNameOf } from '../value/names.ts'
 import { Duration, Timestamp, printDuration, printTimestamp } from '../value/moment.ts'
-import { PlanIssue, type Plan, type Planner } from './planner.ts'
+import { PlanError, type Plan, type Planner } from './planner.ts'
 import { Bytes, Double, EvaluationError, Optional, Uint, isInt, type Value } from '../value/value.ts'
 
 const messageCost = 40
@@ -26,7 +26,7 @@ interface Meter {
   elements: number
 }
 
-interface Making {
+interface MessageConstructor {
   /** What the field holds of a value; undefined when it cannot hold it. */
   readonly take: (value: Value, field: string, meter: Meter) => Value | undefined
   readonly make: (fields: ReadonlyMap<string, Value>) => Value
@@ -37,8 +37,8 @@ export function planMessage(
   { typeName, fields }: { typeName: string; fields: readonly StructField[] },
 ): Plan {
   const name = typeName.replace(/^\./, '')
-  const making = makings.get(name) ?? makingOf(planner, name)
-  if (!making) throw new PlanIssue(`unknown type: ${name}`)
+  const making = messageConstructors.get(name) ?? constructorOf(planner, name)
+  if (!making) throw new PlanError(`unknown type: ${name}`)
   const steps = fields.map((field) => ({ ...field, step: planner.plan(field.value).run }))
   const build = (frame: Frame, meter: Meter): Value => {
     const taken = new Map<string, Value>()
@@ -68,7 +68,7 @@ export function planMessage(
 }
 
 /** Messages that the environment brings take any value as it is. */
-function makingOf({ environment }: Planner, name: string): Making | undefined {
+function constructorOf({ environment }: Planner, name: string): MessageConstructor | undefined {
   const message = environment.message(name)
   return message && { take: (value) => value, make: (fields) => message.make(fields) }
 }
@@ -77,7 +77,7 @@ function fieldValue(value: Value, { field, optional }: { field: string; optional
   if (!optional || value instanceof EvaluationError) return value
   return value instanceof Optional
     ? value.value
-    : new EvaluationError(`cannot initialize optional entry '${field}' from non-optional value ${describe(value)}`)
+    : new EvaluationError(`cannot initialize optional entry '${field}' from non-optional value ${describeValue(value)}`)
 }
 
 function conversionError(field: string, found: Value): EvaluationError {
@@ -86,7 +86,7 @@ function conversionError(field: string, found: Value): EvaluationError {
   return new EvaluationError(`field type conversion error for ${field} value type: ${problem}`)
 }
 
-const makings: ReadonlyMap<string, Making> = new Map([
+const messageConstructors: ReadonlyMap<string, MessageConstructor> = new Map([
   wrapper('BoolValue', false, (value) => (typeof value === 'boolean' ? value : undefined)),
   wrapper('BytesValue', new Bytes(new Uint8Array()), (value) => (value instanceof Bytes ? value : undefined)),
   wrapper('DoubleValue', new Double(0), (value) => (value instanceof Double ? value : undefined)),
@@ -98,25 +98,25 @@ const makings: ReadonlyMap<string, Making> = new Map([
   wrapper('StringValue', '', (value) => (typeof value === 'string' ? value : undefined)),
   wrapper('UInt32Value', new Uint(0n), (value) => takeUint32(value)),
   wrapper('UInt64Value', new Uint(0n), (value) => (value instanceof Uint ? value : undefined)),
-  making('Duration', { take: (value) => (isInt(value) ? value : undefined), make: makeDuration }),
-  making('Timestamp', { take: (value) => (isInt(value) ? value : undefined), make: makeTimestamp }),
-  making('ListValue', {
+  messageConstructor('Duration', { take: (value) => (isInt(value) ? value : undefined), make: makeDuration }),
+  messageConstructor('Timestamp', { take: (value) => (isInt(value) ? value : undefined), make: makeTimestamp }),
+  messageConstructor('ListValue', {
     take: (value, _, meter) => (value instanceof ListValue ? toJson(value, meter) : undefined),
     make: (fields) => fields.get('values') ?? ListValue.of([]),
   }),
-  making('Struct', {
+  messageConstructor('Struct', {
     take: (value, _, meter) => (value instanceof MapValue ? toJson(value, meter) : undefined),
     make: (fields) => fields.get('fields') ?? new EntryMap(),
   }),
-  making('Value', { take: takeJson, make: (fields) => [...fields.values()].at(-1) ?? null }),
+  messageConstructor('Value', { take: takeJson, make: (fields) => [...fields.values()].at(-1) ?? null }),
 ])
 
-function making(name: string, how: Making): [string, Making] {
+function messageConstructor(name: string, how: MessageConstructor): [string, MessageConstructor] {
   return [`google.protobuf.${name}`, how]
 }
 
-function wrapper(name: string, absent: Value, take: (value: Value) => Value | undefined): [string, Making] {
-  return making(name, { take, make: (fields) => fields.get('value') ?? absent })
+function wrapper(name: string, absent: Value, take: (value: Value) => Value | undefined): [string, MessageConstructor] {
+  return messageConstructor(name, { take, make: (fields) => fields.get('value') ?? absent })
 }
 
 function takeInt32(value: Value): Value | undefined {
@@ -189,6 +189,6 @@ function jsonList(list: ListValue, meter: Meter): Value {
 }
 
 function jsonMap(map: MapValue, meter: Meter): Value {
-  const entries = map.keys().map((key): [Value, Value] => [describe(key), toJson(map.find(key) ?? null, meter)])
+  const entries = map.keys().map((key): [Value, Value] => [describeValue(key), toJson(map.find(key) ?? null, meter)])
   return entries.map(([, item]) => item).find((item) => item instanceof EvaluationError) ?? EntryMap.from(entries)
 }

@@ -21,11 +21,11 @@ export interface Plan {
   /** Known before anything runs. */
   readonly constant?: Value
   /** A place that can be selected from further; reading it through `resolve` does not pay for the variable at its root. */
-  readonly place?: { readonly resolve: Step; readonly isConditional: boolean }
+  readonly attribute?: { readonly resolve: Step; readonly isConditional: boolean }
 }
 
 /** Thrown when an expression that type-checks cannot be made ready to run, such as `int('x')`. */
-export class PlanIssue extends Error {}
+export class PlanError extends Error {}
 
 export class Planner {
   readonly checked: Checked
@@ -93,6 +93,6 @@ export class Planner {
 }
 
 export function constant(value: Value): Plan {
-  if (value instanceof EvaluationError) throw new PlanIssue(value.message)
+  if (value instanceof EvaluationError) throw new PlanError(value.message)
   return { run: () => value, constant: value }
 }

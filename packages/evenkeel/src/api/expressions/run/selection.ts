@@ -6,7 +6,7 @@
 import { listElement } from './element.ts'
 import type { Frame, Step } from './frame.ts'
 import { JsonMap, MapValue } from '../value/map.ts'
-import { describe } from '../value/names.ts'
+import { describeValue } from '../value/names.ts'
 import { constant, type Plan, type Planner } from './planner.ts'
 import { unescapeName } from '../check/escape.ts'
 import type { CallNode, IdentifierNode, SelectNode } from '../syntax/tree.ts'
@@ -18,7 +18,7 @@ export function planIdentifier(planner: Planner, node: IdentifierNode | SelectNo
   const written = node.kind === 'identifier' ? node.name : ''
   const local = planner.local(written)
   const name = planner.checked.names.get(node)
-  if (local && name === undefined) return placeOf(local)
+  if (local && name === undefined) return attributeOf(local)
   return planVariable(planner, name ?? written)
 }
 
@@ -28,7 +28,7 @@ function planVariable(planner: Planner, name: string): Plan {
     return constant(new TypeValue(variable.type.parameters[0].name))
   const { slot } = planner.slotOf(name)
   const adapt = variable?.adapt
-  return placeOf((frame) => {
+  return attributeOf((frame) => {
     const known = frame.slots[slot]
     return known === undefined ? (frame.slots[slot] = readBinding(frame, name, adapt)) : known
   })
@@ -45,7 +45,7 @@ export function planSelect(planner: Planner, node: SelectNode): Plan {
   if (planner.checked.names.has(node)) return planIdentifier(planner, node)
   const operand = planner.plan(node.operand)
   const read = new Reader(node.field)
-  const base = operand.place?.resolve ?? operand.run
+  const base = operand.attribute?.resolve ?? operand.run
   if (!node.testOnly)
     return extend(
       operand,
@@ -59,7 +59,7 @@ export function planIndex(planner: Planner, node: CallNode): Plan {
   const operand = planner.plan(node.arguments[0]!)
   const index = planner.plan(node.arguments[1]!)
   const isOptional = node.name !== '_[_]'
-  const base = operand.place?.resolve ?? operand.run
+  const base = operand.attribute?.resolve ?? operand.run
   if (index.constant !== undefined) {
     const read = new Reader(index.constant)
     return extend(
@@ -67,7 +67,7 @@ export function planIndex(planner: Planner, node: CallNode): Plan {
       qualify(base, () => read, isOptional),
     )
   }
-  const key = index.place?.resolve ?? index.run
+  const key = index.attribute?.resolve ?? index.run
   return extend(
     operand,
     qualify(
@@ -84,23 +84,30 @@ export function planIndex(planner: Planner, node: CallNode): Plan {
 /** `condition ? yes : no`. */
 export function planConditional(planner: Planner, node: CallNode): Plan {
   const [condition, yes, no] = node.arguments.map((argument) => planner.plan(argument))
-  const [test, whenTrue, whenFalse] = [condition!.run, yes!.place?.resolve ?? yes!.run, no!.place?.resolve ?? no!.run]
+  const [test, whenTrue, whenFalse] = [
+    condition!.run,
+    yes!.attribute?.resolve ?? yes!.run,
+    no!.attribute?.resolve ?? no!.run,
+  ]
   const resolve: Step = (frame) => {
     const value = test(frame)
     if (value === true) return whenTrue(frame)
     if (value === false) return whenFalse(frame)
     return value instanceof EvaluationError ? value : noSuchOverload
   }
-  return { run: resolve, place: { resolve, isConditional: true } }
+  return { run: resolve, attribute: { resolve, isConditional: true } }
 }
 
-function placeOf(resolve: Step): Plan {
-  return { run: (frame) => paid(frame, resolve(frame)), place: { resolve, isConditional: false } }
+function attributeOf(resolve: Step): Plan {
+  return { run: (frame) => paid(frame, resolve(frame)), attribute: { resolve, isConditional: false } }
 }
 
 function extend(operand: Plan, resolve: Step): Plan {
-  const isConditional = operand.place?.isConditional ?? false
-  return { run: isConditional ? resolve : (frame) => paid(frame, resolve(frame)), place: { resolve, isConditional } }
+  const isConditional = operand.attribute?.isConditional ?? false
+  return {
+    run: isConditional ? resolve : (frame) => paid(frame, resolve(frame)),
+    attribute: { resolve, isConditional },
+  }
 }
 
 function paid(frame: Frame, value: Value): Value {
@@ -156,7 +163,7 @@ class Reader {
   }
 
   missing(value: Value): EvaluationError {
-    if (value instanceof ListValue) return new EvaluationError(`index out of bounds: ${describe(this.#key)}`)
-    return value instanceof Opaque ? noSuchOverload : new EvaluationError(`no such key: ${describe(this.#key)}`)
+    if (value instanceof ListValue) return new EvaluationError(`index out of bounds: ${describeValue(this.#key)}`)
+    return value instanceof Opaque ? noSuchOverload : new EvaluationError(`no such key: ${describeValue(this.#key)}`)
   }
 }

@@ -6,22 +6,22 @@
  */
 import type { Value } from '../value/value.ts'
 
-interface Placed {
+interface Positioned {
   /** Where messages about this node point, in UTF-16 units from the start of the text. */
   readonly offset: number
 }
 
-interface LiteralNode extends Placed {
+interface LiteralNode extends Positioned {
   readonly kind: 'literal'
   readonly value: Value
 }
 
-export interface IdentifierNode extends Placed {
+export interface IdentifierNode extends Positioned {
   readonly kind: 'identifier'
   readonly name: string
 }
 
-export interface SelectNode extends Placed {
+export interface SelectNode extends Positioned {
   readonly kind: 'select'
   readonly operand: Node
   readonly field: string
@@ -29,38 +29,38 @@ export interface SelectNode extends Placed {
   readonly testOnly: boolean
 }
 
-export interface CallNode extends Placed {
+export interface CallNode extends Positioned {
   readonly kind: 'call'
   readonly name: string
   readonly target?: Node
   readonly arguments: readonly Node[]
 }
 
-export interface ListNode extends Placed {
+export interface ListNode extends Positioned {
   readonly kind: 'list'
   readonly elements: readonly Node[]
   /** Positions written `?x`. */
   readonly optional: ReadonlySet<number>
 }
 
-export interface MapEntry extends Placed {
+export interface MapEntry extends Positioned {
   readonly key: Node
   readonly value: Node
   readonly optional: boolean
 }
 
-export interface MapNode extends Placed {
+export interface MapNode extends Positioned {
   readonly kind: 'map'
   readonly entries: readonly MapEntry[]
 }
 
-export interface StructField extends Placed {
+export interface StructField extends Positioned {
   readonly name: string
   readonly value: Node
   readonly optional: boolean
 }
 
-export interface StructNode extends Placed {
+export interface StructNode extends Positioned {
   readonly kind: 'struct'
   readonly typeName: string
   readonly fields: readonly StructField[]
@@ -71,7 +71,7 @@ export interface StructNode extends Placed {
  *
  * With a second variable the first is an index or key and the second the value.
  */
-export interface ComprehensionNode extends Placed {
+export interface ComprehensionNode extends Positioned {
   readonly kind: 'comprehension'
   readonly range: Node
   readonly variable: string

@@ -12,10 +12,10 @@ import { JsonMap } from './map.ts'
 import { readBase64, readDate, readDateTime, readSchemaDuration } from './json-text.ts'
 import { Bytes, Double, EvaluationError, type Value } from './value.ts'
 
-type Follow = (node: SchemaNode) => SchemaNode
+type ResolveNode = (node: SchemaNode) => SchemaNode
 
 /** How to read what a schema describes. Nested readers are made when they are first needed. */
-export function jsonAdapter(node: SchemaNode, follow: Follow): Adapt {
+export function jsonAdapter(node: SchemaNode, follow: ResolveNode): Adapt {
   const read = readerFor(node, follow)
   return (json) => {
     if (json !== null) return read(json)
@@ -34,7 +34,7 @@ export function adaptDynamic(json: unknown): Value {
   return json as Value
 }
 
-function readerFor(node: SchemaNode, follow: Follow): Adapt {
+function readerFor(node: SchemaNode, follow: ResolveNode): Adapt {
   if (node['x-kubernetes-int-or-string']) return readIntOrString
   switch (node.type) {
     case 'object':
@@ -82,7 +82,7 @@ function readIntOrString(json: unknown): Value {
         new EvaluationError('invalid data, expected XIntOrString value to be either a string or integer'))
 }
 
-function objectReader(written: SchemaNode, follow: Follow): Adapt {
+function objectReader(written: SchemaNode, follow: ResolveNode): Adapt {
   const node = written['x-kubernetes-embedded-resource'] ? withObjectMeta(written) : written
   const { properties, additionalProperties } = node
   const adapters = new Map<string, Adapt>()
@@ -109,7 +109,7 @@ function objectReader(written: SchemaNode, follow: Follow): Adapt {
 
 function listReader(
   { items, 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys = [] }: SchemaNode,
-  follow: Follow,
+  follow: ResolveNode,
 ): Adapt {
   if (!items) return () => new EvaluationError('invalid array type, expected Items with a non-empty Schema')
   let adapt: Adapt | undefined

@@ -21,7 +21,7 @@ export function typeNameOf(value: Value): string {
 }
 
 /** A value the way Go prints it in messages. */
-export function describe(value: Value): string {
+export function describeValue(value: Value): string {
   if (value instanceof Double || value instanceof Uint) return String(value.value)
   if (value instanceof Timestamp) return printTimestamp(value)
   if (value instanceof Duration) return printDuration(value)

@@ -8,7 +8,7 @@ import { Bytes, EvaluationError, noSuchOverload, type Value } from './value.ts'
 /** Below 0, 0 or above 0, or an error when the two have no order. */
 export function compare(a: Value, b: Value): number | EvaluationError {
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  if (typeof a === 'string') return typeof b === 'string' ? compareText(a, b) : noSuchOverload
+  if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : noSuchOverload
   if (isNumber(a)) return isNumber(b) ? numberOrder(compareNumbers(a, b)) : noSuchOverload
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : noSuchOverload
   if (a instanceof Timestamp)
@@ -22,7 +22,7 @@ export function isComparable(value: Value): boolean {
 }
 
 /** The order of code points, which is that of UTF-8; JavaScript's own puts U+E000 behind U+1F600. */
-export function compareText(a: string, b: string): number {
+export function compareStrings(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
     const [left, right] = [a.charCodeAt(index), b.charCodeAt(index)]

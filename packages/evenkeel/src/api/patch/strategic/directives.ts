@@ -16,10 +16,10 @@ export const deletePrefix = '$deleteFromPrimitiveList'
 const retainKeysWord = '$retainKeys'
 
 /** What is still to be merged of one object of the patch, by key. Handlers of directives take out what they have done. */
-export type Remaining = Map<string, JsonValue>
+export type RemainingFields = Map<string, JsonValue>
 
 /** Applies and takes out `$retainKeys`: what it does not list goes, and may not be set either. */
-export function retainKeys(draft: JsonObjectDraft, remaining: Remaining): void {
+export function retainKeys(draft: JsonObjectDraft, remaining: RemainingFields): void {
   const listed = remaining.get(retainKeysWord)
   if (listed === undefined) return
   remaining.delete(retainKeysWord)

@@ -7,8 +7,8 @@
 import { getOwn, isJsonObject } from '../../json.ts'
 import type { JsonArray, JsonObject, JsonValue } from '../../json.ts'
 import { patchWord } from './directives.ts'
-import { arrange, identityOf } from './order.ts'
-import { typeOf, unexpected, unworkable } from './refusal.ts'
+import { arrange, itemIdentity } from './order.ts'
+import { typeOf, unexpected, unprocessable } from './refusal.ts'
 import type { PatchType } from './refusal.ts'
 
 interface ListMerge {
@@ -31,8 +31,12 @@ export function mergeLists(
     if (deleting) return original.filter((item) => !named.has(item))
     return arrange([...new Set([...original, ...patch])], { mergeKey, wanted: patch, was: original })
   }
-  if (mergeKey === '') throw unworkable('cannot merge lists of objects without a merge key')
-  const { kept, changes } = obeyItems(original as readonly JsonObject[], patch as readonly JsonObject[], mergeKey)
+  if (mergeKey === '') throw unprocessable('cannot merge lists of objects without a merge key')
+  const { kept, changes } = applyItemDirectives(
+    original as readonly JsonObject[],
+    patch as readonly JsonObject[],
+    mergeKey,
+  )
   const merged = mergeByKey(kept, changes, { mergeKey, mergeItems })
   return arrange(merged, { mergeKey, wanted: changes, was: kept })
 }
@@ -43,16 +47,16 @@ export function itemType(...lists: readonly JsonArray[]): PatchType {
   for (const item of lists.flat() as JsonArray) {
     const found = typeOf(item)
     type ??= found
-    if (found !== type) throw unworkable('list element types are not identical')
-    if (found === 'list') throw unworkable('lists of lists are not supported')
-    if (found === 'nil') throw unworkable('a merged list cannot have null for an item')
+    if (found !== type) throw unprocessable('list element types are not identical')
+    if (found === 'list') throw unprocessable('lists of lists are not supported')
+    if (found === 'nil') throw unprocessable('a merged list cannot have null for an item')
   }
-  if (type === undefined) throw unworkable('no elements in any of the given slices')
+  if (type === undefined) throw unprocessable('no elements in any of the given slices')
   return type
 }
 
 /** Does what items with `$patch` say, and gives what is then left of both lists. */
-function obeyItems(
+function applyItemDirectives(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
   mergeKey: string,
@@ -63,9 +67,9 @@ function obeyItems(
   for (const item of patch) {
     const directive = getOwn(item, patchWord)
     if (directive === undefined) changes.push(item)
-    else if (directive === 'delete') deleted.add(identityOf(item, mergeKey))
+    else if (directive === 'delete') deleted.add(itemIdentity(item, mergeKey))
     else if (directive === 'replace') replace = true
-    else if (directive === 'merge') throw unworkable('merging lists cannot yet be specified in the patch')
+    else if (directive === 'merge') throw unprocessable('merging lists cannot yet be specified in the patch')
     else throw unknownPatchType(directive)
   }
   if (replace) return { kept: changes, changes: [] }
@@ -77,7 +81,7 @@ function obeyItems(
 }
 
 export function unknownPatchType(directive: JsonValue): Error {
-  return unworkable(
+  return unprocessable(
     `unknown patch type: ${typeof directive === 'string' ? directive.slice(0, 200) : typeOf(directive)}`,
   )
 }
@@ -94,7 +98,7 @@ function mergeByKey(
     if (key !== undefined && !places.has(key)) places.set(key, index)
   }
   for (const change of changes) {
-    const key = identityOf(change, mergeKey)
+    const key = itemIdentity(change, mergeKey)
     const place = places.get(key)
     if (place === undefined) {
       places.set(key, merged.length)
@@ -118,7 +122,7 @@ export function followsOrder(patch: JsonArray, order: JsonArray, mergeKey: strin
   for (const listed of order) {
     while (next < items.length && directiveOf(items[next] as JsonValue) !== undefined) next++
     if (next === items.length) return true
-    if (identityOf(items[next] as JsonValue, mergeKey) === identityOf(listed, mergeKey)) next++
+    if (itemIdentity(items[next] as JsonValue, mergeKey) === itemIdentity(listed, mergeKey)) next++
   }
   return next === items.length
 }
@@ -129,12 +133,12 @@ export function followsOrder(patch: JsonArray, order: JsonArray, mergeKey: strin
  */
 export function orderBefore(original: JsonArray, patch: JsonArray, mergeKey: string): JsonArray {
   const deleted = new Set(
-    patch.filter((item) => directiveOf(item) === 'delete').map((item) => identityOf(item, mergeKey)),
+    patch.filter((item) => directiveOf(item) === 'delete').map((item) => itemIdentity(item, mergeKey)),
   )
   if (deleted.size === 0 || patch.some((item) => directiveOf(item) === 'replace')) return original
-  const kept = original.filter((item) => !deleted.has(identityOf(item, mergeKey)))
-  const known = new Set(kept.map((item) => identityOf(item, mergeKey)))
-  const added = patch.filter((item) => directiveOf(item) === undefined && !known.has(identityOf(item, mergeKey)))
+  const kept = original.filter((item) => !deleted.has(itemIdentity(item, mergeKey)))
+  const known = new Set(kept.map((item) => itemIdentity(item, mergeKey)))
+  const added = patch.filter((item) => directiveOf(item) === undefined && !known.has(itemIdentity(item, mergeKey)))
   return [...kept, ...added.slice(0, original.length - kept.length)]
 }
 

@@ -6,10 +6,10 @@
  */
 import type { JsonArray, JsonValue } from '../../json.ts'
 import { isJsonObject } from '../../json.ts'
-import { noMergeKey, unexpected, unworkable } from './refusal.ts'
+import { noMergeKey, unexpected, unprocessable } from './refusal.ts'
 
 /** What makes an item the same as another: its merge key, or the item itself where there is no merge key. */
-export function identityOf(item: JsonValue, mergeKey: string): JsonValue {
+export function itemIdentity(item: JsonValue, mergeKey: string): JsonValue {
   if (mergeKey === '') return comparable(item)
   if (!isJsonObject(item)) throw unexpected('map', item)
   const key = Object.hasOwn(item, mergeKey) ? item[mergeKey] : undefined
@@ -17,7 +17,7 @@ export function identityOf(item: JsonValue, mergeKey: string): JsonValue {
   return comparable(key)
 }
 
-interface Order {
+interface ListOrder {
   readonly mergeKey: string
   /** The order the patch wants. */
   readonly wanted: JsonArray
@@ -26,10 +26,10 @@ interface Order {
 }
 
 /** The items of a merged list in their final order. */
-export function arrange(items: JsonArray, { mergeKey, wanted, was }: Order): JsonValue[] {
-  const [wantedAt, wasAt] = [placesOf(wanted, mergeKey), placesOf(was, mergeKey)]
+export function arrange(items: JsonArray, { mergeKey, wanted, was }: ListOrder): JsonValue[] {
+  const [wantedAt, wasAt] = [positionsOf(wanted, mergeKey), positionsOf(was, mergeKey)]
   const ranked = items.map((item): Ranked => {
-    const identity = identityOf(item, mergeKey)
+    const identity = itemIdentity(item, mergeKey)
     return { item, wanted: wantedAt.get(identity), was: wasAt.get(identity) }
   })
   const fromPatch = ranked.filter((item) => item.wanted !== undefined).sort((a, b) => (a.wanted ?? 0) - (b.wanted ?? 0))
@@ -43,10 +43,10 @@ interface Ranked {
   readonly was: number | undefined
 }
 
-function placesOf(order: JsonArray, mergeKey: string): Map<JsonValue, number> {
+function positionsOf(order: JsonArray, mergeKey: string): Map<JsonValue, number> {
   const places = new Map<JsonValue, number>()
   for (const [index, item] of order.entries()) {
-    const identity = identityOf(item, mergeKey)
+    const identity = itemIdentity(item, mergeKey)
     if (!places.has(identity)) places.set(identity, index)
   }
   return places
@@ -88,6 +88,6 @@ function stoodBefore(a: Ranked, b: Ranked): boolean {
 
 function comparable(value: JsonValue): JsonValue {
   if (typeof value === 'object' && value !== null)
-    throw unworkable('items of a merged list are told apart by scalars, not by lists or objects')
+    throw unprocessable('items of a merged list are told apart by scalars, not by lists or objects')
   return value
 }

@@ -13,16 +13,16 @@ export function malformed(what: string): ApiError {
   return badRequest(`invalid patch format of ${what}`)
 }
 
-export function unworkable(message: string): ApiError {
+export function unprocessable(message: string): ApiError {
   return new ApiError('Invalid', message)
 }
 
 export function noMergeKey(mergeKey: string): ApiError {
-  return unworkable(`an item of the list does not contain declared merge key: ${mergeKey}`)
+  return unprocessable(`an item of the list does not contain declared merge key: ${mergeKey}`)
 }
 
 export function unexpected(wanted: 'list' | 'map', value: JsonValue): ApiError {
-  return unworkable(`expected a ${wanted}, but received a ${typeOf(value)}`)
+  return unprocessable(`expected a ${wanted}, but received a ${typeOf(value)}`)
 }
 
 export type PatchType = 'nil' | 'list' | 'map' | 'string' | 'bool' | 'int64' | 'float64'

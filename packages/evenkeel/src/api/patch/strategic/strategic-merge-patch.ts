@@ -13,12 +13,12 @@ import { exceedsDepth, getOwn, isJsonObject, setOwn } from '../../json.ts'
 import type { JsonArray, JsonObject, JsonObjectDraft, JsonValue } from '../../json.ts'
 import type { Schema } from '../../schema/schema.ts'
 import { deletePrefix, fieldOfDirective, orderPrefix, patchWord, retainKeys, withoutDirectives } from './directives.ts'
-import type { Remaining } from './directives.ts'
+import type { RemainingFields } from './directives.ts'
 import { followsOrder, itemType, mergeLists, orderBefore, unknownPatchType } from './lists.ts'
 import { arrange } from './order.ts'
-import { listField, objectField, rootPlace } from './place.ts'
-import type { Field, Place } from './place.ts'
-import { typeOf, unexpected, unworkable } from './refusal.ts'
+import { patchMetaForSlice, patchMetaForStruct, rootPatchSchema } from './place.ts'
+import type { PatchMeta, PatchSchema } from './place.ts'
+import { typeOf, unexpected, unprocessable } from './refusal.ts'
 
 /** Deeper than any schema; texts from the wire are bounded likewise. */
 const depthMax = 1000
@@ -33,14 +33,14 @@ const depthMax = 1000
 export function applyStrategicMergePatch(original: JsonObject, patch: unknown, schema: Schema): JsonObject {
   if (!isJsonObject(patch)) throw badRequest('invalid JSON document: a strategic merge patch is an object')
   if (exceedsDepth(patch, depthMax)) throw badRequest(`the patch is nested more than ${depthMax} levels deep`)
-  return mergeObjects(original, patch, rootPlace(schema))
+  return mergeObjects(original, patch, rootPatchSchema(schema))
 }
 
-function mergeObjects(original: JsonObject, patch: JsonObject, place: Place): JsonObject {
+function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchSchema): JsonObject {
   const directive = getOwn(patch, patchWord)
-  if (directive !== undefined) return obey(directive, patch)
+  if (directive !== undefined) return applyDirective(directive, patch)
   const draft: JsonObjectDraft = { ...original }
-  const remaining: Remaining = new Map()
+  const remaining: RemainingFields = new Map()
   for (const [key, change] of Object.entries(patch)) if (change !== undefined) remaining.set(key, change)
   retainKeys(draft, remaining)
   mergeOrderedLists(draft, remaining, place)
@@ -51,26 +51,26 @@ function mergeObjects(original: JsonObject, patch: JsonObject, place: Place): Js
 }
 
 /** What a `$patch` in an object makes of it, whatever was there. */
-function obey(directive: JsonValue, patch: JsonObject): JsonObject {
+function applyDirective(directive: JsonValue, patch: JsonObject): JsonObject {
   if (directive === 'delete') return {}
   if (directive !== 'replace') throw unknownPatchType(directive)
   const { [patchWord]: _, ...rest } = patch
   return rest
 }
 
-interface Change {
+interface FieldChange {
   readonly key: string
   readonly change: JsonValue
 }
 
-function mergeField(draft: JsonObjectDraft, { key, change }: Change, place: Place): void {
+function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place: PatchSchema): void {
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
   else if (isJsonObject(change) && isJsonObject(current)) {
-    const field = objectField(place, key)
-    setOwn(draft, key, field.strategy === 'replace' ? change : mergeObjects(current, change, field.place))
+    const field = patchMetaForStruct(place, key)
+    setOwn(draft, key, field.strategy === 'replace' ? change : mergeObjects(current, change, field.schema))
   } else if (Array.isArray(change) && Array.isArray(current)) {
-    const field = listField(place, key)
+    const field = patchMetaForSlice(place, key)
     setOwn(draft, key, field.strategy === 'merge' ? mergeListsOf(field, current, { patch: change }) : change)
   } else {
     const value = withoutDirectives(change, { nulls: 'drop' })
@@ -79,28 +79,28 @@ function mergeField(draft: JsonObjectDraft, { key, change }: Change, place: Plac
   }
 }
 
-function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: Change, place: Place): void {
+function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: FieldChange, place: PatchSchema): void {
   const key = fieldOfDirective(directive, deletePrefix)
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
   else if (Array.isArray(current) && Array.isArray(change))
-    setOwn(draft, key, mergeListsOf(listField(place, key), current, { patch: change, deleting: true }))
+    setOwn(draft, key, mergeListsOf(patchMetaForSlice(place, key), current, { patch: change, deleting: true }))
   // Anything else is no list of scalars with something to take out; upstream passes over it unless both are alike.
   else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, place)
 }
 
 function mergeListsOf(
-  field: Field,
+  field: PatchMeta,
   current: JsonArray,
   { patch, deleting = false }: { patch: JsonArray; deleting?: boolean },
 ): JsonArray {
   const mergeItems = (original: JsonObject, change: JsonObject): JsonObject =>
-    mergeObjects(original, change, field.place)
+    mergeObjects(original, change, field.schema)
   return mergeLists(current, patch, { mergeKey: field.mergeKey, deleting, mergeItems })
 }
 
 /** Merges every list that has a `$setElementOrder`, in that order, and takes it out of what remains. */
-function mergeOrderedLists(draft: JsonObjectDraft, remaining: Remaining, place: Place): void {
+function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, place: PatchSchema): void {
   const directives = [...remaining].filter(([key]) => key.startsWith(orderPrefix))
   for (const [directive] of directives) remaining.delete(directive)
   for (const [directive, order] of directives) {
@@ -108,7 +108,7 @@ function mergeOrderedLists(draft: JsonObjectDraft, remaining: Remaining, place: 
     const key = fieldOfDirective(directive, orderPrefix)
     const merged = mergeOrdered(
       { current: listOf(getOwn(draft, key)), patch: listOf(remaining.get(key)), order },
-      listField(place, key),
+      patchMetaForSlice(place, key),
     )
     if (merged === undefined) continue
     setOwn(draft, key, merged)
@@ -122,10 +122,10 @@ interface OrderedLists {
   readonly order: JsonArray
 }
 
-function mergeOrdered({ current, patch, order }: OrderedLists, field: Field): JsonArray | undefined {
+function mergeOrdered({ current, patch, order }: OrderedLists, field: PatchMeta): JsonArray | undefined {
   const { mergeKey } = field
   if (patch && !followsOrder(patch, order, mergeKey))
-    throw unworkable(`the order in the patch list doesn't match the ${orderPrefix} list`)
+    throw unprocessable(`the order in the patch list doesn't match the ${orderPrefix} list`)
   if (!current && !patch) return undefined
   const merged = mergeUnordered(current, patch, field)
   const ofObjects = itemType(current ?? [], patch ?? []) === 'map'
@@ -136,7 +136,7 @@ function mergeOrdered({ current, patch, order }: OrderedLists, field: Field): Js
   return arrange(merged, { mergeKey, wanted: order, was })
 }
 
-function mergeUnordered(current: JsonArray | undefined, patch: JsonArray | undefined, field: Field): JsonArray {
+function mergeUnordered(current: JsonArray | undefined, patch: JsonArray | undefined, field: PatchMeta): JsonArray {
   if (!patch) return current ?? []
   if (!current) return withoutDirectives(patch, { nulls: 'keep' }) as JsonArray
   return field.strategy === 'merge' ? mergeListsOf(field, current, { patch }) : patch

@@ -9,18 +9,18 @@ import type { FieldPath } from '../../error/field-path.ts'
 import { getOwn, isJsonObject, setOwn } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import { checkDns1035Label } from '../../names.ts'
-import type { ValidateOptions } from '../../schema/constraints.ts'
+import type { ConstraintOptions } from '../../schema/constraints.ts'
 import type { SchemaNode } from '../../schema/schema.ts'
-import { validate } from '../../schema/validate.ts'
+import { validateDefault } from '../../schema/validate.ts'
 import { isSchema } from './properties.ts'
-import type { SchemaProperties } from './properties.ts'
+import type { JsonSchemaProps } from './properties.ts'
 
 /** What is wrong with a default by the rules of its schema. */
 export type DefaultCheck = (value: JsonValue, schema: SchemaNode, path: FieldPath) => readonly FieldError[]
 
-interface Surroundings {
+interface DefaultsContext {
   readonly path: FieldPath
-  readonly options: ValidateOptions
+  readonly options: ConstraintOptions
   /** Holds a default that is otherwise right to the rules of its schema. */
   readonly checkRules?: DefaultCheck
   /** Within metadata or names of an embedded object, whose unknown fields are not the schema's business. */
@@ -28,7 +28,7 @@ interface Surroundings {
 }
 
 /** Everything that is wrong with the defaults in the schema of an object. */
-export function checkDefaults(schema: SchemaProperties, surroundings: Surroundings): FieldError[] {
+export function checkDefaults(schema: JsonSchemaProps, surroundings: DefaultsContext): FieldError[] {
   const { path, insideMeta: meta = false } = surroundings
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   const insideMeta = meta && !embedded
@@ -54,8 +54,8 @@ const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion
 
 function checkDefault(
   value: JsonValue,
-  schema: SchemaProperties,
-  { path, options, checkRules, insideMeta = false }: Surroundings,
+  schema: JsonSchemaProps,
+  { path, options, checkRules, insideMeta = false }: DefaultsContext,
 ): FieldError[] {
   const unknown =
     !insideMeta && hasUnknownFields(value, schema)
@@ -63,7 +63,7 @@ function checkDefault(
       : []
   const embedded = insideMeta ? [] : checkEmbedded(value, schema, path)
   if (embedded.length > 0) return [...unknown, ...embedded]
-  const errors = validate(value, { root: plain(schema), definitions: () => undefined }, options)
+  const errors = validateDefault(value, { root: plain(schema), definitions: () => undefined }, options)
   const broken = errors.length > 0 ? [] : (checkRules?.(value, schema as SchemaNode, path) ?? [])
   return [...unknown, ...errors.map((error) => under(path, error)), ...broken]
 }
@@ -72,7 +72,7 @@ function checkDefault(
  * A schema as defaults are judged by it: upstream looks at `type` alone, not at int-or-string. An empty reference, which
  * is complained of elsewhere, must not be followed.
  */
-function plain(schema: SchemaProperties): SchemaNode {
+function plain(schema: JsonSchemaProps): SchemaNode {
   const { $ref: _ref, 'x-kubernetes-int-or-string': _either, ...rest } = schema
   const node: Record<string, unknown> = { ...rest }
   for (const keyword of ['items', 'additionalProperties', 'not'] as const) {
@@ -95,7 +95,7 @@ function under(path: FieldPath, error: FieldError): FieldError {
 }
 
 /** Whether pruning would take something from a value. */
-function hasUnknownFields(value: JsonValue, schema: SchemaProperties | undefined, { lenient = false } = {}): boolean {
+function hasUnknownFields(value: JsonValue, schema: JsonSchemaProps | undefined, { lenient = false } = {}): boolean {
   const preserves = lenient || schema?.['x-kubernetes-preserve-unknown-fields'] === true
   if (Array.isArray(value)) {
     const items = isSchema(schema?.items) ? schema.items : undefined
@@ -115,7 +115,7 @@ function hasUnknownFields(value: JsonValue, schema: SchemaProperties | undefined
 }
 
 /** Whole objects inside a value must say what they are. */
-function checkEmbedded(value: JsonValue, schema: SchemaProperties | undefined, path: FieldPath): FieldError[] {
+function checkEmbedded(value: JsonValue, schema: JsonSchemaProps | undefined, path: FieldPath): FieldError[] {
   if (schema === undefined) return []
   if (Array.isArray(value)) {
     const items = isSchema(schema.items) ? schema.items : undefined

@@ -6,13 +6,13 @@
  */
 import { getOwn } from '../../json.ts'
 import { isSchema } from './properties.ts'
-import type { SchemaProperties } from './properties.ts'
+import type { JsonSchemaProps } from './properties.ts'
 
 interface FieldReference {
   /** The steps from the root. */
   readonly steps: readonly string[]
   /** What stands there; `undefined` inside a map of anything. */
-  readonly schema: SchemaProperties | undefined
+  readonly schema: JsonSchemaProps | undefined
   /** As errors write it: `spec.labels[the color]`. */
   readonly text: string
 }
@@ -29,12 +29,12 @@ interface FieldReferenceOptions {
 /** What a path refers to, or the sentence that says why it refers to nothing. */
 export function followReference(
   path: string,
-  root: SchemaProperties,
+  root: JsonSchemaProps,
   { brackets = true }: FieldReferenceOptions = {},
 ): FieldReference | string {
   const tokens = tokensOf(path)
   const steps: string[] = []
-  let schema: SchemaProperties | undefined = root
+  let schema: JsonSchemaProps | undefined = root
   let text = ''
   for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
     if (token !== '.' && token !== '[') return `expected [ or . but got: ${token}`
@@ -42,7 +42,7 @@ export function followReference(
     const name = token === '.' ? { text: tokens.shift() } : quotedName(tokens.shift())
     if (typeof name === 'string') return name
     if (name.text === undefined) return 'unexpected end of JSON path'
-    const next: SchemaProperties | undefined | string = stepInto(schema, name.text)
+    const next: JsonSchemaProps | undefined | string = stepInto(schema, name.text)
     if (typeof next === 'string') return next
     const end = token === '[' ? closing(tokens.shift()) : undefined
     if (end !== undefined) return end
@@ -84,7 +84,7 @@ function closing(token: string | undefined): string | undefined {
   return token === undefined ? 'unexpected end of JSON path' : `expected ] but got ${token}`
 }
 
-function stepInto(schema: SchemaProperties | undefined, name: string): SchemaProperties | undefined | string {
+function stepInto(schema: JsonSchemaProps | undefined, name: string): JsonSchemaProps | undefined | string {
   if (schema?.properties !== undefined) return getOwn(schema.properties, name) ?? nowhere
   if (schema?.additionalProperties === undefined) return nowhere
   return isSchema(schema.additionalProperties) ? schema.additionalProperties : undefined

@@ -6,16 +6,16 @@ import { fieldError } from '../../error/field-error.ts'
 import type { FieldError } from '../../error/field-error.ts'
 import type { FieldPath } from '../../error/field-path.ts'
 import { checkListType, checkMapType } from './lists.ts'
-import { junctions } from './narrowing.ts'
+import { nestedSchemas } from './narrowing.ts'
 import { isSchema } from './properties.ts'
-import type { SchemaProperties } from './properties.ts'
-import { checkRules } from './rules.ts'
+import type { JsonSchemaProps } from './properties.ts'
+import { checkRuleFields } from './rules.ts'
 
-interface Surroundings {
+interface KeywordContext {
   readonly path: FieldPath
   readonly errors: FieldError[]
   /** Where schemas are put that have something wrong in them, at any depth. */
-  readonly unsound: Set<SchemaProperties>
+  readonly unsound: Set<JsonSchemaProps>
   /** The schema of a whole object. */
   readonly root?: boolean
   /** Within `apiVersion`, `kind` or `metadata` of an object. */
@@ -25,14 +25,14 @@ interface Surroundings {
 }
 
 /** Notes everything that is wrong with the keywords of a schema and of all schemas in it. */
-export function checkKeywords(schema: SchemaProperties, surroundings: Surroundings): void {
+export function checkKeywords(schema: JsonSchemaProps, surroundings: KeywordContext): void {
   const { path, errors, unsound } = surroundings
   const before = errors.length
   checkSupported(schema, surroundings)
   checkObjectKeywords(schema, surroundings)
   const inside = { ...surroundings, root: false }
-  for (const { nested, step } of junctions(schema)) checkKeywords(nested, { ...inside, path: step(path) })
-  const lists = Array.isArray(schema.items) ? (schema.items as readonly SchemaProperties[]) : []
+  for (const { nested, step } of nestedSchemas(schema)) checkKeywords(nested, { ...inside, path: step(path) })
+  const lists = Array.isArray(schema.items) ? (schema.items as readonly JsonSchemaProps[]) : []
   for (const [index, item] of lists.entries())
     checkKeywords(item, { ...inside, path: path.child('items').index(index) })
   if (isSchema(schema.items)) checkKeywords(schema.items, { ...inside, path: path.child('items') })
@@ -43,15 +43,15 @@ export function checkKeywords(schema: SchemaProperties, surroundings: Surroundin
   }
   checkMapType(schema, path, errors)
   checkListType(schema, path, errors)
-  checkRules(schema, path, errors)
+  checkRuleFields(schema, path, errors)
   if (errors.length > before) unsound.add(schema)
 }
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
 function checkSupported(
-  schema: SchemaProperties,
-  { path, errors, insideMeta = false, noDefaults }: Surroundings,
+  schema: JsonSchemaProps,
+  { path, errors, insideMeta = false, noDefaults }: KeywordContext,
 ): void {
   const forbid = (keyword: string, detail = `${keyword} is not supported`): void => {
     errors.push(fieldError.forbidden(path.child(keyword), detail))
@@ -85,7 +85,7 @@ function checkSupported(
 
 const metaFields = ['metadata', 'kind', 'apiVersion']
 
-function checkObjectKeywords(schema: SchemaProperties, surroundings: Surroundings): void {
+function checkObjectKeywords(schema: JsonSchemaProps, surroundings: KeywordContext): void {
   const { path, errors, root = false, insideMeta = false } = surroundings
   const { properties, additionalProperties } = schema
   const inside = { ...surroundings, root: false }

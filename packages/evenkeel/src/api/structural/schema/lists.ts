@@ -8,9 +8,9 @@ import type { FieldError } from '../../error/field-error.ts'
 import type { FieldPath } from '../../error/field-path.ts'
 import { getOwn } from '../../json.ts'
 import { isSchema } from './properties.ts'
-import type { SchemaProperties } from './properties.ts'
+import type { JsonSchemaProps } from './properties.ts'
 
-export function checkMapType(schema: SchemaProperties, path: FieldPath, errors: FieldError[]): void {
+export function checkMapType(schema: JsonSchemaProps, path: FieldPath, errors: FieldError[]): void {
   const mapType = schema['x-kubernetes-map-type']
   if (mapType === undefined) return
   requireType(schema, { type: 'object', keyword: 'x-kubernetes-map-type', path, errors })
@@ -18,7 +18,7 @@ export function checkMapType(schema: SchemaProperties, path: FieldPath, errors: 
     errors.push(fieldError.notSupported(path.child('x-kubernetes-map-type'), mapType, ['atomic', 'granular']))
 }
 
-export function checkListType(schema: SchemaProperties, path: FieldPath, errors: FieldError[]): void {
+export function checkListType(schema: JsonSchemaProps, path: FieldPath, errors: FieldError[]): void {
   const listType = schema['x-kubernetes-list-type']
   const at = path.child('x-kubernetes-list-type')
   if (schema['x-kubernetes-list-map-keys'] !== undefined && listType !== 'map') {
@@ -35,14 +35,14 @@ export function checkListType(schema: SchemaProperties, path: FieldPath, errors:
   if (items !== undefined && ['set', 'map'].includes(listType)) checkPresence(schema, items, { path, errors })
 }
 
-interface TypeDemand {
+interface RequiredType {
   readonly type: string
   readonly keyword: string
   readonly path: FieldPath
   readonly errors: FieldError[]
 }
 
-function requireType(schema: SchemaProperties, { type, keyword, path, errors }: TypeDemand): boolean {
+function requireType(schema: JsonSchemaProps, { type, keyword, path, errors }: RequiredType): boolean {
   if (schema.type === type) return true
   const detail = `must be ${type} if ${keyword} is specified`
   errors.push(
@@ -54,7 +54,7 @@ function requireType(schema: SchemaProperties, { type, keyword, path, errors }: 
 }
 
 /** Members of a set are compared as wholes. */
-function checkSetItems(items: SchemaProperties, path: FieldPath, errors: FieldError[]): void {
+function checkSetItems(items: JsonSchemaProps, path: FieldPath, errors: FieldError[]): void {
   const [listType, mapType] = [items['x-kubernetes-list-type'], items['x-kubernetes-map-type']]
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set'
   if (items.type === 'array' && listType !== undefined && listType !== 'atomic')
@@ -64,7 +64,7 @@ function checkSetItems(items: SchemaProperties, path: FieldPath, errors: FieldEr
     errors.push(fieldError.invalid(path.child('x-kubernetes-map-type'), listType ?? null, detail))
 }
 
-function checkKeyedList(schema: SchemaProperties, path: FieldPath, errors: FieldError[]): void {
+function checkKeyedList(schema: JsonSchemaProps, path: FieldPath, errors: FieldError[]): void {
   const keys = schema['x-kubernetes-list-map-keys']
   const at = path.child('items')
   if (keys === undefined)
@@ -89,12 +89,12 @@ function checkKeyedList(schema: SchemaProperties, path: FieldPath, errors: Field
   } else checkKeys(keys ?? [], schema.items, { path, errors })
 }
 
-interface At {
+interface ListKeyContext {
   readonly path: FieldPath
   readonly errors: FieldError[]
 }
 
-function checkKeys(keys: readonly string[], items: SchemaProperties, { path, errors }: At): void {
+function checkKeys(keys: readonly string[], items: JsonSchemaProps, { path, errors }: ListKeyContext): void {
   const at = path.child('x-kubernetes-list-map-keys')
   for (const [index, key] of keys.entries()) {
     const property = items.properties && getOwn(items.properties, key)
@@ -111,7 +111,7 @@ function checkKeys(keys: readonly string[], items: SchemaProperties, { path, err
 }
 
 /** Items of sets and keyed lists, and keys, are always there: never null, and required unless defaulted. */
-function checkPresence(schema: SchemaProperties, items: SchemaProperties, { path, errors }: At): void {
+function checkPresence(schema: JsonSchemaProps, items: JsonSchemaProps, { path, errors }: ListKeyContext): void {
   const listType = schema['x-kubernetes-list-type'] ?? ''
   if (items.nullable)
     errors.push(

@@ -5,9 +5,9 @@ import { fieldError } from '../../error/field-error.ts'
 import type { FieldError } from '../../error/field-error.ts'
 import type { FieldPath } from '../../error/field-path.ts'
 import { isSchema } from './properties.ts'
-import type { SchemaProperties } from './properties.ts'
+import type { JsonSchemaProps } from './properties.ts'
 
-interface Narrowing {
+interface NestedValidationContext {
   readonly path: FieldPath
   readonly errors: FieldError[]
   readonly checkPattern: (pattern: string) => string | undefined
@@ -15,16 +15,16 @@ interface Narrowing {
   readonly mayNameTypes?: 'anyOf' | 'allOf' | undefined
 }
 
-interface Junction {
+interface NestedSchema {
   readonly keyword: 'allOf' | 'anyOf' | 'oneOf' | 'not'
   readonly index: number
-  readonly nested: SchemaProperties
+  readonly nested: JsonSchemaProps
   /** The path of the member, from that of the schema. */
   readonly step: (path: FieldPath) => FieldPath
 }
 
 /** The members of all junctions of a schema. */
-export function* junctions(schema: SchemaProperties): Generator<Junction> {
+export function* nestedSchemas(schema: JsonSchemaProps): Generator<NestedSchema> {
   for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) {
     for (const [index, nested] of (schema[keyword] ?? []).entries())
       yield { keyword, index, nested, step: (path) => path.child(keyword).index(index) }
@@ -34,9 +34,9 @@ export function* junctions(schema: SchemaProperties): Generator<Junction> {
 }
 
 /** Checks the conditions of a schema: its junctions and its pattern. */
-export function checkNarrowing(schema: SchemaProperties, narrowing: Narrowing): void {
+export function checkNestedValidation(schema: JsonSchemaProps, narrowing: NestedValidationContext): void {
   const { path, errors, checkPattern, mayNameTypes } = narrowing
-  for (const { keyword, index, nested, step } of junctions(schema)) {
+  for (const { keyword, index, nested, step } of nestedSchemas(schema)) {
     if (keyword === 'anyOf' && mayNameTypes === 'anyOf') continue
     const passed = keyword === 'allOf' && index === 0 && mayNameTypes === 'allOf' ? 'anyOf' : undefined
     checkNested(nested, { path: step(path), errors, checkPattern, mayNameTypes: passed })
@@ -68,9 +68,9 @@ const describing = {
   'x-kubernetes-validations': 'empty',
 } as const
 
-function checkNested(schema: SchemaProperties, narrowing: Narrowing): void {
+function checkNested(schema: JsonSchemaProps, narrowing: NestedValidationContext): void {
   const { path, errors, checkPattern } = narrowing
-  checkNarrowing(schema, narrowing)
+  checkNestedValidation(schema, narrowing)
   if (isSchema(schema.items)) checkNested(schema.items, { path: path.child('items'), errors, checkPattern })
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const at = path.child('properties').key(name)

@@ -27,31 +27,31 @@ type Nested =
   | 'x-kubernetes-map-type'
 
 /** The keywords of a definition's schema. */
-export interface SchemaProperties extends Omit<SchemaNode, Nested> {
+export interface JsonSchemaProps extends Omit<SchemaNode, Nested> {
   readonly type?: string
   readonly title?: string
   readonly example?: JsonValue
   readonly externalDocs?: JsonObject
   readonly id?: string
   readonly $schema?: string
-  readonly items?: SchemaProperties | readonly SchemaProperties[]
-  readonly properties?: Readonly<Record<string, SchemaProperties>>
-  readonly patternProperties?: Readonly<Record<string, SchemaProperties>>
-  readonly definitions?: Readonly<Record<string, SchemaProperties>>
-  readonly dependencies?: Readonly<Record<string, SchemaProperties | readonly string[]>>
-  readonly additionalProperties?: SchemaProperties | boolean
-  readonly additionalItems?: SchemaProperties | boolean
-  readonly allOf?: readonly SchemaProperties[]
-  readonly anyOf?: readonly SchemaProperties[]
-  readonly oneOf?: readonly SchemaProperties[]
-  readonly not?: SchemaProperties
+  readonly items?: JsonSchemaProps | readonly JsonSchemaProps[]
+  readonly properties?: Readonly<Record<string, JsonSchemaProps>>
+  readonly patternProperties?: Readonly<Record<string, JsonSchemaProps>>
+  readonly definitions?: Readonly<Record<string, JsonSchemaProps>>
+  readonly dependencies?: Readonly<Record<string, JsonSchemaProps | readonly string[]>>
+  readonly additionalProperties?: JsonSchemaProps | boolean
+  readonly additionalItems?: JsonSchemaProps | boolean
+  readonly allOf?: readonly JsonSchemaProps[]
+  readonly anyOf?: readonly JsonSchemaProps[]
+  readonly oneOf?: readonly JsonSchemaProps[]
+  readonly not?: JsonSchemaProps
   readonly 'x-kubernetes-list-type'?: string
   readonly 'x-kubernetes-map-type'?: string
   readonly 'x-kubernetes-validations'?: readonly JsonObject[]
 }
 
 interface ReadSchema {
-  readonly schema: SchemaProperties
+  readonly schema: JsonSchemaProps
   /** Keywords that are of the wrong type. */
   readonly errors: readonly FieldError[]
 }
@@ -60,7 +60,7 @@ interface ReadSchema {
 const depthMax = 400
 
 /** Reads a schema; the path says where it stands. */
-export function readSchema(value: JsonObject, path: FieldPath): ReadSchema {
+export function readJsonSchemaProps(value: JsonObject, path: FieldPath): ReadSchema {
   if (exceedsDepth(value, depthMax))
     return { schema: {}, errors: [fieldError.invalid(path, '', `must not be nested deeper than ${depthMax} levels`)] }
   const errors: FieldError[] = []
@@ -68,9 +68,7 @@ export function readSchema(value: JsonObject, path: FieldPath): ReadSchema {
 }
 
 /** Whether something is one schema: not a list of them, and neither yes nor no. */
-export function isSchema(
-  value: SchemaProperties | readonly unknown[] | boolean | undefined,
-): value is SchemaProperties {
+export function isSchema(value: JsonSchemaProps | readonly unknown[] | boolean | undefined): value is JsonSchemaProps {
   return isJsonObject(value)
 }
 
@@ -117,7 +115,7 @@ function mapOf(reader: Reader, { keepEmpty = false } = {}): Reader {
   }
 }
 
-const readers: Readonly<Record<keyof SchemaProperties, Reader>> = {
+const readers: Readonly<Record<keyof JsonSchemaProps, Reader>> = {
   $ref: anyText,
   $schema: text,
   id: text,
@@ -173,7 +171,7 @@ function nothing(): undefined {
   return undefined
 }
 
-function read(value: JsonObject, path: FieldPath, errors: FieldError[]): SchemaProperties {
+function read(value: JsonObject, path: FieldPath, errors: FieldError[]): JsonSchemaProps {
   const result = {}
   for (const [keyword, reader] of Object.entries(readers)) {
     const given = Object.hasOwn(value, keyword) ? value[keyword] : undefined

@@ -6,12 +6,12 @@ import type { FieldError } from '../../error/field-error.ts'
 import type { FieldPath } from '../../error/field-path.ts'
 import type { JsonObject } from '../../json.ts'
 import { followReference } from './field-reference.ts'
-import type { SchemaProperties } from './properties.ts'
+import type { JsonSchemaProps } from './properties.ts'
 import { findForeignKeyword } from './structural.ts'
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 
-export function checkRules(schema: SchemaProperties, path: FieldPath, errors: FieldError[]): void {
+export function checkRuleFields(schema: JsonSchemaProps, path: FieldPath, errors: FieldError[]): void {
   for (const [index, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
     const at = path.child('x-kubernetes-validations').index(index)
     checkTexts(rule, at, errors)
@@ -43,7 +43,7 @@ function checkTexts(rule: JsonObject, path: FieldPath, errors: FieldError[]): vo
 }
 
 function checkFieldPath(
-  schema: SchemaProperties,
+  schema: JsonSchemaProps,
   fieldPath: string,
   { path, errors }: { path: FieldPath; errors: FieldError[] },
 ): void {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { fieldError, formatFieldError } from '../../error/field-error.ts'
 import { FieldPath } from '../../error/field-path.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
-import { validateDefinition } from '../definition.ts'
+import { validateCrd } from '../definition.ts'
 import { fields } from './fields.fixture.ts'
 import { roots } from './roots.fixture.ts'
 import { checkVersionSchema } from './schema-of-version.ts'
@@ -22,9 +22,7 @@ function complaints(schema: JsonObject, more: JsonObject = {}, options: SchemaCh
     status: { storedVersions: ['v1'] },
   }
   return [
-    ...new Set(
-      validateDefinition(definition, options).map((error) => formatFieldError(error).split(' (e.g.', 1).join('')),
-    ),
+    ...new Set(validateCrd(definition, options).map((error) => formatFieldError(error).split(' (e.g.', 1).join(''))),
   ].sort()
 }
 

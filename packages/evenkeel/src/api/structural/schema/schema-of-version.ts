@@ -8,17 +8,17 @@ import { fieldError } from '../../error/field-error.ts'
 import type { FieldError } from '../../error/field-error.ts'
 import type { FieldPath } from '../../error/field-path.ts'
 import type { JsonObject } from '../../json.ts'
-import type { ValidateOptions } from '../../schema/constraints.ts'
+import type { ConstraintOptions } from '../../schema/constraints.ts'
 import type { SchemaNode } from '../../schema/schema.ts'
 import { checkDefaults } from './defaults.ts'
 import type { DefaultCheck } from './defaults.ts'
 import { checkKeywords } from './keywords.ts'
-import { readSchema } from './properties.ts'
-import type { SchemaProperties } from './properties.ts'
+import { readJsonSchemaProps } from './properties.ts'
+import type { JsonSchemaProps } from './properties.ts'
 import { checkStructural, findDefault, findForeignKeyword } from './structural.ts'
 
 /** What judging a schema needs from layers that have a pattern engine and an expression language. */
-export interface SchemaChecks extends Partial<ValidateOptions> {
+export interface SchemaChecks extends Partial<ConstraintOptions> {
   /**
    * Why a pattern is not one of Go's regular expressions, in Go's words; `undefined` when it is.
    *
@@ -36,12 +36,12 @@ export interface SchemaChecks extends Partial<ValidateOptions> {
 /** Judges rules in the expression language. */
 export interface ExpressionChecks {
   /** Everything that is wrong with the rules of a schema. */
-  check(schema: SchemaNode, place: ExpressionPlace): FieldError[]
+  check(schema: SchemaNode, place: RuleCheckContext): FieldError[]
   /** Begins to hold the defaults of one schema to its rules: what is wrong with each. They share what evaluation may cost. */
   startDefaults(): DefaultCheck
 }
 
-interface ExpressionPlace {
+interface RuleCheckContext {
   readonly path: FieldPath
   /** Whether nothing else is wrong with a place and all below it. */
   readonly isSound: (node: SchemaNode) => boolean
@@ -49,7 +49,7 @@ interface ExpressionPlace {
   readonly isUnchanged: boolean
 }
 
-interface SchemaPlace {
+interface VersionSchemaContext {
   /** Of the keyword `openAPIV3Schema` itself. */
   readonly path: FieldPath
   /** Status is a subresource, so that its schema must be found under `properties`. */
@@ -70,20 +70,23 @@ interface CheckedSchema {
 }
 
 /** Reads and judges the schema of a version. */
-export function checkVersionSchema(value: JsonObject, place: SchemaPlace): CheckedSchema {
-  const { schema, errors: misread } = readSchema(value, place.path)
+export function checkVersionSchema(value: JsonObject, place: VersionSchemaContext): CheckedSchema {
+  const { schema, errors: misread } = readJsonSchemaProps(value, place.path)
   if (misread.length > 0) return { errors: misread, hasDefaults: false }
   return { errors: judge(schema, place), hasDefaults: findDefault(schema) }
 }
 
-function judge(schema: SchemaProperties, { path, hasStatus, isUnchanged = false, checks }: SchemaPlace): FieldError[] {
+function judge(
+  schema: JsonSchemaProps,
+  { path, hasStatus, isUnchanged = false, checks }: VersionSchemaContext,
+): FieldError[] {
   const errors = hasStatus ? checkRoot(schema, path) : []
   if (schema.nullable) errors.push(fieldError.forbidden(path.child('nullable'), 'nullable cannot be true at the root'))
 
   const foreign = findForeignKeyword(schema)
   const shape = foreign === undefined ? checkShape(schema, path, checks) : []
   const keywords: FieldError[] = []
-  const unsound = new Set<SchemaProperties>()
+  const unsound = new Set<JsonSchemaProps>()
   checkKeywords(schema, { path, errors: keywords, unsound, root: true })
   errors.push(...shape, ...keywords)
   if (foreign !== undefined) return errors.length > 0 ? errors : [fieldError.invalid(path, '', foreign)]
@@ -93,19 +96,19 @@ function judge(schema: SchemaProperties, { path, hasStatus, isUnchanged = false,
     ...checks.expressions.check(schema as SchemaNode, {
       path,
       isUnchanged,
-      isSound: (node) => !unsound.has(node as SchemaProperties),
+      isSound: (node) => !unsound.has(node as JsonSchemaProps),
     }),
   ]
 }
 
 function checkShape(
-  schema: SchemaProperties,
+  schema: JsonSchemaProps,
   path: FieldPath,
   { checkPattern = () => undefined, expressions, ...options }: SchemaChecks,
 ): FieldError[] {
   const structural = checkStructural(schema, path, checkPattern)
   if (structural.length > 0) return structural
-  const root: SchemaProperties = { ...schema, 'x-kubernetes-embedded-resource': true }
+  const root: JsonSchemaProps = { ...schema, 'x-kubernetes-embedded-resource': true }
   return checkDefaults(root, {
     path,
     options: { matches: () => true, ...options },
@@ -127,7 +130,7 @@ const keywordsAtRoot: ReadonlySet<string> = new Set([
 ])
 
 /** With status apart, conditions on the whole object would be lost for it. */
-function checkRoot(schema: SchemaProperties, path: FieldPath): FieldError[] {
+function checkRoot(schema: JsonSchemaProps, path: FieldPath): FieldError[] {
   const others = Object.keys(schema).filter((keyword) => !keywordsAtRoot.has(keyword))
   const wrongType = schema.type !== undefined && schema.type !== 'object'
   if (wrongType && !others.some((keyword) => ['id', '$schema', '$ref'].includes(keyword))) {

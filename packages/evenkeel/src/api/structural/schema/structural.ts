@@ -9,24 +9,24 @@ import { fieldError, formatFieldError } from '../../error/field-error.ts'
 import type { FieldError } from '../../error/field-error.ts'
 import type { FieldPath } from '../../error/field-path.ts'
 import { deepEqual, getOwn } from '../../json.ts'
-import { checkNarrowing, junctions } from './narrowing.ts'
+import { checkNestedValidation, nestedSchemas } from './narrowing.ts'
 import { isSchema } from './properties.ts'
-import type { SchemaProperties } from './properties.ts'
+import type { JsonSchemaProps } from './properties.ts'
 
 /** Compiles a pattern: why it cannot be, or nothing. */
 type PatternCheck = (pattern: string) => string | undefined
 
 /** Everything that keeps a schema from being structural, in the order of its text. */
-export function checkStructural(schema: SchemaProperties, path: FieldPath, checkPattern: PatternCheck): FieldError[] {
+export function checkStructural(schema: JsonSchemaProps, path: FieldPath, checkPattern: PatternCheck): FieldError[] {
   const errors: FieldError[] = []
-  checkPlace(schema, { path, level: 'root', errors, checkPattern })
-  for (const { nested, step } of junctions(schema))
+  checkNode(schema, { path, level: 'root', errors, checkPattern })
+  for (const { nested, step } of nestedSchemas(schema))
     checkDeclared(nested, schema, { here: path, there: step(path), errors })
   return errors.sort((a, b) => compareText(formatFieldError(a), formatFieldError(b)))
 }
 
 /** Why a schema cannot even be looked at as a structural one, or nothing: a keyword that such schemas do not have. */
-export function findForeignKeyword(schema: SchemaProperties): string | undefined {
+export function findForeignKeyword(schema: JsonSchemaProps): string | undefined {
   const foreign = foreignKeyword(schema)
   if (foreign !== undefined) return foreign
   for (const child of childrenOf(schema)) {
@@ -37,39 +37,39 @@ export function findForeignKeyword(schema: SchemaProperties): string | undefined
 }
 
 /** Whether any place in a schema has a default. */
-export function findDefault(schema: SchemaProperties): boolean {
+export function findDefault(schema: JsonSchemaProps): boolean {
   if (schema.default !== undefined) return true
   for (const child of childrenOf(schema)) if (findDefault(child)) return true
   return false
 }
 
-type Level = 'root' | 'item' | 'field'
+type SchemaLevel = 'root' | 'item' | 'field'
 
-interface Place {
+interface StructuralContext {
   readonly path: FieldPath
-  readonly level: Level
+  readonly level: SchemaLevel
   readonly errors: FieldError[]
   readonly checkPattern: PatternCheck
 }
 
-function checkPlace(schema: SchemaProperties, place: Place): void {
+function checkNode(schema: JsonSchemaProps, place: StructuralContext): void {
   const { path, errors, checkPattern } = place
   if (schema.type === 'array' && schema.items === undefined)
     errors.push(fieldError.required(path.child('items'), 'must be specified'))
-  if (isSchema(schema.items)) checkPlace(schema.items, { ...place, path: path.child('items'), level: 'item' })
+  if (isSchema(schema.items)) checkNode(schema.items, { ...place, path: path.child('items'), level: 'item' })
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    checkPlace(property, { ...place, path: path.child('properties').key(name), level: 'field' })
+    checkNode(property, { ...place, path: path.child('properties').key(name), level: 'field' })
   }
   if (isSchema(schema.additionalProperties))
-    checkPlace(schema.additionalProperties, { ...place, path: path.child('additionalProperties'), level: 'field' })
+    checkNode(schema.additionalProperties, { ...place, path: path.child('additionalProperties'), level: 'field' })
   checkMap(schema, place)
   checkExtensions(schema, place)
-  checkNarrowing(schema, { path, errors, checkPattern, mayNameTypes: intOrStringForm(schema) })
+  checkNestedValidation(schema, { path, errors, checkPattern, mayNameTypes: intOrStringForm(schema) })
   checkType(schema, place)
   checkMeta(schema, place)
 }
 
-function checkMap(schema: SchemaProperties, { path, level, errors }: Place): void {
+function checkMap(schema: JsonSchemaProps, { path, level, errors }: StructuralContext): void {
   if (schema.additionalProperties === undefined) return
   const at = path.child('additionalProperties')
   if (level === 'root') errors.push(fieldError.forbidden(at, 'must not be used at the root'))
@@ -77,7 +77,7 @@ function checkMap(schema: SchemaProperties, { path, level, errors }: Place): voi
     errors.push(fieldError.forbidden(at, 'must not be used if x-kubernetes-embedded-resource is set'))
 }
 
-function checkExtensions(schema: SchemaProperties, { path, errors }: Place): void {
+function checkExtensions(schema: JsonSchemaProps, { path, errors }: StructuralContext): void {
   const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   if (schema['x-kubernetes-int-or-string']) {
@@ -94,13 +94,13 @@ function checkExtensions(schema: SchemaProperties, { path, errors }: Place): voi
   }
 }
 
-const missingType: Readonly<Record<Level, string>> = {
+const missingType: Readonly<Record<SchemaLevel, string>> = {
   root: 'must not be empty at the root',
   item: 'must not be empty for specified array items',
   field: 'must not be empty for specified object fields',
 }
 
-function checkType(schema: SchemaProperties, { path, level, errors }: Place): void {
+function checkType(schema: JsonSchemaProps, { path, level, errors }: StructuralContext): void {
   const { type } = schema
   const at = path.child('type')
   const untyped =
@@ -116,7 +116,7 @@ function checkType(schema: SchemaProperties, { path, level, errors }: Place): vo
 }
 
 /** Names and metadata belong to the server: a schema of an object may say that they are there, and little more. */
-function checkMeta(schema: SchemaProperties, { path, level, errors }: Place): void {
+function checkMeta(schema: JsonSchemaProps, { path, level, errors }: StructuralContext): void {
   const properties = schema.properties ?? {}
   const isResource = level === 'root' || schema['x-kubernetes-embedded-resource'] === true
   const at = path.child('properties')
@@ -139,21 +139,21 @@ function checkMeta(schema: SchemaProperties, { path, level, errors }: Place): vo
   }
 }
 
-function saysMoreThanNames({ type: _type, default: _default, properties = {}, ...rest }: SchemaProperties): boolean {
+function saysMoreThanNames({ type: _type, default: _default, properties = {}, ...rest }: JsonSchemaProps): boolean {
   return (
     Object.keys(rest).length > 0 || Object.keys(properties).some((name) => name !== 'name' && name !== 'generateName')
   )
 }
 
-const intOrString: readonly SchemaProperties[] = [{ type: 'integer' }, { type: 'string' }]
+const intOrString: readonly JsonSchemaProps[] = [{ type: 'integer' }, { type: 'string' }]
 
 /** Where a schema lists the two types of an int-or-string, as generators write it: the one use of types in a junction. */
-function intOrStringForm(schema: SchemaProperties): 'anyOf' | 'allOf' | undefined {
+function intOrStringForm(schema: JsonSchemaProps): 'anyOf' | 'allOf' | undefined {
   if (deepEqual(schema.anyOf, intOrString)) return 'anyOf'
   return deepEqual(schema.allOf?.[0]?.anyOf, intOrString) ? 'allOf' : undefined
 }
 
-interface Declaring {
+interface DeclaredFieldsContext {
   /** Where fields are to be declared. */
   readonly here: FieldPath
   /** Where they are spoken of. */
@@ -163,15 +163,15 @@ interface Declaring {
 
 /** What a junction speaks of must be declared outside. */
 function checkDeclared(
-  nested: SchemaProperties,
-  declared: SchemaProperties | undefined,
-  { here, there, errors }: Declaring,
+  nested: JsonSchemaProps,
+  declared: JsonSchemaProps | undefined,
+  { here, there, errors }: DeclaredFieldsContext,
 ): void {
   if (declared === undefined) {
     errors.push(fieldError.required(here, `because it is defined in ${there.toString()}`))
     return
   }
-  for (const { nested: next, step } of junctions(nested))
+  for (const { nested: next, step } of nestedSchemas(nested))
     checkDeclared(next, declared, { here, there: step(there), errors })
   if (isSchema(nested.items)) {
     const items = isSchema(declared.items) ? declared.items : undefined
@@ -187,7 +187,7 @@ function checkDeclared(
   }
 }
 
-function foreignKeyword(schema: SchemaProperties): string | undefined {
+function foreignKeyword(schema: JsonSchemaProps): string | undefined {
   if (schema.id !== undefined) return unsupported('id')
   if (schema.$schema !== undefined) return unsupported('schema')
   if (schema.$ref !== undefined && schema.$ref !== '') return unsupported('$ref')
@@ -206,8 +206,8 @@ function unsupported(keyword: string): string {
   return `OpenAPIV3Schema '${keyword}' is not supported`
 }
 
-function* childrenOf(schema: SchemaProperties): Generator<SchemaProperties> {
-  for (const { nested } of junctions(schema)) yield nested
+function* childrenOf(schema: JsonSchemaProps): Generator<JsonSchemaProps> {
+  for (const { nested } of nestedSchemas(schema)) yield nested
   if (isSchema(schema.items)) yield schema.items
   if (isSchema(schema.additionalProperties)) yield schema.additionalProperties
   yield* Object.values(schema.properties ?? {})

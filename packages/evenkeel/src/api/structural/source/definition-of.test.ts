@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { declareKind, defineKind } from '../../kind/define-kind.ts'
-import { definitionOf } from './definition-of.ts'
+import { crdOf } from './definition-of.ts'
 
 const names = { group: 'demo.example.com', version: 'v1', kind: 'Website' }
 
@@ -18,7 +18,7 @@ describe('definitionOf', () => {
       printerColumns: [{ name: 'URL', type: 'string', jsonPath: '.spec.url' }],
       selectableFields: ['.spec.url'],
     })
-    expect(definitionOf(Website)).toEqual({
+    expect(crdOf(Website)).toEqual({
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
       metadata: { name: 'websites.demo.example.com' },
@@ -97,7 +97,7 @@ describe('definitionOf', () => {
     ],
   ])('says the same for the same type in %s', (_, spec) => {
     const versions = (
-      definitionOf(defineKind({ ...names, spec: spec as never }))['spec'] as {
+      crdOf(defineKind({ ...names, spec: spec as never }))['spec'] as {
         versions: { schema: { openAPIV3Schema: { properties: { spec: unknown } } } }[]
       }
     ).versions
@@ -113,14 +113,14 @@ describe('definitionOf', () => {
   })
 
   test('refuses what a custom resource cannot be, by path', () => {
-    expect(() => definitionOf(declareKind({ group: 'apps', version: 'v1', kind: 'Deployment' }))).toThrow(
+    expect(() => crdOf(declareKind({ group: 'apps', version: 'v1', kind: 'Deployment' }))).toThrow(
       'Deployment has no schema, so it cannot be defined: make it with defineKind',
     )
+    expect(() => crdOf(defineKind({ ...names, spec: z.object({ a: z.union([z.string(), z.boolean()]) }) }))).toThrow(
+      /^Website\.spec\.a may be of type string or boolean/,
+    )
     expect(() =>
-      definitionOf(defineKind({ ...names, spec: z.object({ a: z.union([z.string(), z.boolean()]) }) })),
-    ).toThrow(/^Website\.spec\.a may be of type string or boolean/)
-    expect(() =>
-      definitionOf(defineKind({ ...names, spec: z.object({ a: z.string() }), selectableFields: ['.spec.b'] })),
+      crdOf(defineKind({ ...names, spec: z.object({ a: z.string() }), selectableFields: ['.spec.b'] })),
     ).toThrow(
       'Website cannot be a custom resource: spec.selectableFields[0].jsonPath: Invalid value: ".spec.b": is an invalid path: does not refer to a valid field',
     )

@@ -1,21 +1,21 @@
 /**
  * The CustomResourceDefinition of a kind: what to apply to a cluster before objects of the kind can live there.
  */
-import { actionsAnnotation, checkActionSheet } from '../../actions/sheet.ts'
+import { actionsAnnotation, checkActionDefinition } from '../../actions/sheet.ts'
 import { formatFieldError } from '../../error/field-error.ts'
 import { deepFreeze } from '../../json.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Kind } from '../../kind/kind.ts'
 import type { UnstructuredObject } from '../../object.ts'
-import { validateDefinition } from '../definition.ts'
-import { structuralOf } from './json-schema.ts'
+import { validateCrd } from '../definition.ts'
+import { structuralFromJsonSchema } from './json-schema.ts'
 
 /**
  * A whole manifest, with the kind's version served and stored.
  *
  * @throws {RangeError} when the kind has no schema, or one that a custom resource cannot have; the message says where.
  */
-export function definitionOf(kind: Kind): UnstructuredObject {
+export function crdOf(kind: Kind): UnstructuredObject {
   const { group, plural, singular, listKind, shortNames, categories, scope, actions = [] } = kind
   if (kind.schema === undefined)
     throw new RangeError(`${kind.kind} has no schema, so it cannot be defined: make it with defineKind`)
@@ -34,12 +34,12 @@ export function definitionOf(kind: Kind): UnstructuredObject {
     metadata: {
       name: `${plural}.${group}`,
       ...(actions.length > 0 && {
-        annotations: { [actionsAnnotation]: JSON.stringify(actions.map(checkActionSheet)) },
+        annotations: { [actionsAnnotation]: JSON.stringify(actions.map(checkActionDefinition)) },
       }),
     },
     spec,
   }
-  const [error] = validateDefinition({ ...definition, status: { storedVersions: [kind.version] } })
+  const [error] = validateCrd({ ...definition, status: { storedVersions: [kind.version] } })
   if (error !== undefined) throw new RangeError(`${kind.kind} cannot be a custom resource: ${formatFieldError(error)}`)
   return deepFreeze(definition)
 }
@@ -53,7 +53,7 @@ function versionOf(
     name: version,
     served: true,
     storage: true,
-    schema: { openAPIV3Schema: structuralOf(schema, kind) as unknown as JsonObject },
+    schema: { openAPIV3Schema: structuralFromJsonSchema(schema, kind) as unknown as JsonObject },
     ...((status || scale !== undefined) && {
       subresources: { ...(status && { status: {} }), ...(scale && { scale: { ...scale } }) },
     }),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { deepEqual } from '../../json.ts'
 import type { JsonObject } from '../../json.ts'
 import { jsonSchemaOf } from '../../kind/standard-schema.ts'
-import { structuralOf } from './json-schema.ts'
+import { structuralFromJsonSchema } from './json-schema.ts'
 
 const text = { type: 'string' }
 const anything = { 'x-kubernetes-preserve-unknown-fields': true }
@@ -177,7 +177,7 @@ describe('structuralOf', () => {
     },
   ]
   test.each(cases)('rewrites $name', ({ given, expected }) => {
-    expect(structuralOf(given, 'W')).toEqual(expected)
+    expect(structuralFromJsonSchema(given, 'W')).toEqual(expected)
   })
 
   test.each<{ given: JsonObject; message: RegExp }>([
@@ -235,7 +235,7 @@ describe('structuralOf', () => {
     },
     { given: { anyOf: [] }, message: /^W\.spec has alternatives without any/ },
   ])('refuses $given', ({ given, message }) => {
-    expect(() => structuralOf({ type: 'object', properties: { spec: given } }, 'W')).toThrow(message)
+    expect(() => structuralFromJsonSchema({ type: 'object', properties: { spec: given } }, 'W')).toThrow(message)
   })
 
   test('refuses references that multiply, and nesting without end', () => {
@@ -250,19 +250,19 @@ describe('structuralOf', () => {
         ]
       }),
     )
-    expect(() => structuralOf({ $ref: '#/$defs/d0', $defs: { ...bomb, d30: text } }, 'W')).toThrow(
+    expect(() => structuralFromJsonSchema({ $ref: '#/$defs/d0', $defs: { ...bomb, d30: text } }, 'W')).toThrow(
       /more than 20000 places/,
     )
     let deep: JsonObject = text
     for (let level = 0; level < 1000; level++) deep = { not: deep }
-    expect(() => structuralOf(deep, 'W')).toThrow(/nested deeper/)
+    expect(() => structuralFromJsonSchema(deep, 'W')).toThrow(/nested deeper/)
   })
 
   test('keeps fields that are called like something of Object', () => {
     const schema = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}}}',
     ) as JsonObject
-    const node = structuralOf(schema, 'W')
+    const node = structuralFromJsonSchema(schema, 'W')
     expect(Object.keys(node.properties ?? {})).toEqual(['__proto__', 'constructor'])
   })
 
@@ -285,7 +285,7 @@ describe('structuralOf', () => {
       }),
       'W',
     )
-    const once = structuralOf(schema, 'W') as unknown as JsonObject
-    expect(deepEqual(structuralOf(once, 'W'), once)).toBe(true)
+    const once = structuralFromJsonSchema(schema, 'W') as unknown as JsonObject
+    expect(deepEqual(structuralFromJsonSchema(once, 'W'), once)).toBe(true)
   })
 })

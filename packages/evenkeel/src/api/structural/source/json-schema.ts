@@ -9,9 +9,9 @@ import type { JsonObject, JsonValue } from '../../json.ts'
 import type { SchemaNode } from '../../schema/schema.ts'
 import { copyKeywords, narrow } from './keywords.ts'
 import type { NodeDraft } from './keywords.ts'
-import { followRef, Scope } from './references.ts'
+import { followRef, ReferenceScope } from './references.ts'
 import { combine } from './unions.ts'
-import type { Junction } from './unions.ts'
+import type { Combinator } from './unions.ts'
 
 /** Deeper schemas are refused before they are walked. */
 const depthMax = 400
@@ -22,12 +22,12 @@ const depthMax = 400
  * @param where names the schema in messages: `Website.spec`.
  * @throws {RangeError} when it says something that a custom resource cannot express.
  */
-export function structuralOf(schema: JsonObject, where: string): SchemaNode {
+export function structuralFromJsonSchema(schema: JsonObject, where: string): SchemaNode {
   if (exceedsDepth(schema, depthMax)) throw new RangeError(`${where} is nested deeper than ${depthMax} levels`)
-  return deepFreeze(convert(schema, new Scope(schema, where))) as SchemaNode
+  return deepFreeze(convert(schema, new ReferenceScope(schema, where))) as SchemaNode
 }
 
-function convert(value: JsonValue, outer: Scope): NodeDraft {
+function convert(value: JsonValue, outer: ReferenceScope): NodeDraft {
   if (value === true) return { ...anything }
   if (!isJsonObject(value)) throw new RangeError(`${outer.where} allows nothing at all, or is no schema: leave it out`)
   const { schema, scope } = followRef(value, outer)
@@ -38,11 +38,11 @@ function convert(value: JsonValue, outer: Scope): NodeDraft {
   convertObject(schema, draft, scope)
   convertList(schema, draft, scope)
   const whole = (['allOf', 'anyOf', 'oneOf'] as const).reduce(
-    (node, junction) => convertJunction(schema, node, { junction, scope }),
+    (node, junction) => convertCombinator(schema, node, { junction, scope }),
     draft,
   )
   if (isJsonObject(schema['not'])) whole['not'] = narrow(convertInside(schema['not'], scope.at('', where)))
-  return settleType(whole, where)
+  return finishType(whole, where)
 }
 
 /** Types that a list in `type` names beside null; more than one is an alternative. */
@@ -61,7 +61,7 @@ function readType(schema: JsonObject, draft: NodeDraft, where: string): string |
   return undefined
 }
 
-function convertObject(schema: JsonObject, draft: NodeDraft, scope: Scope): void {
+function convertObject(schema: JsonObject, draft: NodeDraft, scope: ReferenceScope): void {
   const { properties } = schema
   if (isJsonObject(properties)) {
     const converted = {}
@@ -86,7 +86,7 @@ function convertObject(schema: JsonObject, draft: NodeDraft, scope: Scope): void
 const matchesAll = ['', '.*', '^.*$', '^(.*)$']
 
 /** What is said of fields without a name of their own. Without a word, unknown fields are pruned, as `false` would have it. */
-function restOf(schema: JsonObject, { where }: Scope): JsonValue | undefined {
+function restOf(schema: JsonObject, { where }: ReferenceScope): JsonValue | undefined {
   const names = schema['propertyNames']
   if (isJsonObject(names) && !Object.keys(names).every((keyword) => keyword === 'type')) {
     throw new RangeError(`${where} restricts the names of fields, which a custom resource cannot express`)
@@ -100,7 +100,7 @@ function restOf(schema: JsonObject, { where }: Scope): JsonValue | undefined {
   return patterns[0]?.[1] ?? schema['additionalProperties'] ?? schema['unevaluatedProperties']
 }
 
-function convertList(schema: JsonObject, draft: NodeDraft, scope: Scope): void {
+function convertList(schema: JsonObject, draft: NodeDraft, scope: ReferenceScope): void {
   const { prefixItems, items } = schema
   const tuple = (Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []) as readonly JsonValue[]
   if (tuple.length > 0 && !tuple.every((item) => deepEqual(item, tuple[0]))) {
@@ -125,10 +125,10 @@ function makeSet(draft: NodeDraft, where: string): void {
   draft['x-kubernetes-list-type'] ??= 'set'
 }
 
-function convertJunction(
+function convertCombinator(
   schema: JsonObject,
   node: NodeDraft,
-  { junction, scope }: { junction: Junction; scope: Scope },
+  { junction, scope }: { junction: Combinator; scope: ReferenceScope },
 ): NodeDraft {
   const given = schema[junction]
   if (!Array.isArray(given)) return node
@@ -151,7 +151,7 @@ function convertJunction(
 }
 
 /** A member that leans on the type of the schema it stands in. */
-function convertInside(member: JsonValue, scope: Scope): NodeDraft {
+function convertInside(member: JsonValue, scope: ReferenceScope): NodeDraft {
   if (!isJsonObject(member)) throw new RangeError(`${scope.where} has an alternative that is no schema`)
   const { schema, scope: inner } = followRef(member, scope)
   const draft = copyKeywords(schema, inner.where)
@@ -178,7 +178,7 @@ function isNull(member: JsonValue): boolean {
 const anything = { 'x-kubernetes-preserve-unknown-fields': true } as const
 
 /** Every place needs a type: that of its listed values, if it has any, and else it holds anything. */
-function settleType(draft: NodeDraft, where: string): NodeDraft {
+function finishType(draft: NodeDraft, where: string): NodeDraft {
   const values = Array.isArray(draft['enum']) ? (draft['enum'] as readonly JsonValue[]) : undefined
   if (values?.includes(null) === true) draft['nullable'] = true
   if (

@@ -128,7 +128,7 @@ export function narrow(node: JsonObject): NodeDraft {
 }
 
 /** A node without its conditions: the shape of what it describes. */
-export function shapeOf(node: JsonObject): NodeDraft {
+export function shapeKeywordsOf(node: JsonObject): NodeDraft {
   const draft: NodeDraft = { ...node }
   for (const keyword of [...conditions, 'exclusiveMinimum', 'exclusiveMaximum', 'allOf', 'anyOf', 'oneOf', 'not'])
     delete draft[keyword]

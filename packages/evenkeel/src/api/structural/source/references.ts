@@ -10,7 +10,7 @@ import type { JsonObject, JsonValue } from '../../json.ts'
 const placesMax = 20_000
 
 /** Where a schema stands: what messages call the place, and the document its references are looked up in. */
-export class Scope {
+export class ReferenceScope {
   readonly where: string
   readonly document: JsonObject
   readonly #trail: readonly string[]
@@ -28,27 +28,27 @@ export class Scope {
   }
 
   /** A place further in. */
-  at(step: string, where = `${this.where}${step}`): Scope {
+  at(step: string, where = `${this.where}${step}`): ReferenceScope {
     if (++this.#count.places > placesMax)
       throw new RangeError(`${this.where}: the schema has more than ${placesMax} places once its references are put in`)
-    return new Scope(this.document, where, { trail: this.#trail, count: this.#count })
+    return new ReferenceScope(this.document, where, { trail: this.#trail, count: this.#count })
   }
 
   /** The same place, behind a reference. */
-  behind(ref: string): Scope {
+  behind(ref: string): ReferenceScope {
     if (this.#trail.includes(ref)) {
       throw new RangeError(
         `${this.where} refers to itself (${ref}), which a custom resource cannot express: describe it to a fixed depth, or as an object of anything`,
       )
     }
-    return new Scope(this.document, this.where, { trail: [...this.#trail, ref], count: this.#count })
+    return new ReferenceScope(this.document, this.where, { trail: [...this.#trail, ref], count: this.#count })
   }
 
   /** The same place, where a schema brings definitions of its own. */
-  within(schema: JsonObject): Scope {
+  within(schema: JsonObject): ReferenceScope {
     const bringsOwn =
       schema !== this.document && ['definitions', '$defs'].some((keyword) => isJsonObject(getOwn(schema, keyword)))
-    return bringsOwn ? new Scope(schema, this.where, { trail: [], count: this.#count }) : this
+    return bringsOwn ? new ReferenceScope(schema, this.where, { trail: [], count: this.#count }) : this
   }
 }
 
@@ -57,7 +57,7 @@ export class Scope {
  *
  * @throws {RangeError} when a reference leads outside, nowhere, or back to itself.
  */
-export function followRef(value: JsonObject, outer: Scope): { schema: JsonObject; scope: Scope } {
+export function followRef(value: JsonObject, outer: ReferenceScope): { schema: JsonObject; scope: ReferenceScope } {
   let [schema, scope] = [value, outer.within(value)]
   for (let ref = getOwn(schema, '$ref'); ref !== undefined; ref = getOwn(schema, '$ref')) {
     if (typeof ref !== 'string' || !ref.startsWith('#'))
@@ -71,7 +71,7 @@ export function followRef(value: JsonObject, outer: Scope): { schema: JsonObject
   return { schema, scope }
 }
 
-function find(ref: string, { document, where }: Scope): JsonObject {
+function find(ref: string, { document, where }: ReferenceScope): JsonObject {
   let found: JsonValue | undefined = document
   for (const step of ref.slice(1).split('/').slice(1)) {
     const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')

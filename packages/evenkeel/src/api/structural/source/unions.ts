@@ -7,22 +7,22 @@
  */
 import { deepEqual, getOwn, isJsonObject, setOwn } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
-import { narrow, shapeOf } from './keywords.ts'
+import { narrow, shapeKeywordsOf } from './keywords.ts'
 import type { NodeDraft } from './keywords.ts'
 
-export type Junction = 'allOf' | 'anyOf' | 'oneOf'
+export type Combinator = 'allOf' | 'anyOf' | 'oneOf'
 
 /**
  * One node for alternatives (`anyOf`, `oneOf`) or for parts (`allOf`), each of them structural itself.
  *
  * @throws {RangeError} when they have no common shape.
  */
-export function combine(members: readonly NodeDraft[], junction: Junction, where: string): NodeDraft {
+export function combine(members: readonly NodeDraft[], junction: Combinator, where: string): NodeDraft {
   const [first, ...others] = members
   if (first === undefined) throw new RangeError(`${where} has alternatives without any: give one, or leave it out`)
   if (others.every((member) => deepEqual(member, first))) return first
   if (junction !== 'allOf' && members.every(isEnumeration)) return enumerate(members)
-  const shape = members.map(shapeOf).reduce((shared, next) => mergeShapes(shared, next, where))
+  const shape = members.map(shapeKeywordsOf).reduce((shared, next) => mergeShapes(shared, next, where))
   const conditions = members.map((member) => withoutMeta(narrow(member), where))
   if (junction === 'allOf') return mergeConditions(shape, conditions)
   if (shape['x-kubernetes-int-or-string'] === true) return mergeEither(shape, conditions, where)
@@ -128,7 +128,7 @@ function mergeProperties(a: NodeDraft, b: NodeDraft, where: string): JsonObject 
 /** What two alternatives say of the same field: alike or, without conditions, alike enough. */
 function mergeNodes(a: JsonObject, b: JsonObject, where: string): JsonObject {
   if (deepEqual(a, b)) return a
-  return mergeShapes(shapeOf(a), shapeOf(b), where)
+  return mergeShapes(shapeKeywordsOf(a), shapeKeywordsOf(b), where)
 }
 
 function withoutMeta(condition: NodeDraft, where: string): NodeDraft {

@@ -7,14 +7,14 @@
 import type { Dispatcher } from 'undici'
 
 /** As the options of a dispatch carry it along. */
-interface Asked extends Dispatcher.DispatchOptions {
+interface BeforeSendOptions extends Dispatcher.DispatchOptions {
   readonly beforeSend?: () => void
 }
 
 /** The same connections, for requests that carry a question. */
-export function asking(dispatcher: Dispatcher): Dispatcher {
+export function withBeforeSend(dispatcher: Dispatcher): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => {
-    const { beforeSend } = options as Asked
+    const { beforeSend } = options as BeforeSendOptions
     return dispatch(options, beforeSend ? asks(handler, beforeSend) : handler)
   })
 }

@@ -6,11 +6,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { deferred, SystemClock } from '#base'
 import { readBody, textOf } from '../../request/read-body.ts'
 import { authority, startHttps } from '../http.fixture.ts'
-import type { CarriedRequest, Carrier } from './carrier.ts'
+import type { CarrierRequest, Carrier } from './carrier.ts'
 import { Dialer } from './dialer.ts'
-import { DirectCarrier } from './direct-carrier.ts'
-import { LibraryCarrier } from './library-carrier.ts'
-import { LoadingCarrier } from './loading-carrier.ts'
+import { NodeHttpCarrier } from './direct-carrier.ts'
+import { UndiciCarrier } from './library-carrier.ts'
+import { LazyCarrier } from './loading-carrier.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -30,16 +30,16 @@ const optionsFor = (origin: string, connectTimeoutMs = 10_000) => ({
   clock: new SystemClock(),
 })
 const direct = (origin: string, connectionsMax = 4): Carrier =>
-  new DirectCarrier({ dialer: new Dialer(optionsFor(origin)), connectionsMax })
+  new NodeHttpCarrier({ dialer: new Dialer(optionsFor(origin)), connectionsMax })
 const library = (origin: string, connectionsMax = 4): Carrier =>
-  new LibraryCarrier({ ...optionsFor(origin), connectionsMax })
+  new UndiciCarrier({ ...optionsFor(origin), connectionsMax })
 
 function kept(carrier: Carrier): Carrier {
   cleanups.push(() => carrier.destroy())
   return carrier
 }
 
-const request = (more: Partial<CarriedRequest> = {}): CarriedRequest => ({
+const request = (more: Partial<CarrierRequest> = {}): CarrierRequest => ({
   method: 'GET',
   target: '/x',
   headers: {},
@@ -71,7 +71,7 @@ function echo(): (incoming: IncomingMessage, response: ServerResponse) => void {
   }
 }
 
-async function ask(carrier: Carrier, sent: CarriedRequest = request()): Promise<Record<string, unknown>> {
+async function ask(carrier: Carrier, sent: CarrierRequest = request()): Promise<Record<string, unknown>> {
   return JSON.parse(textOf(await (await carrier.carry(sent)).whole())) as Record<string, unknown>
 }
 
@@ -176,7 +176,7 @@ test('DirectCarrier gives up a connection that is not made in time, and sends no
   })
   const origin = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
   await expect(
-    kept(new DirectCarrier({ dialer: new Dialer(optionsFor(origin, 5)), connectionsMax: 1 })).carry(request()),
+    kept(new NodeHttpCarrier({ dialer: new Dialer(optionsFor(origin, 5)), connectionsMax: 1 })).carry(request()),
   ).rejects.toMatchObject({ code: 'ETIMEDOUT' })
 
   let asked = 0
@@ -186,7 +186,7 @@ test('DirectCarrier gives up a connection that is not made in time, and sends no
   })
   let agreed = 0
   const distrusting = kept(
-    new DirectCarrier({ dialer: new Dialer({ ...optionsFor(stranger), tls: {} }), connectionsMax: 1 }),
+    new NodeHttpCarrier({ dialer: new Dialer({ ...optionsFor(stranger), tls: {} }), connectionsMax: 1 }),
   )
   for (let time = 0; time < 2; time++)
     await expect(
@@ -209,7 +209,7 @@ test('LoadingCarrier takes the library when there are many requests; those under
     else answer(incoming, response)
   })
   const carrier = kept(
-    new LoadingCarrier({
+    new LazyCarrier({
       direct: { dialer: new Dialer(optionsFor(origin)), connectionsMax: 1 },
       library: { ...optionsFor(origin), connectionsMax: 1 },
       requestsMany: 3,

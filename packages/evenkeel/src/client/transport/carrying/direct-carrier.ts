@@ -13,31 +13,31 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { deferred, onAbort } from '#base'
-import type { CarriedAnswer, CarriedRequest, Carrier } from './carrier.ts'
+import type { CarrierResponse, CarrierRequest, Carrier } from './carrier.ts'
 import type { Dialer } from './dialer.ts'
 
 /** Servers that keep connections for less say so. */
 const keepMs = 30_000
 
-export interface DirectOptions {
+export interface NodeHttpOptions {
   readonly dialer: Dialer
   readonly connectionsMax: number
 }
 
-export class DirectCarrier implements Carrier {
+export class NodeHttpCarrier implements Carrier {
   readonly #dialer: Dialer
   readonly #agent: Agent
   readonly #active = new Set<ClientRequest>()
   #idle: (() => void) | undefined
 
-  constructor({ dialer, connectionsMax }: DirectOptions) {
+  constructor({ dialer, connectionsMax }: NodeHttpOptions) {
     this.#dialer = dialer
     this.#agent = agentOf(() => dialer.dial({ resume: true }), connectionsMax)
   }
 
-  carry(carried: CarriedRequest): Promise<CarriedAnswer> {
+  carry(carried: CarrierRequest): Promise<CarrierResponse> {
     const { method, target, headers, body, signal } = carried
-    const answered = deferred<CarriedAnswer>()
+    const answered = deferred<CarrierResponse>()
     const length =
       body instanceof Uint8Array
         ? { 'content-length': String(body.length) }
@@ -96,7 +96,7 @@ function agentOf(connect: () => Socket, connectionsMax: number): Agent {
   return Object.assign(agent, { createConnection: connect, getName: () => '' })
 }
 
-function send(request: ClientRequest, { body, beforeSend }: CarriedRequest): void {
+function send(request: ClientRequest, { body, beforeSend }: CarrierRequest): void {
   if (request.destroyed) return
   try {
     beforeSend?.()
@@ -113,7 +113,7 @@ function send(request: ClientRequest, { body, beforeSend }: CarriedRequest): voi
       .pipe(request)
 }
 
-function answerOf(response: IncomingMessage): CarriedAnswer {
+function answerOf(response: IncomingMessage): CarrierResponse {
   const { statusCode = 0, headers } = response
   return { status: statusCode, headers, pieces: response, whole: () => wholeOf(response) }
 }

@@ -5,21 +5,21 @@
 import { Pool, ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { identityCheck } from '#base'
-import { asking } from './before-send.ts'
-import type { CarriedAnswer, CarriedRequest, Carrier } from './carrier.ts'
+import { withBeforeSend } from './before-send.ts'
+import type { CarrierResponse, CarrierRequest, Carrier } from './carrier.ts'
 import type { DialerOptions } from './dialer.ts'
 
-export interface LibraryOptions extends Omit<DialerOptions, 'clock'> {
+export interface UndiciOptions extends Omit<DialerOptions, 'clock'> {
   readonly proxyUrl?: string | undefined
   /** @default any number */
   readonly connectionsMax?: number
 }
 
-export class LibraryCarrier implements Carrier {
+export class UndiciCarrier implements Carrier {
   readonly #origin: string
   readonly #agent: Dispatcher
 
-  constructor({ origin, proxyUrl, tls, connectTimeoutMs, connectionsMax }: LibraryOptions) {
+  constructor({ origin, proxyUrl, tls, connectTimeoutMs, connectionsMax }: UndiciOptions) {
     this.#origin = origin
     const secure = {
       timeout: connectTimeoutMs,
@@ -45,8 +45,8 @@ export class LibraryCarrier implements Carrier {
         : new ProxyAgent({ ...shared, uri: proxyUrl, requestTls: secure })
   }
 
-  async carry({ method, target, headers, body, signal, beforeSend }: CarriedRequest): Promise<CarriedAnswer> {
-    const agent = beforeSend ? asking(this.#agent) : this.#agent
+  async carry({ method, target, headers, body, signal, beforeSend }: CarrierRequest): Promise<CarrierResponse> {
+    const agent = beforeSend ? withBeforeSend(this.#agent) : this.#agent
     const answer = await agent.request({
       origin: this.#origin,
       path: target,

@@ -6,29 +6,29 @@
  * Loading the library and compiling its parser takes a tenth of a second of two processors: a command is over by then, and
  * a cache that has just begun to read needs them itself. Invariant: requests under way are finished where they began.
  */
-import type { CarriedAnswer, CarriedRequest, Carrier } from './carrier.ts'
-import type { DirectOptions } from './direct-carrier.ts'
-import type { LibraryOptions } from './library-carrier.ts'
+import type { CarrierResponse, CarrierRequest, Carrier } from './carrier.ts'
+import type { NodeHttpOptions } from './direct-carrier.ts'
+import type { UndiciOptions } from './library-carrier.ts'
 
-interface LoadingOptions {
+interface LazyCarrierOptions {
   /** What carries the first requests. @default the library */
-  readonly direct?: DirectOptions | undefined
-  readonly library: LibraryOptions
+  readonly direct?: NodeHttpOptions | undefined
+  readonly library: UndiciOptions
   /** How many requests the library is loaded for. @default 1000 */
   readonly requestsMany?: number
 }
 
-export class LoadingCarrier implements Carrier {
-  readonly #options: LoadingOptions
+export class LazyCarrier implements Carrier {
+  readonly #options: LazyCarrierOptions
   readonly #all = new Set<Carrier>()
   #current: Promise<Carrier> | undefined
   #carried = 0
 
-  constructor(options: LoadingOptions) {
+  constructor(options: LazyCarrierOptions) {
     this.#options = options
   }
 
-  async carry(request: CarriedRequest): Promise<CarriedAnswer> {
+  async carry(request: CarrierRequest): Promise<CarrierResponse> {
     const { direct, requestsMany = 1000 } = this.#options
     this.#current ??= this.#open(direct ? () => loadDirect(direct) : () => this.#loadLibrary())
     if (direct && ++this.#carried === requestsMany) this.#grow(this.#current)
@@ -56,7 +56,7 @@ export class LoadingCarrier implements Carrier {
   }
 
   async #loadLibrary(): Promise<Carrier> {
-    return new (await import('./library-carrier.ts')).LibraryCarrier(this.#options.library)
+    return new (await import('./library-carrier.ts')).UndiciCarrier(this.#options.library)
   }
 
   async #open(load: () => Promise<Carrier>): Promise<Carrier> {
@@ -71,6 +71,6 @@ export class LoadingCarrier implements Carrier {
   }
 }
 
-async function loadDirect(options: DirectOptions): Promise<Carrier> {
-  return new (await import('./direct-carrier.ts')).DirectCarrier(options)
+async function loadDirect(options: NodeHttpOptions): Promise<Carrier> {
+  return new (await import('./direct-carrier.ts')).NodeHttpCarrier(options)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { AnswerReader } from './answer-reader.ts'
+import { ResponseParser } from './answer-reader.ts'
 
 interface Read {
   readonly head: unknown
@@ -16,7 +16,7 @@ function read(
   const bytes = Buffer.from(text, 'latin1')
   let head: unknown
   let data = ''
-  const reader = new AnswerReader({
+  const reader = new ResponseParser({
     onHead: (given) => {
       head = given
     },

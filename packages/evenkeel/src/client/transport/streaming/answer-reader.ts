@@ -10,13 +10,13 @@
  */
 import type { WireHeaders } from '#wire'
 
-interface AnswerHead {
+interface ResponseHead {
   readonly status: number
   readonly headers: WireHeaders
 }
 
-interface AnswerSink {
-  onHead(head: AnswerHead): void
+interface ResponseSink {
+  onHead(head: ResponseHead): void
   /** The bytes are the sink's until it returns. */
   onData(bytes: Uint8Array): void
 }
@@ -29,15 +29,15 @@ const statusLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const fieldLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*([\t\x20-\x7e\x80-\xff]*?)[\t ]*$/
 const sizeLine = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
-export class AnswerReader {
-  readonly #sink: AnswerSink
+export class ResponseParser {
+  readonly #sink: ResponseSink
   #expects: 'head' | 'size' | 'data' | 'data end' | 'trailer' | 'nothing' = 'head'
   #waiting: Buffer = Buffer.of()
   #line = ''
   #left = 0
   #isChunked = false
 
-  constructor(sink: AnswerSink) {
+  constructor(sink: ResponseSink) {
     this.#sink = sink
   }
 
@@ -128,7 +128,7 @@ export class AnswerReader {
   }
 }
 
-function parseHead(text: string): AnswerHead {
+function parseHead(text: string): ResponseHead {
   const [first = '', ...lines] = text.split('\r\n')
   const status = statusLine.exec(first)?.[1]
   if (status === undefined) throw new Error('the answer is no HTTP/1.1')

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
-import { Pieces } from './pieces.ts'
+import { ChunkBuffer } from './pieces.ts'
 
-function setUp(): { clock: SimulatedClock; pieces: Pieces; told: string[] } {
+function setUp(): { clock: SimulatedClock; pieces: ChunkBuffer; told: string[] } {
   const clock = new SimulatedClock()
   const told: string[] = []
-  const pieces = new Pieces({
+  const pieces = new ChunkBuffer({
     clock,
     onFull: () => told.push('full'),
     onRoom: () => told.push('room'),

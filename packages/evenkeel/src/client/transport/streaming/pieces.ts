@@ -12,7 +12,7 @@
 import { deferred } from '#base'
 import type { Clock, Deferred } from '#base'
 
-interface PiecesOptions {
+interface ChunkBufferOptions {
   readonly clock: Clock
   /** Enough is held: the sender should stop. */
   readonly onFull: () => void
@@ -30,8 +30,8 @@ const spaceBytesMin = 4096
 /** With what a socket may have decoded already it makes half a megabyte. */
 const fullBytes = 393_216
 
-export class Pieces implements AsyncIterableIterator<Uint8Array, undefined> {
-  readonly #options: PiecesOptions
+export class ChunkBuffer implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #options: ChunkBufferOptions
   #filling: Buffer = Buffer.alloc(0)
   #filled = 0
   #lent: Buffer = Buffer.alloc(0)
@@ -41,7 +41,7 @@ export class Pieces implements AsyncIterableIterator<Uint8Array, undefined> {
   #waiting: Deferred<Result> | undefined
   #isWaking = false
 
-  constructor(options: PiecesOptions) {
+  constructor(options: ChunkBufferOptions) {
     this.#options = options
   }
 

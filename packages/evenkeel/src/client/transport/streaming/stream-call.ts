@@ -11,11 +11,11 @@ import type { Socket } from 'node:net'
 import { deferred, onAbort } from '#base'
 import type { Cancel, Clock } from '#base'
 import type { WireResponse } from '#wire'
-import { AnswerReader } from './answer-reader.ts'
-import { Pieces } from './pieces.ts'
+import { ResponseParser } from './answer-reader.ts'
+import { ChunkBuffer } from './pieces.ts'
 
 /** What takes the bytes of a socket. */
-export interface Intake {
+export interface SocketSink {
   /** Where to read the next bytes to; asked for at the beginning and after every `onBytes`. */
   readonly space: () => Buffer
   /** The beginning of the space is filled. */
@@ -24,7 +24,7 @@ export interface Intake {
 
 interface StreamCallOptions {
   /** Begins to connect; bytes that arrive are handed on. */
-  readonly open: (intake: Intake) => Socket
+  readonly open: (intake: SocketSink) => Socket
   /** Calls back when the request may go out. */
   readonly onConnected: (socket: Socket, callback: () => void) => void
   /** The head of the request, as it goes out. */
@@ -41,14 +41,14 @@ export class StreamCall {
   readonly #options: StreamCallOptions
   readonly #answered = deferred<WireResponse>()
   readonly #socket: Socket
-  readonly #pieces: Pieces
-  readonly #reader: AnswerReader
+  readonly #pieces: ChunkBuffer
+  readonly #reader: ResponseParser
   readonly #stopHearing: Cancel
 
   constructor(options: StreamCallOptions) {
     const { open, onConnected, text, signal, clock, isLent } = options
     this.#options = options
-    const pieces = (this.#pieces = new Pieces({
+    const pieces = (this.#pieces = new ChunkBuffer({
       clock,
       onFull: () => {
         socket.pause()
@@ -66,7 +66,7 @@ export class StreamCall {
         this.#read(bytes)
       },
     }))
-    this.#reader = new AnswerReader({
+    this.#reader = new ResponseParser({
       onHead: ({ status, headers }) => {
         // Who reads a refusal keeps all of it.
         if (status >= 300) pieces.keepAll()

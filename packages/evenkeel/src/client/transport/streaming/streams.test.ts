@@ -49,7 +49,7 @@ const watch = (more: Partial<WireRequest> = {}): WireRequest => ({
   target: '/x?watch=true',
   headers: {},
   signal: new AbortController().signal,
-  borrowsPieces: true,
+  borrowsChunks: true,
   ...more,
 })
 const piecesOf = (body: unknown): AsyncIterator<Uint8Array> =>

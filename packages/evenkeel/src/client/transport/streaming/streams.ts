@@ -12,9 +12,9 @@ import { SystemClock } from '#base'
 import type { WireResponse } from '#wire'
 import type { Dialer } from '../carrying/dialer.ts'
 import { StreamCall } from './stream-call.ts'
-import type { Intake } from './stream-call.ts'
+import type { SocketSink } from './stream-call.ts'
 
-interface StreamsOptions {
+interface StreamConnectionsOptions {
   readonly dialer: Dialer
   /** What a reader is told about an error of a socket. */
   readonly explain: (error: unknown) => unknown
@@ -34,11 +34,11 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const plainValue = /^[\t\x20-\x7e\x80-\xff]*$/
 const plainTarget = /^[\x21-\x7e]+$/
 
-export class Streams {
-  readonly #options: StreamsOptions
+export class StreamConnections {
+  readonly #options: StreamConnectionsOptions
   readonly #clock = new SystemClock()
 
-  constructor(options: StreamsOptions) {
+  constructor(options: StreamConnectionsOptions) {
     this.#options = options
   }
 
@@ -47,10 +47,10 @@ export class Streams {
    *
    * @throws {RangeError} when a part of the request would break out of its line.
    */
-  async ask(request: StreamRequest): Promise<WireResponse> {
+  async request(request: StreamRequest): Promise<WireResponse> {
     const { dialer, explain } = this.#options
     const text = formatRequest(request, dialer.host)
-    const open = ({ space, onBytes }: Intake): Socket =>
+    const open = ({ space, onBytes }: SocketSink): Socket =>
       dialer.dial({
         onread: {
           buffer: space,

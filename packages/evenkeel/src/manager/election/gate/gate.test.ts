@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deferred, SimulatedClock } from '#base'
 import { Client } from '#client'
 import type { ClientOptions } from '#client'
-import { checkGate, gateTransport, isLeaseNotVerified, LeaseNotVerifiedError } from './gate.ts'
+import { checkWriteGate, gateWrites, isLeaseNotVerified, LeaseNotVerifiedError } from './gate.ts'
 import { LeaseDeadline } from './lease-deadline.ts'
 
 type Transport = ClientOptions['transport']
@@ -58,7 +58,7 @@ describe('LeaseDeadline', () => {
 describe('gateTransport', () => {
   test('asks once more when a write leaves', async () => {
     const { clock, deadline } = openFor(1000)
-    const gated = gateTransport(
+    const gated = gateWrites(
       ({ beforeSend }) => {
         // A process that stood still: no timer has fired yet.
         deadline.close()
@@ -75,7 +75,7 @@ describe('gateTransport', () => {
   test('lets reads and access questions pass at any time, and refuses every write past the deadline', async () => {
     const { clock, deadline } = openFor(1000)
     const sent: string[] = []
-    const gated = gateTransport(
+    const gated = gateWrites(
       (one) => {
         sent.push(one.method)
         return Promise.resolve({ status: 200, headers: {} })
@@ -96,7 +96,7 @@ describe('gateTransport', () => {
   test('takes back a write that still waits when the deadline passes, unless it was moved', async () => {
     const { clock, deadline } = openFor(1000)
     const answer = deferred<{ status: number; headers: Record<string, string> }>()
-    const gated = gateTransport(
+    const gated = gateWrites(
       (one) =>
         new Promise((resolve, reject) => {
           one.signal.addEventListener('abort', () => {
@@ -124,7 +124,7 @@ describe('gateTransport', () => {
     const { clock, deadline } = openFor(1000)
     const caller = new AbortController()
     let seen: AbortSignal | undefined
-    const gated = gateTransport(
+    const gated = gateWrites(
       (one) => {
         seen = one.signal
         return Promise.resolve({ status: 200, headers: {}, body: pieces() })
@@ -144,16 +144,16 @@ describe('gateTransport', () => {
   test('a client with it says which write was refused, and is not told to try again', async () => {
     const { clock, deadline } = openFor(0)
     const client = new Client({
-      transport: gateTransport(() => Promise.resolve({ status: 200, headers: {} }), deadline, { clock }),
+      transport: gateWrites(() => Promise.resolve({ status: 200, headers: {} }), deadline, { clock }),
       clock,
     })
     const write = client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'b' } })
     await expect(write).rejects.toThrow()
     expect(() => {
-      checkGate(request('PUT'), deadline)
+      checkWriteGate(request('PUT'), deadline)
     }).toThrow(LeaseNotVerifiedError)
     expect(() => {
-      checkGate(request('GET'), deadline)
+      checkWriteGate(request('GET'), deadline)
     }).not.toThrow()
   })
 })

@@ -16,7 +16,7 @@ import type { LeaseDeadline } from './lease-deadline.ts'
 type Transport = ClientOptions['transport']
 type WireRequest = Parameters<Transport>[0]
 
-interface GateOptions {
+interface WriteGateOptions {
   readonly clock: Clock
 }
 
@@ -47,19 +47,19 @@ export function isLeaseNotVerified(error: unknown): error is LeaseNotVerifiedErr
 }
 
 /** Refuses a write once the deadline has passed. */
-export function checkGate(request: Pick<WireRequest, 'method' | 'target'>, deadline: LeaseDeadline): void {
+export function checkWriteGate(request: Pick<WireRequest, 'method' | 'target'>, deadline: LeaseDeadline): void {
   if (isWrite(request) && !deadline.isOpen) throw new LeaseNotVerifiedError(request)
 }
 
 /** The same transport, for reads at any time and for writes before the deadline. */
-export function gateTransport(transport: Transport, deadline: LeaseDeadline, { clock }: GateOptions): Transport {
+export function gateWrites(transport: Transport, deadline: LeaseDeadline, { clock }: WriteGateOptions): Transport {
   return async (request) => {
     if (!isWrite(request)) return transport(request)
-    checkGate(request, deadline)
+    checkWriteGate(request, deadline)
     const limit = untilClosed(request, deadline, clock)
     try {
       const beforeSend = (): void => {
-        checkGate(request, deadline)
+        checkWriteGate(request, deadline)
         request.beforeSend?.()
       }
       const response = await transport({ ...request, signal: limit.signal, beforeSend })

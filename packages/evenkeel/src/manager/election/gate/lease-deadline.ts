@@ -22,7 +22,7 @@ interface LeaseDeadlineOptions {
 }
 
 /** A moment by both clocks. */
-export interface Moment {
+export interface ClockReading {
   readonly monotonicMs: number
   readonly wallMs: number
 }
@@ -57,7 +57,7 @@ export class LeaseDeadline {
   }
 
   /** The lease was verified to be good until then. */
-  open({ monotonicMs, wallMs }: Moment): void {
+  open({ monotonicMs, wallMs }: ClockReading): void {
     this.#write(wallCell, wallMs)
     this.#write(monotonicCell, monotonicMs)
   }

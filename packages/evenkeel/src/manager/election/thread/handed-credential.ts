@@ -8,7 +8,7 @@ import { abortable, deferred } from '#base'
 import type { Clock, Deferred } from '#base'
 import type { Credential, CredentialSource } from '#client'
 
-interface HandedOptions {
+interface ForwardedCredentialOptions {
   readonly clock: Clock
   readonly ask: (refused: boolean) => void
   /**
@@ -19,13 +19,13 @@ interface HandedOptions {
   readonly askEveryMs?: number
 }
 
-export class HandedCredential implements CredentialSource {
-  readonly #options: HandedOptions
+export class ForwardedCredential implements CredentialSource {
+  readonly #options: ForwardedCredentialOptions
   #known: Credential
   #askedAtMs = -Infinity
   #wanted: Deferred<Credential> | undefined
 
-  constructor(first: Credential, options: HandedOptions) {
+  constructor(first: Credential, options: ForwardedCredentialOptions) {
     this.#known = first
     this.#options = options
   }

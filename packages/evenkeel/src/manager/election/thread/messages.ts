@@ -2,7 +2,7 @@
  * What the thread that renews the lease and the one that works say to each other. Plain data, copied on the way.
  */
 import type { ConnectionConfig, Credential } from '#client'
-import type { StandEnd, StandEvent } from '../candidate.ts'
+import type { CampaignEnd, CampaignEvent } from '../candidate.ts'
 import type { LeaseName } from '../lease/lock.ts'
 import type { CheckedTimes } from '../lease/times.ts'
 
@@ -31,8 +31,8 @@ export type RenewalReport =
   | { readonly type: 'ready' }
   /** The deadline was moved. Answered by a look at the clock, so that the two threads agree ever better. */
   | { readonly type: 'renewed' }
-  | { readonly type: 'event'; readonly event: StandEvent }
-  | { readonly type: 'end'; readonly end: StandEnd }
+  | { readonly type: 'event'; readonly event: CampaignEvent }
+  | { readonly type: 'end'; readonly end: CampaignEnd }
   /** Another credential, please; `refused` when the server did not take the last one. */
   | { readonly type: 'want-credential'; readonly refused: boolean }
   | { readonly type: 'log'; readonly level: 'debug' | 'warn'; readonly message: string; readonly error: string }

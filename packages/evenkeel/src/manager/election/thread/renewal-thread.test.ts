@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { deferred, SystemClock } from '#base'
 import { bearer } from '#client'
 import type { CredentialSource } from '#client'
-import type { Stand, StandEvent } from '../candidate.ts'
-import { gateTransport } from '../gate/gate.ts'
+import type { Campaign, CampaignEvent } from '../candidate.ts'
+import { gateWrites } from '../gate/gate.ts'
 import { LeaseDeadline } from '../gate/lease-deadline.ts'
 import { checkTimes } from '../lease/times.ts'
 import { preferThread, renewalThread, RenewalThreadError } from './renewal-thread.ts'
@@ -22,8 +22,8 @@ interface Leading {
   readonly deadline: LeaseDeadline
   readonly host: LeaseHost
   readonly stop: () => Promise<unknown>
-  readonly end: ReturnType<Stand>
-  readonly events: StandEvent[]
+  readonly end: ReturnType<Campaign>
+  readonly events: CampaignEvent[]
 }
 
 async function lead(options: Partial<RenewalThreadOptions> = {}, token?: string): Promise<Leading> {
@@ -44,7 +44,7 @@ async function lead(options: Partial<RenewalThreadOptions> = {}, token?: string)
   })
   const stopping = new AbortController()
   const leading = deferred<void>()
-  const events: StandEvent[] = []
+  const events: CampaignEvent[] = []
   const end = stand({
     signal: stopping.signal,
     onEvent(event) {
@@ -94,7 +94,7 @@ describe('renewalThread', () => {
   test('case 112: no write leaves after a block in which the lease could not be renewed', async () => {
     const { deadline, host, end } = await lead()
     let sent = 0
-    const gated = gateTransport(
+    const gated = gateWrites(
       () => {
         sent++
         return Promise.resolve({ status: 200, headers: {} })
@@ -158,7 +158,7 @@ describe('renewalThread', () => {
 
 describe('preferThread', () => {
   const options = { signal: new AbortController().signal, onEvent: () => undefined }
-  const here: Stand = () => Promise.resolve({ reason: 'stopped' })
+  const here: Campaign = () => Promise.resolve({ reason: 'stopped' })
 
   test('stands in this thread once it is known that there is no other, and keeps to it', async () => {
     let tries = 0

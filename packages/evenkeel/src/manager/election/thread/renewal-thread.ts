@@ -1,5 +1,5 @@
 /**
- * A candidate in a thread of its own, seen from the main one: the same {@link Stand} as in this thread.
+ * A candidate in a thread of its own, seen from the main one: the same {@link Campaign} as in this thread.
  *
  * Renewal goes on while the main thread computes; what comes back is the deadline, in shared memory. A thread per
  * candidacy: one that ended, however it ended, leaves nothing behind.
@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { deferred, onAbort, silentLogger } from '#base'
 import type { Clock, Logger } from '#base'
 import type { ConnectionConfig, CredentialSource } from '#client'
-import type { Stand, StandEnd, StandOptions } from '../candidate.ts'
+import type { Campaign, CampaignEnd, CampaignOptions } from '../candidate.ts'
 import type { LeaseDeadline } from '../gate/lease-deadline.ts'
 import type { LeaseName } from '../lease/lock.ts'
 import type { CheckedTimes } from '../lease/times.ts'
@@ -41,12 +41,12 @@ export class RenewalThreadError extends Error {
 }
 
 /** @throws {RenewalThreadError} when the thread does not start. One that dies later has lost the lease. */
-export function renewalThread(options: RenewalThreadOptions): Stand {
+export function renewalThread(options: RenewalThreadOptions): Campaign {
   return async (stand) => {
     const { credentials } = options
     const first = await credentials?.get({ signal: stand.signal })
     const worker = (options.startWorker ?? startWorker)(entryUrl(), dataFor(options, first))
-    return await new RenewalThread(worker, options).stand(stand)
+    return await new RenewalThread(worker, options).run(stand)
   }
 }
 
@@ -54,7 +54,7 @@ class RenewalThread {
   readonly #worker: Worker
   readonly #options: RenewalThreadOptions
   readonly #log: Logger
-  readonly #end = deferred<StandEnd>()
+  readonly #end = deferred<CampaignEnd>()
   #isReady = false
 
   constructor(worker: Worker, options: RenewalThreadOptions) {
@@ -63,9 +63,9 @@ class RenewalThread {
     this.#log = (options.log ?? silentLogger).child({ lease: `${options.lease.namespace}/${options.lease.name}` })
   }
 
-  async stand({ signal, onEvent }: StandOptions): Promise<StandEnd> {
+  async run({ signal, onEvent }: CampaignOptions): Promise<CampaignEnd> {
     this.#worker.on('message', (message: RenewalReport) => {
-      this.#hear(message, onEvent)
+      this.#receive(message, onEvent)
     })
     this.#worker.on('error', (error) => {
       this.#fail(error)
@@ -86,7 +86,7 @@ class RenewalThread {
     }
   }
 
-  #hear(message: RenewalReport, onEvent: StandOptions['onEvent']): void {
+  #receive(message: RenewalReport, onEvent: CampaignOptions['onEvent']): void {
     switch (message.type) {
       case 'ready':
         this.#isReady = true
@@ -155,10 +155,10 @@ function startWorker(entry: URL, workerData: RenewalData): Worker {
 
 /** In a thread of its own where that works, in this one where it does not: a bundled program may lack the file. */
 export function preferThread(
-  thread: Stand,
-  here: Stand,
+  thread: Campaign,
+  here: Campaign,
   { log = silentLogger }: { log?: Logger | undefined } = {},
-): Stand {
+): Campaign {
   let isPossible = true
   return async (options) => {
     if (!isPossible) return here(options)

@@ -13,10 +13,10 @@ import { Client, openConnection, withCredentials } from '#client'
 import type { ClientOptions, ConnectionConfig, CredentialSource } from '#client'
 import { Candidate } from '../candidate.ts'
 import { LeaseDeadline } from '../gate/lease-deadline.ts'
-import type { Moment } from '../gate/lease-deadline.ts'
+import type { ClockReading } from '../gate/lease-deadline.ts'
 import { leaseKind } from '../lease/lease.ts'
 import { leaseLock } from '../lease/lock.ts'
-import { HandedCredential } from './handed-credential.ts'
+import { ForwardedCredential } from './handed-credential.ts'
 import type { RenewalData, RenewalOrder, RenewalReport } from './messages.ts'
 
 const port = parentPort
@@ -28,31 +28,31 @@ const stopping = new AbortController()
 const report = (message: RenewalReport): void => {
   port.postMessage(message)
 }
-const handed =
+const forwardedCredential =
   data.credential &&
-  new HandedCredential(data.credential, {
+  new ForwardedCredential(data.credential, {
     clock,
     ask: (refused) => {
       report({ type: 'want-credential', refused })
     },
   })
 let aheadMs = -Infinity
-let isStanding = false
+let isRunning = false
 
 port.on('message', (order: RenewalOrder) => {
   if (order.type === 'stop') stopping.abort()
-  else if (order.type === 'credential') handed?.hand(order.credential)
+  else if (order.type === 'credential') forwardedCredential?.hand(order.credential)
   else {
     aheadMs = Math.max(aheadMs, order.monotonicMs - clock.monotonic())
-    if (!isStanding) void stand()
+    if (!isRunning) void runCandidate()
   }
 })
 
 report({ type: 'ready' })
 
-async function stand(): Promise<void> {
-  isStanding = true
-  const { transport, close } = connectionTo(data.config, handed)
+async function runCandidate(): Promise<void> {
+  isRunning = true
+  const { transport, close } = connectionTo(data.config, forwardedCredential)
   const client = new Client({
     transport,
     clock,
@@ -70,7 +70,7 @@ async function stand(): Promise<void> {
     random: new SystemRandom(),
     log: reportingLogger(),
     deadline: {
-      open({ monotonicMs, wallMs }: Moment) {
+      open({ monotonicMs, wallMs }: ClockReading) {
         deadline.open({ monotonicMs: monotonicMs + aheadMs, wallMs })
         report({ type: 'renewed' })
       },
@@ -79,7 +79,7 @@ async function stand(): Promise<void> {
       },
     },
   })
-  const end = await candidate.stand({
+  const end = await candidate.run({
     signal: stopping.signal,
     onEvent: (event) => {
       report({ type: 'event', event })

@@ -7,13 +7,13 @@
  */
 import type { AbortOptions } from '#base'
 import type { KubeObject, TypeMeta } from '#api'
-import type { CacheEvent, Holding, ObjectCache, Subscription } from '#cache'
+import type { CacheEvent, InformerHandle, ObjectCache, Subscription } from '#cache'
 import { metadataOnly } from '#client'
 import type { DiscoveredResource } from '#client'
 
 interface Monitor {
   readonly type: TypeMeta
-  readonly holding: Pick<Holding<KubeObject>, 'waitForSync' | 'release'>
+  readonly informer: Pick<InformerHandle<KubeObject>, 'waitForSync' | 'release'>
   readonly subscription: Subscription
   isMissing: boolean
 }
@@ -62,7 +62,7 @@ export class Monitors {
   /** Resolves when everything that is there was heard of; what cannot be followed is not waited for. */
   async waitForSync(options: AbortOptions): Promise<void> {
     await Promise.allSettled(
-      [...this.#monitors.values()].map(async ({ holding, subscription }) => {
+      [...this.#monitors.values()].map(async ({ informer: holding, subscription }) => {
         await holding.waitForSync(options)
         await subscription.waitForSync(options)
       }),
@@ -77,14 +77,14 @@ export class Monitors {
       return
     }
     const type = { apiVersion, kind }
-    const holding = this.#cache.hold(metadataOnly(type), { transform: keepLinks })
+    const holding = this.#cache.getInformer(metadataOnly(type), { transform: keepLinks })
     const subscription = holding.addHandler((event) => {
       this.#onEvent(event)
     })
-    this.#monitors.set(key, { type, holding, subscription, isMissing: false })
+    this.#monitors.set(key, { type, informer: holding, subscription, isMissing: false })
   }
 
-  async #drop(key: string, { type, holding, subscription }: Monitor): Promise<void> {
+  async #drop(key: string, { type, informer: holding, subscription }: Monitor): Promise<void> {
     this.#monitors.delete(key)
     await subscription.remove()
     await holding.release()

@@ -10,7 +10,10 @@ import type { Identity } from './facts.ts'
 import type { Node } from './node.ts'
 
 /** Whether a dependent names its owner as it is, otherwise than it is, or, with several references, both. */
-export function nameBy(dependent: Node, owner: Identity): { readonly isRight: boolean; readonly isWrong: boolean } {
+export function coordinatesMatch(
+  dependent: Node,
+  owner: Identity,
+): { readonly isRight: boolean; readonly isWrong: boolean } {
   if (!isInReach(owner, dependent.identity.namespace)) return { isRight: false, isWrong: true }
   const references = referencesTo(dependent, owner.uid)
   return {
@@ -33,7 +36,7 @@ export function nextIdentity(dependents: Iterable<Node>, absent: Identity): Iden
   let [first, following]: (Identity | undefined)[] = []
   for (const dependent of dependents) {
     for (const reference of referencesTo(dependent, absent.uid)) {
-      const named = placeOf(reference, dependent.identity.namespace, absent)
+      const named = identityFrom(reference, dependent.identity.namespace, absent)
       const order = compare(named, absent)
       if (order === 0) continue
       if (!first || compare(named, first) < 0) first = named
@@ -44,7 +47,7 @@ export function nextIdentity(dependents: Iterable<Node>, absent: Identity): Iden
 }
 
 /** A kind that was found to have no namespaces has none for anybody. */
-function placeOf(
+function identityFrom(
   reference: OwnerReference,
   namespace: string,
   { apiVersion, kind, namespace: absent }: Identity,

@@ -14,7 +14,7 @@ export interface Identity extends TypeMeta {
   readonly uid: string
 }
 
-export interface Facts {
+export interface ObjectFacts {
   /** Empty when it was never seen. */
   readonly version: string
   readonly owners: readonly OwnerReference[]
@@ -26,7 +26,7 @@ export interface Facts {
 }
 
 /** Of an object that was never seen. */
-export const noFacts: Facts = {
+export const noFacts: ObjectFacts = {
   version: '',
   owners: [],
   createdAt: '',
@@ -49,7 +49,7 @@ export function factsOf({
   creationTimestamp,
   deletionTimestamp = '',
   finalizers = [],
-}: ObjectMeta): Facts {
+}: ObjectMeta): ObjectFacts {
   return {
     version: resourceVersion,
     owners: ownerReferences,
@@ -61,12 +61,12 @@ export function factsOf({
 }
 
 /** Being deleted, and its dependents are to lose it first. */
-export function isOrphaning({ deletedAt, hasOrphanFinalizer }: Facts): boolean {
+export function isOrphaning({ deletedAt, hasOrphanFinalizer }: ObjectFacts): boolean {
   return deletedAt !== '' && hasOrphanFinalizer
 }
 
 /** Being deleted, and its dependents are to go first. With both finalizers it orphans first: what is orphaned is safe. */
-export function isWaiting({ deletedAt, hasOrphanFinalizer, hasForegroundFinalizer }: Facts): boolean {
+export function isWaiting({ deletedAt, hasOrphanFinalizer, hasForegroundFinalizer }: ObjectFacts): boolean {
   return deletedAt !== '' && hasForegroundFinalizer && !hasOrphanFinalizer
 }
 

@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { OwnerReference } from '#api'
-import type { Facts, Identity } from './facts.ts'
+import type { ObjectFacts, Identity } from './facts.ts'
 import { isOrphaning, isWaiting, noFacts } from './facts.ts'
 import { Graph } from './graph.ts'
 import type { Work } from './work.ts'
@@ -30,7 +30,7 @@ const stepOf: fc.Arbitrary<Step> = fc.record({
 
 class Model {
   readonly graph = new Graph()
-  readonly seen = new Map<string, Facts>()
+  readonly seen = new Map<string, ObjectFacts>()
   /** Uids that were seen to go, or looked for in vain: whoever named them then was told, and the link is gone. */
   readonly gone = new Set<string>()
   #version = 0
@@ -50,7 +50,10 @@ class Model {
     else if (act === 'look' && !this.seen.has(uid)) this.#look(uid)
   }
 
-  #factsFor(owners: Step['owners'], { deletion, before }: { deletion: Step['deletion']; before: Facts }): Facts {
+  #factsFor(
+    owners: Step['owners'],
+    { deletion, before }: { deletion: Step['deletion']; before: ObjectFacts },
+  ): ObjectFacts {
     const isDeleted = deletion !== 'none' || before.deletedAt !== ''
     return {
       version: String(++this.#version),
@@ -62,7 +65,7 @@ class Model {
     }
   }
 
-  #observe(uid: string, facts: Facts): void {
+  #observe(uid: string, facts: ObjectFacts): void {
     const before = this.seen.get(uid) ?? noFacts
     const linked = this.dependentsOf(uid)
     this.seen.set(uid, facts)

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { OwnerReference } from '#api'
 import { AbsentOwners } from './absent.ts'
 import { factsOf, noFacts } from './facts.ts'
-import type { Facts, Identity } from './facts.ts'
+import type { ObjectFacts, Identity } from './facts.ts'
 import { Graph } from './graph.ts'
 
 const owner: Identity = { apiVersion: 'v1', kind: 'Owner', namespace: 'ns', name: 'owner', uid: 'o' }
 const child: Identity = { apiVersion: 'v1', kind: 'Child', namespace: 'ns', name: 'child', uid: 'c' }
 const right: OwnerReference = { apiVersion: 'v1', kind: 'Owner', name: 'owner', uid: 'o' }
 
-function owned(...owners: readonly OwnerReference[]): Facts {
+function owned(...owners: readonly OwnerReference[]): ObjectFacts {
   return { ...noFacts, version: '1', owners }
 }
 

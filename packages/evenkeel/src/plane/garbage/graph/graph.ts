@@ -13,9 +13,9 @@
 import { deepEqual } from '#api'
 import type { OwnerReference, TypeMeta } from '#api'
 import { AbsentOwners } from './absent.ts'
-import { nameBy, nextIdentity, referencesTo } from './coordinates.ts'
+import { coordinatesMatch, nextIdentity, referencesTo } from './coordinates.ts'
 import { identityIn, isInReach, isNamedBy, isOrphaning, isWaiting, noFacts } from './facts.ts'
-import type { Facts, Identity } from './facts.ts'
+import type { ObjectFacts, Identity } from './facts.ts'
 import { Node } from './node.ts'
 import { noWork } from './work.ts'
 import type { Work } from './work.ts'
@@ -33,7 +33,7 @@ export class Graph {
   }
 
   /** An object came or changed. */
-  observe(identity: Identity, facts: Facts): Work {
+  observe(identity: Identity, facts: ObjectFacts): Work {
     const work = noWork()
     const known = this.#nodes.get(identity.uid)
     const before = known?.facts ?? noFacts
@@ -68,7 +68,7 @@ export class Graph {
     this.absent.add(identity)
     const wrong: Node[] = []
     for (const dependent of node.dependents) {
-      const { isRight, isWrong } = nameBy(dependent, identity)
+      const { isRight, isWrong } = coordinatesMatch(dependent, identity)
       if (isRight) work.deletes.push(dependent.uid)
       if (isWrong) wrong.push(dependent)
     }
@@ -117,7 +117,7 @@ export class Graph {
   #meet(node: Node, identity: Identity, work: Work): void {
     if (isSame(node.identity, identity)) return
     for (const dependent of node.dependents) {
-      if (!nameBy(dependent, identity).isWrong) continue
+      if (!coordinatesMatch(dependent, identity).isWrong) continue
       this.#reportMisplaced(dependent, identity, work)
       work.deletes.push(dependent.uid)
     }
@@ -171,7 +171,7 @@ export class Graph {
   }
 
   /** Begins what a deletion asks for, once. */
-  #advance(node: Node, before: Facts, work: Work): void {
+  #advance(node: Node, before: ObjectFacts, work: Work): void {
     const { facts } = node
     if (isOrphaning(facts)) {
       node.orphanedAt = facts.deletedAt

@@ -6,11 +6,11 @@
  * while one of its references names the other's uid and the other is in the graph. Only the graph changes nodes.
  */
 import { isWaiting } from './facts.ts'
-import type { Facts, Identity } from './facts.ts'
+import type { ObjectFacts, Identity } from './facts.ts'
 
 export class Node {
   identity: Identity
-  facts: Facts
+  facts: ObjectFacts
   /** Named by others, not seen yet. */
   isVirtual: boolean
   /** When it was wanted that it goes without its dependents; stays when the finalizer is gone. */
@@ -19,7 +19,7 @@ export class Node {
   #dependents: Map<Node, boolean> | undefined
   #blockingCount = 0
 
-  constructor(identity: Identity, { facts, isVirtual }: { facts: Facts; isVirtual: boolean }) {
+  constructor(identity: Identity, { facts, isVirtual }: { facts: ObjectFacts; isVirtual: boolean }) {
     this.identity = identity
     this.facts = facts
     this.isVirtual = isVirtual

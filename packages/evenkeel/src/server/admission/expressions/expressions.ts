@@ -6,25 +6,25 @@
  */
 import type { AdmissionInput, JsonObject, UnstructuredObject } from '#api'
 import { userInfo } from '../../authentication/person.ts'
-import type { Access } from '../../access/access.ts'
-import type { Target } from '../../call.ts'
+import type { AuthorizerChain } from '../../access/access.ts'
+import type { ResourceRef } from '../../call.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { Admitted } from '../admission.ts'
+import type { AdmissionAttributes } from '../admission.ts'
 
-interface InputOptions {
+interface ExpressionInputOptions {
   /** The form in which the write matched; objects are given in it. */
   readonly resource: Resource
   readonly object: UnstructuredObject | undefined
   readonly old: UnstructuredObject | undefined
-  readonly access: Access
+  readonly authorizer: AuthorizerChain
   readonly namespaceObject?: UnstructuredObject | undefined
   readonly params?: UnstructuredObject | undefined
 }
 
 /** The variables for a write. */
 export function expressionInput(
-  admitted: Admitted,
-  { resource, object, old, access, namespaceObject, params }: InputOptions,
+  admitted: AdmissionAttributes,
+  { resource, object, old, authorizer, namespaceObject, params }: ExpressionInputOptions,
 ): AdmissionInput {
   return {
     object: object as unknown as JsonObject | undefined,
@@ -33,12 +33,15 @@ export function expressionInput(
     namespaceObject: namespaceObject as unknown as JsonObject | undefined,
     params: params as unknown as JsonObject | undefined,
     user: admitted.user,
-    ask: (check) => access.decide(check),
+    authorize: (check) => authorizer.decide(check),
   }
 }
 
 /** The fields of an AdmissionRequest but uid, object and oldObject; empty ones are left out. */
-export function requestFields({ operation, target, user, dryRun, options }: Admitted, resource: Resource): JsonObject {
+export function requestFields(
+  { operation, target, user, dryRun, options }: AdmissionAttributes,
+  resource: Resource,
+): JsonObject {
   const subresource = target.subresource?.name
   return {
     kind: kindOf({ ...target, resource }),
@@ -57,12 +60,12 @@ export function requestFields({ operation, target, user, dryRun, options }: Admi
 }
 
 /** Namespaces count as being in themselves. */
-function namespaceOf({ resource: { group, plural }, namespace, name }: Target): string {
+function namespaceOf({ resource: { group, plural }, namespace, name }: ResourceRef): string {
   return group === '' && plural === 'namespaces' ? name : namespace
 }
 
 /** The kind of what is written: a subresource may have one of its own. */
-function kindOf({ resource, subresource }: Pick<Target, 'resource' | 'subresource'>): JsonObject {
+function kindOf({ resource, subresource }: Pick<ResourceRef, 'resource' | 'subresource'>): JsonObject {
   const form =
     subresource === undefined
       ? resource

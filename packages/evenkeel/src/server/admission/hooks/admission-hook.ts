@@ -7,7 +7,7 @@
  */
 import type { FieldError, JsonObject, JsonPatchOperation, Kind, KubeObject, LabelSelector } from '#api'
 import type { Logger } from '#base'
-import type { Operation } from '../admission.ts'
+import type { AdmissionOperation } from '../admission.ts'
 
 export interface AdmissionHook<T extends KubeObject = KubeObject> {
   /** Named in refusals and in the log. */
@@ -79,7 +79,7 @@ export interface AdmissionHookContext<T extends KubeObject = KubeObject> {
 /** What is asked for. */
 export interface AdmissionHookRequest<T extends KubeObject = KubeObject> {
   readonly uid: string
-  readonly operation: Operation
+  readonly operation: AdmissionOperation
   readonly apiVersion: string
   readonly kind: string
   /** Absent when the server makes the name. */

@@ -12,15 +12,15 @@ import {
   isApiError,
 } from '#api'
 import type { FieldError, JsonObject, JsonPatchOperation, JsonValue, KubeObject, UnstructuredObject } from '#api'
-import { forOthers, randomUuid } from '#base'
+import { nativeSignal, randomUuid } from '#base'
 import type { Logger, Random } from '#base'
 import type { User } from '../../call.ts'
 import type { ObjectDraft, Resource } from '../../resources/resource.ts'
-import type { AdmissionStep, Admitted } from '../admission.ts'
-import { formOf, replaceDraft } from '../drafts.ts'
-import { inForm } from '../matching/forms.ts'
+import type { AdmissionPlugin, AdmissionAttributes } from '../admission.ts'
+import { bodyResource, replaceDraft } from '../drafts.ts'
+import { convertToVersion } from '../matching/forms.ts'
 import { webhookCriteria } from '../matching/matching.ts'
-import type { MatchCriteria, Matching } from '../matching/matching.ts'
+import type { MatchCriteria, Matcher } from '../matching/matching.ts'
 import type {
   AdmissionHook,
   AdmissionHookContext,
@@ -29,61 +29,64 @@ import type {
   AdmissionHookUser,
 } from './admission-hook.ts'
 
-interface HookOptions {
-  readonly matching: Matching
+interface HookPluginOptions {
+  readonly matching: Matcher
   readonly random: Random
   readonly log: Logger
 }
 
 /** Makes a hook take part in admission. What the server itself writes is not shown to it. */
-export function hookStep(hook: AdmissionHook, { matching, random, log }: HookOptions): AdmissionStep {
+export function hookPlugin(hook: AdmissionHook, { matching, random, log }: HookPluginOptions): AdmissionPlugin {
   const criteria = criteriaOf(hook)
   const asking = { hook, log: log.child({ hook: hook.name }), random }
-  const matched = async (object: UnstructuredObject | undefined, admitted: Admitted): Promise<Shown | undefined> => {
+  const matched = async (
+    object: UnstructuredObject | undefined,
+    admitted: AdmissionAttributes,
+  ): Promise<HookObjects | undefined> => {
     const { operation, target, old } = admitted
     const resource = admitted.user && matching.match(criteria, { operation, target, object, ...(old && { old }) })
     return (
       resource && {
         resource,
-        object: object && (await inForm(object, target.resource, resource)),
-        old: old && (await inForm(old, target.resource, resource)),
+        object: object && (await convertToVersion(object, target.resource, resource)),
+        old: old && (await convertToVersion(old, target.resource, resource)),
       }
     )
   }
   return {
     name: hook.name,
-    concerns: (write) =>
+    handles: (write) =>
       (hook.mutate !== undefined || hook.validate !== undefined) && matching.couldMatch(criteria, write),
     ...(hook.mutate && {
       async mutate(draft, admitted) {
         const shown = await matched(draft as unknown as UnstructuredObject, admitted)
-        return shown !== undefined && complete(draft, shown, { ...asking, admitted })
+        return shown !== undefined && runMutate(draft, shown, { ...asking, admitted })
       },
     }),
     ...(hook.validate && {
       async validate(object, admitted) {
         const shown = await matched(object, admitted)
-        if (shown) await judge(shown, { ...asking, admitted })
+        if (shown) await runValidate(shown, { ...asking, admitted })
       },
     }),
   }
 }
 
 /** What a hook sees of a write: in the form it is about. */
-interface Shown {
+interface HookObjects {
   readonly resource: Resource
   readonly object: UnstructuredObject | undefined
   readonly old: UnstructuredObject | undefined
 }
 
-interface Asking {
+interface HookCall {
   readonly hook: AdmissionHook
   readonly log: Logger
   readonly random: Random
-  readonly admitted: Admitted
+  readonly admitted: AdmissionAttributes
 }
 
-async function complete(draft: ObjectDraft, shown: Shown, asking: Asking): Promise<boolean> {
+async function runMutate(draft: ObjectDraft, shown: HookObjects, asking: HookCall): Promise<boolean> {
   const {
     hook,
     admitted: { target },
@@ -91,19 +94,19 @@ async function complete(draft: ObjectDraft, shown: Shown, asking: Asking): Promi
   // What is frozen must not be what the server works on.
   const before = deepCopy(shown.object as unknown as JsonObject)
   const context = contextOf({ ...shown, object: before as unknown as UnstructuredObject }, asking)
-  const wanted = await decided(hook, () => hook.mutate?.(context.request.object as KubeObject, context))
+  const wanted = await guardHook(hook, () => hook.mutate?.(context.request.object as KubeObject, context))
   const after = Array.isArray(wanted)
-    ? await decided(hook, () => applyJsonPatch(before, wanted as readonly JsonPatchOperation[]))
+    ? await guardHook(hook, () => applyJsonPatch(before, wanted as readonly JsonPatchOperation[]))
     : (wanted as JsonValue | undefined)
   if (after === undefined || deepEqual(after, before)) return false
   const next = JSON.parse(JSON.stringify(after)) as ObjectDraft
-  replaceDraft(next, next, formOf({ ...target, resource: shown.resource }))
-  const back = await inForm(next as unknown as UnstructuredObject, shown.resource, target.resource)
-  replaceDraft(draft, back as unknown as JsonObject, formOf(target))
+  replaceDraft(next, next, bodyResource({ ...target, resource: shown.resource }))
+  const back = await convertToVersion(next as unknown as UnstructuredObject, shown.resource, target.resource)
+  replaceDraft(draft, back as unknown as JsonObject, bodyResource(target))
   return true
 }
 
-async function judge(shown: Shown, asking: Asking): Promise<void> {
+async function runValidate(shown: HookObjects, asking: HookCall): Promise<void> {
   const {
     hook,
     admitted: {
@@ -114,7 +117,7 @@ async function judge(shown: Shown, asking: Asking): Promise<void> {
   const { object, oldObject } = context.request
   const judged = object ?? oldObject
   if (judged === undefined) return
-  const errors: readonly FieldError[] = (await decided(hook, () => hook.validate?.(judged, context))) ?? []
+  const errors: readonly FieldError[] = (await guardHook(hook, () => hook.validate?.(judged, context))) ?? []
   if (errors.length > 0)
     throw invalid(
       { group: shown.resource.group, kind: shown.resource.kind, name: name || (judged.metadata.name ?? '') },
@@ -122,7 +125,7 @@ async function judge(shown: Shown, asking: Asking): Promise<void> {
     )
 }
 
-function copied({ resource, object, old }: Shown): Shown {
+function copied({ resource, object, old }: HookObjects): HookObjects {
   return { resource, object: object && copyOf(object), old }
 }
 
@@ -131,7 +134,7 @@ function copyOf(object: UnstructuredObject): UnstructuredObject {
 }
 
 /** Refusals pass; what else a hook throws is its own mistake. */
-async function decided<T>({ name }: AdmissionHook, decide: () => T | Promise<T>): Promise<T> {
+async function guardHook<T>({ name }: AdmissionHook, decide: () => T | Promise<T>): Promise<T> {
   try {
     return await decide()
   } catch (error) {
@@ -145,7 +148,7 @@ async function decided<T>({ name }: AdmissionHook, decide: () => T | Promise<T>)
   }
 }
 
-function contextOf({ resource, object, old }: Shown, { admitted, log, random }: Asking): AdmissionHookContext {
+function contextOf({ resource, object, old }: HookObjects, { admitted, log, random }: HookCall): AdmissionHookContext {
   const { dryRun, signal } = admitted
   const request = deepFreeze(requestOf(admitted, { resource, object, old: old && copyOf(old), random }))
   return {
@@ -153,7 +156,7 @@ function contextOf({ resource, object, old }: Shown, { admitted, log, random }: 
     oldObject: request.oldObject,
     dryRun,
     log,
-    signal: signal ? forOthers(signal) : never,
+    signal: signal ? nativeSignal(signal) : never,
     warn: (text) => {
       admitted.warn(text)
     },
@@ -166,10 +169,10 @@ function contextOf({ resource, object, old }: Shown, { admitted, log, random }: 
 const never = new AbortController().signal
 
 function requestOf(
-  { operation, target, user, dryRun, options }: Admitted,
-  { resource, object, old, random }: Shown & { random: Random },
+  { operation, target, user, dryRun, options }: AdmissionAttributes,
+  { resource, object, old, random }: HookObjects & { random: Random },
 ): AdmissionHookRequest {
-  const { group, version, kind } = formOf({ ...target, resource })
+  const { group, version, kind } = bodyResource({ ...target, resource })
   return {
     uid: randomUuid(random),
     operation,

@@ -5,13 +5,13 @@
  */
 import type { AdmissionEvaluation, AdmissionExpression } from '#api'
 
-type Met = { readonly isMet: boolean; readonly error?: undefined } | { readonly error: string }
+type ConditionsResult = { readonly isMet: boolean; readonly error?: undefined } | { readonly error: string }
 
 /** Whether all conditions are true, or what went wrong. */
 export async function meetsConditions(
   conditions: readonly AdmissionExpression[],
   evaluation: AdmissionEvaluation,
-): Promise<Met> {
+): Promise<ConditionsResult> {
   const errors: string[] = []
   let isMet = true
   for (const condition of conditions) {
@@ -21,10 +21,10 @@ export async function meetsConditions(
     else if (outcome.isExhausted) return { error: outcome.error }
     else errors.push(outcome.error)
   }
-  return isMet && errors.length > 0 ? { error: joined([...new Set(errors)]) } : { isMet }
+  return isMet && errors.length > 0 ? { error: joinErrors([...new Set(errors)]) } : { isMet }
 }
 
 /** Several errors as one text, in upstream's way. */
-function joined(errors: readonly string[]): string {
+function joinErrors(errors: readonly string[]): string {
   return errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`
 }

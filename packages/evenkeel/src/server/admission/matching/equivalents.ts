@@ -4,11 +4,11 @@
  * Who guards `apps/v1` deployments means the objects, whichever way they are written: with the match policy
  * `Equivalent` a rule about one form is asked about all of them.
  */
-import type { Target } from '../../call.ts'
+import type { ResourceRef } from '../../call.ts'
 import type { Registry } from '../../resources/registry.ts'
 import type { Resource } from '../../resources/resource.ts'
 
-export class Equivalents {
+export class EquivalentResources {
   readonly #registry: Registry
   #generation = 0
   readonly #known = new Map<string, readonly Resource[]>()
@@ -18,7 +18,7 @@ export class Equivalents {
   }
 
   /** All forms of a target but the one that was asked for. */
-  of({ resource, subresource }: Target): readonly Resource[] {
+  of({ resource, subresource }: ResourceRef): readonly Resource[] {
     const others = this.#formsOf(resource).filter(
       ({ group, version }) => group !== resource.group || version !== resource.version,
     )

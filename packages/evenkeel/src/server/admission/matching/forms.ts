@@ -11,7 +11,11 @@ import type { Resource } from '../../resources/resource.ts'
  *
  * @throws {ApiError} 500, when a converter failed.
  */
-export async function inForm(object: UnstructuredObject, from: Resource, to: Resource): Promise<UnstructuredObject> {
+export async function convertToVersion(
+  object: UnstructuredObject,
+  from: Resource,
+  to: Resource,
+): Promise<UnstructuredObject> {
   // What a subresource has of its own (Scale) is the same in all forms.
   if ((from.group === to.group && from.version === to.version) || object.kind !== from.kind) return object
   const { reading } = from

@@ -2,25 +2,25 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, UnstructuredObject } from '#api'
 import { makeCatalog } from '../../builtin/catalog.ts'
-import { rulesFor } from '../../builtin/rules/index.ts'
-import type { Target } from '../../call.ts'
+import { strategyFor } from '../../builtin/rules/index.ts'
+import type { ResourceRef } from '../../call.ts'
 import { Registry } from '../../resources/registry.ts'
 import { columnsFor } from '../../tables/index.ts'
-import { View } from '../../views/view.ts'
-import type { Operation } from '../admission.ts'
-import { isAdmissionConfiguration, Matching, policyCriteria, webhookCriteria } from './matching.ts'
+import { Informer } from '../../views/view.ts'
+import type { AdmissionOperation } from '../admission.ts'
+import { isAdmissionConfiguration, Matcher, policyCriteria, webhookCriteria } from './matching.ts'
 
-const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
-const namespaces = new View('', 'namespaces')
+const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
+const namespaces = new Informer('', 'namespaces')
 for (const [name, labels] of [
   ['red', { colour: 'red' }],
   ['blue', { colour: 'blue' }],
 ] as const) {
   namespaces.put(Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })), 1)
 }
-const matching = new Matching({ registry, namespaces })
+const matching = new Matcher({ registry, namespaces })
 
-function targetOf(path: string, { namespace = 'red', name = 'x' } = {}): Target {
+function targetOf(path: string, { namespace = 'red', name = 'x' } = {}): ResourceRef {
   const [group = '', version = '', resourcePath = ''] = path.split(' ')
   const [plural = '', part] = resourcePath.split('/')
   const resource = registry.find(group, version, plural)
@@ -47,12 +47,12 @@ const labelled = (labels?: Record<string, string>): Pick<UnstructuredObject, 'me
 
 function matches(
   match: JsonObject,
-  target: Target,
+  target: ResourceRef,
   {
     operation = 'CREATE',
     object = labelled(),
     old,
-  }: { operation?: Operation; object?: Pick<UnstructuredObject, 'metadata'>; old?: UnstructuredObject } = {},
+  }: { operation?: AdmissionOperation; object?: Pick<UnstructuredObject, 'metadata'>; old?: UnstructuredObject } = {},
 ): string | undefined {
   const found = matching.match(policyCriteria(match), { operation, target, object, ...(old && { old }) })
   return found && `${found.group}/${found.version}`
@@ -167,7 +167,7 @@ test('Matching.couldMatch never denies what match finds', () => {
     excludeResourceRules: rules,
     matchPolicy: fc.constantFrom('Exact', 'Equivalent'),
     path: paths,
-    operation: fc.constantFrom<Operation>('CREATE', 'UPDATE'),
+    operation: fc.constantFrom<AdmissionOperation>('CREATE', 'UPDATE'),
   })
   fc.assert(
     fc.property(asked, ({ path, operation, ...match }) => {

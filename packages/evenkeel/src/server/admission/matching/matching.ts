@@ -1,7 +1,7 @@
 /**
  * Whether a write concerns a webhook or policy: rules, then selectors, as upstream combines them.
  *
- * What a rule may ask without the object is asked first ({@link Matching.couldMatch}), so that a write nobody guards
+ * What a rule may ask without the object is asked first ({@link Matcher.couldMatch}), so that a write nobody guards
  * costs next to nothing. Selectors look at the labels of the object as it is wanted or as it was: who takes a label
  * away is still guarded. The namespace of a Namespace is itself.
  *
@@ -9,13 +9,13 @@
  */
 import { isJsonObject, labelRequirementsOf, matchesLabels, notFound } from '#api'
 import type { JsonObject, LabelRequirement, LabelSelector, UnstructuredObject } from '#api'
-import type { Target } from '../../call.ts'
+import type { ResourceRef } from '../../call.ts'
 import type { Registry } from '../../resources/registry.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { View } from '../../views/view.ts'
-import type { Admitted } from '../admission.ts'
-import { Equivalents } from './equivalents.ts'
-import { coversName, coversResource, readRules } from './rule.ts'
+import type { Informer } from '../../views/view.ts'
+import type { AdmissionAttributes } from '../admission.ts'
+import { EquivalentResources } from './equivalents.ts'
+import { coversName, coversResource, readResourceRules } from './rule.ts'
 import type { ResourceRule } from './rule.ts'
 
 /** What a configuration says about the writes it wants to hear of. */
@@ -31,44 +31,44 @@ export interface MatchCriteria {
 }
 
 /** What is matched. */
-export interface MatchSubject extends Pick<Admitted, 'operation' | 'target' | 'old'> {
+export interface MatchSubject extends Pick<AdmissionAttributes, 'operation' | 'target' | 'old'> {
   /** What is wanted; absent for DELETE. */
   readonly object?: Pick<UnstructuredObject, 'metadata'> | undefined
 }
 
 /** Criteria as webhooks have them: without rules they match nothing. */
 export function webhookCriteria(webhook: JsonObject): MatchCriteria {
-  return { ...selectorsOf(webhook), rules: readRules(webhook['rules']), excludeRules: [] }
+  return { ...selectorsOf(webhook), rules: readResourceRules(webhook['rules']), excludeRules: [] }
 }
 
 /** Criteria as policies and bindings have them: without rules they match everything. */
 export function policyCriteria(match: JsonObject): MatchCriteria {
-  const rules = readRules(match['resourceRules'])
+  const rules = readResourceRules(match['resourceRules'])
   return {
     ...selectorsOf(match),
     rules: rules.length === 0 ? undefined : rules,
-    excludeRules: readRules(match['excludeResourceRules']),
+    excludeRules: readResourceRules(match['excludeResourceRules']),
   }
 }
 
 /** Kinds that configure admission: nobody but the embedder is asked about them, so that a bad configuration can be undone. */
-export function isAdmissionConfiguration({ resource: { group, kind } }: Pick<Target, 'resource'>): boolean {
+export function isAdmissionConfiguration({ resource: { group, kind } }: Pick<ResourceRef, 'resource'>): boolean {
   return group === 'admissionregistration.k8s.io' && configurationKinds.has(kind)
 }
 
-export class Matching {
-  readonly #equivalents: Equivalents
-  readonly #namespaces: View
+export class Matcher {
+  readonly #equivalents: EquivalentResources
+  readonly #namespaces: Informer
 
-  constructor({ registry, namespaces }: { registry: Registry; namespaces: View }) {
-    this.#equivalents = new Equivalents(registry)
+  constructor({ registry, namespaces }: { registry: Registry; namespaces: Informer }) {
+    this.#equivalents = new EquivalentResources(registry)
     this.#namespaces = namespaces
   }
 
   /** Whether a write may match, by what is known without its object. */
   couldMatch(
     { rules, isEquivalent }: MatchCriteria,
-    { operation, target }: Pick<Admitted, 'operation' | 'target'>,
+    { operation, target }: Pick<AdmissionAttributes, 'operation' | 'target'>,
   ): boolean {
     if (rules === undefined) return true
     const forms = isEquivalent ? [target.resource, ...this.#equivalents.of(target)] : [target.resource]
@@ -90,7 +90,7 @@ export class Matching {
   }
 
   /** The namespace of a target as it is now; undefined for what is in none, and for namespaces themselves. */
-  namespaceOf({ namespace }: Target): UnstructuredObject | undefined {
+  namespaceOf({ namespace }: ResourceRef): UnstructuredObject | undefined {
     if (namespace === '') return undefined
     const found = this.#namespaces.get(namespace)
     if (found === undefined) throw notFound({ kind: 'namespaces', name: namespace })

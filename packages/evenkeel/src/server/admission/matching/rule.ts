@@ -6,9 +6,9 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue } from '#api'
-import type { Target } from '../../call.ts'
+import type { ResourceRef } from '../../call.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { Operation } from '../admission.ts'
+import type { AdmissionOperation } from '../admission.ts'
 
 export interface ResourceRule {
   readonly operations: readonly string[]
@@ -21,14 +21,14 @@ export interface ResourceRule {
 }
 
 /** What is asked: an operation on a target, as if it were about one of the forms the resource is served in. */
-interface RuleQuestion {
-  readonly operation: Operation
-  readonly target: Target
+interface RuleMatchInput {
+  readonly operation: AdmissionOperation
+  readonly target: ResourceRef
   readonly resource: Resource
 }
 
 /** Rules as configurations have them. */
-export function readRules(list: JsonValue | undefined): readonly ResourceRule[] {
+export function readResourceRules(list: JsonValue | undefined): readonly ResourceRule[] {
   if (!Array.isArray(list)) return []
   return list.filter(isJsonObject).map((rule) => ({
     operations: texts(rule, 'operations'),
@@ -43,7 +43,7 @@ export function readRules(list: JsonValue | undefined): readonly ResourceRule[] 
 /** Whether a rule is about an operation on a resource, whatever the object is called. */
 export function coversResource(
   { operations, apiGroups, apiVersions, resources, scope }: ResourceRule,
-  { operation, target, resource }: RuleQuestion,
+  { operation, target, resource }: RuleMatchInput,
 ): boolean {
   return (
     coversScope(scope, resource) &&

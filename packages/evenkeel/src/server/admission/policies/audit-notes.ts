@@ -1,11 +1,11 @@
 /**
  * What policies want noted about a write: several bindings may note different things under one key.
  */
-import type { Admitted } from '../admission.ts'
+import type { AdmissionAttributes } from '../admission.ts'
 
 const valueBytesMax = 10 * 1024
 
-export class AuditNotes {
+export class AuditAnnotations {
   readonly #notes = new Map<string, Set<string>>()
 
   add(key: string, value: string): void {
@@ -17,7 +17,7 @@ export class AuditNotes {
     this.#notes.set(key, values)
   }
 
-  publish({ annotate }: Pick<Admitted, 'annotate'>): void {
+  publish({ annotate }: Pick<AdmissionAttributes, 'annotate'>): void {
     for (const [key, values] of this.#notes) annotate(key, [...values].join(', '))
   }
 }

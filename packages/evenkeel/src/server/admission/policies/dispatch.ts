@@ -7,15 +7,15 @@
 import { isApiError } from '#api'
 import type { UnstructuredObject } from '#api'
 import type { Resource } from '../../resources/resource.ts'
-import type { Matching, MatchSubject } from '../matching/matching.ts'
+import type { Matcher, MatchSubject } from '../matching/matching.ts'
 import { ParamError } from './params.ts'
-import type { Params } from './params.ts'
-import type { Binding, BoundPolicy, Policy } from './policy.ts'
+import type { ParamResolver } from './params.ts'
+import type { PolicyBinding, BoundPolicy, AdmissionPolicy } from './policy.ts'
 
 /** A policy to be asked. */
-interface Invocation {
-  readonly policy: Policy
-  readonly binding: Binding
+interface PolicyInvocation {
+  readonly policy: AdmissionPolicy
+  readonly binding: PolicyBinding
   /** The form in which the write matched. */
   readonly resource: Resource
   /** Asked once for each; undefined where the policy has none. */
@@ -24,60 +24,60 @@ interface Invocation {
 }
 
 /** A policy that cannot be asked. */
-interface Failure {
-  readonly policy: Policy
+interface PolicyFailure {
+  readonly policy: AdmissionPolicy
   /** Absent when the policy itself is at fault. */
-  readonly binding?: Binding
+  readonly binding?: PolicyBinding
   readonly failure: string
 }
 
 interface DispatchOptions {
-  readonly matching: Matching
-  readonly params: Params
+  readonly matching: Matcher
+  readonly params: ParamResolver
 }
 
 /** In the order of names; failures that are to be ignored are left out. */
-export async function dispatch(
+export async function dispatchPolicies(
   policies: readonly BoundPolicy[],
   subject: MatchSubject,
   options: DispatchOptions,
-): Promise<readonly (Invocation | Failure)[]> {
-  const found: (Invocation | Failure)[] = []
+): Promise<readonly (PolicyInvocation | PolicyFailure)[]> {
+  const found: (PolicyInvocation | PolicyFailure)[] = []
   for (const bound of policies) {
     if (!options.matching.couldMatch(bound.policy.criteria, subject)) continue
-    for (const one of await dispatchOne(bound, subject, options))
+    for (const one of await dispatchPolicy(bound, subject, options))
       if (one.failure === undefined || !one.policy.ignoresFailure) found.push(one)
   }
   return found
 }
 
-async function dispatchOne(
+async function dispatchPolicy(
   { policy, bindings }: BoundPolicy,
   subject: MatchSubject,
   { matching, params }: DispatchOptions,
-): Promise<readonly (Invocation | Failure)[]> {
+): Promise<readonly (PolicyInvocation | PolicyFailure)[]> {
   let resource: Resource | undefined
   try {
     resource = matching.match(policy.criteria, subject)
     if (resource && policy.paramKind) params.resourceOf(policy.paramKind)
   } catch (error) {
-    return [{ policy, failure: `failed to configure policy: ${mistakeOf(error)}` }]
+    return [{ policy, failure: `failed to configure policy: ${errorText(error)}` }]
   }
-  const found: (Invocation | Failure)[] = []
+  const found: (PolicyInvocation | PolicyFailure)[] = []
   if (resource === undefined) return found
   for (const binding of bindings) {
     try {
       if (binding.criteria && !matching.match(binding.criteria, subject)) continue
-      found.push({ policy, binding, resource, params: await params.collect(policy.paramKind, binding, subject.target) })
+      found.push({ policy, binding, resource, params: await params.resolve(policy.paramKind, binding, subject.target) })
     } catch (error) {
-      found.push({ policy, binding, failure: `failed to configure binding: ${mistakeOf(error)}` })
+      found.push({ policy, binding, failure: `failed to configure binding: ${errorText(error)}` })
     }
   }
   return found
 }
 
 /** Only what is known to be somebody's mistake is told; the rest is ours. */
-function mistakeOf(error: unknown): string {
+function errorText(error: unknown): string {
   if (isApiError(error) || error instanceof ParamError) return error.message
   throw error
 }

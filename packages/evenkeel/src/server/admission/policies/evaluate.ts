@@ -4,18 +4,18 @@
  * Each round of expressions (conditions, validations, messages, annotations) has its own values of the policy's variables;
  * messages are paid from what validations left over.
  */
-import { conditionsCostMax } from '#api'
+import { matchConditionsCostMax } from '#api'
 import type {
   AdmissionCompiler,
   AdmissionEvaluation,
   AdmissionExpression,
   AdmissionInput,
-  AdmissionLanguage,
-  AdmissionOutcome,
+  AdmissionEngine,
+  AdmissionResult,
 } from '#api'
 import { objectsIn, textIn } from '../../builtin/rules/reading.ts'
 import { meetsConditions } from '../matching/conditions.ts'
-import type { Policy } from './policy.ts'
+import type { AdmissionPolicy } from './policy.ts'
 
 /** A validation that did not pass. */
 export interface Denial {
@@ -27,7 +27,7 @@ export interface Denial {
 }
 
 /** What a policy says of a write. */
-export interface Verdict {
+export interface ValidateResult {
   readonly denials: readonly Denial[]
   readonly annotations: readonly { readonly key: string; readonly value: string }[]
   /** What went wrong with annotations: refuses the write whatever the binding says. */
@@ -51,11 +51,11 @@ export interface CompiledPolicy {
 }
 
 const messageBytesMax = 5 * 1024
-const passed: Verdict = { denials: [], annotations: [], failures: [] }
+const passed: ValidateResult = { denials: [], annotations: [], failures: [] }
 
 export function compilePolicy(
-  { spec, paramKind, ignoresFailure }: Policy,
-  language: AdmissionLanguage,
+  { spec, paramKind, ignoresFailure }: AdmissionPolicy,
+  language: AdmissionEngine,
 ): CompiledPolicy {
   const compiler = language.compiler({ hasParams: paramKind !== undefined, hasVariables: true })
   for (const variable of objectsIn(spec, 'variables'))
@@ -64,58 +64,61 @@ export function compilePolicy(
     compiler,
     ignoresFailure,
     conditions: objectsIn(spec, 'matchConditions').map((condition) =>
-      compiler.compile(textIn(condition, 'expression'), { gives: ['bool'] }),
+      compiler.compile(textIn(condition, 'expression'), { resultTypes: ['bool'] }),
     ),
     validations: objectsIn(spec, 'validations').map((validation) => ({
-      expression: compiler.compile(textIn(validation, 'expression'), { gives: ['bool'] }),
+      expression: compiler.compile(textIn(validation, 'expression'), { resultTypes: ['bool'] }),
       messageExpression:
         textIn(validation, 'messageExpression') === ''
           ? undefined
-          : compiler.compile(textIn(validation, 'messageExpression'), { gives: ['string'] }),
+          : compiler.compile(textIn(validation, 'messageExpression'), { resultTypes: ['string'] }),
       message: textIn(validation, 'message').trim(),
       text: textIn(validation, 'expression').trim(),
       reason: textIn(validation, 'reason') || 'Invalid',
     })),
     annotations: objectsIn(spec, 'auditAnnotations').map((annotation) => ({
       key: textIn(annotation, 'key'),
-      expression: compiler.compile(textIn(annotation, 'valueExpression'), { gives: ['string', 'null_type'] }),
+      expression: compiler.compile(textIn(annotation, 'valueExpression'), { resultTypes: ['string', 'null_type'] }),
     })),
   }
 }
 
-export async function evaluatePolicy(policy: CompiledPolicy, input: AdmissionInput): Promise<Verdict> {
+export async function evaluatePolicy(policy: CompiledPolicy, input: AdmissionInput): Promise<ValidateResult> {
   const { compiler, conditions, annotations } = policy
   if (conditions.length > 0) {
     // Upstream does not tell conditions of the namespace.
     const met = await meetsConditions(
       conditions,
-      compiler.start({ ...input, namespaceObject: undefined }, { budget: conditionsCostMax }),
+      compiler.start({ ...input, namespaceObject: undefined }, { budget: matchConditionsCostMax }),
     )
-    if (met.error !== undefined) return failure(met.error, policy)
+    if (met.error !== undefined) return failedResult(met.error, policy)
     if (!met.isMet) return passed
   }
-  const denials = await validate(policy, input)
-  if (denials === undefined) return failure(exhausted, policy)
-  return annotations.length === 0 ? { ...passed, denials } : annotate(policy, { input, denials })
+  const denials = await evaluateValidations(policy, input)
+  if (denials === undefined) return failedResult(exhausted, policy)
+  return annotations.length === 0 ? { ...passed, denials } : evaluateAuditAnnotations(policy, { input, denials })
 }
 
 /** Undefined when there is no budget left. */
-async function validate(policy: CompiledPolicy, input: AdmissionInput): Promise<readonly Denial[] | undefined> {
+async function evaluateValidations(
+  policy: CompiledPolicy,
+  input: AdmissionInput,
+): Promise<readonly Denial[] | undefined> {
   const evaluation = policy.compiler.start(input)
-  const outcomes: AdmissionOutcome[] = []
+  const outcomes: AdmissionResult[] = []
   for (const { expression } of policy.validations) {
-    const outcome = await evaluate(evaluation, expression)
+    const outcome = await evaluateExpression(evaluation, expression)
     if (outcome.error !== undefined && outcome.isExhausted) return undefined
     outcomes.push(outcome)
   }
   // Upstream makes messages also of what passes; here they are made where somebody will read them.
   if (outcomes.every((outcome) => outcome.error === undefined && outcome.value === true)) return []
-  return deny(policy, outcomes, await makeMessages(policy, { input, budget: evaluation.budget }))
+  return denialsOf(policy, outcomes, await makeMessages(policy, { input, budget: evaluation.budget }))
 }
 
-function deny(
+function denialsOf(
   { validations, ignoresFailure }: CompiledPolicy,
-  outcomes: readonly AdmissionOutcome[],
+  outcomes: readonly AdmissionResult[],
   messages: readonly string[] | undefined,
 ): readonly Denial[] {
   return validations.flatMap(({ message, text, reason }, index): Denial[] => {
@@ -136,8 +139,8 @@ async function makeMessages(
   const evaluation = compiler.start(withoutAuthorizer(input), { budget })
   const messages: string[] = []
   for (const { messageExpression } of validations) {
-    const outcome: AdmissionOutcome =
-      messageExpression === undefined ? { value: '' } : await evaluate(evaluation, messageExpression)
+    const outcome: AdmissionResult =
+      messageExpression === undefined ? { value: '' } : await evaluateExpression(evaluation, messageExpression)
     if (outcome.error !== undefined && outcome.isExhausted) return undefined
     const text = outcome.error === undefined && typeof outcome.value === 'string' ? outcome.value.trim() : ''
     messages.push(Buffer.byteLength(text) > messageBytesMax || text.includes('\n') ? '' : text)
@@ -145,30 +148,33 @@ async function makeMessages(
   return messages
 }
 
-async function annotate(
+async function evaluateAuditAnnotations(
   { compiler, annotations, ignoresFailure }: CompiledPolicy,
   { input, denials }: { input: AdmissionInput; denials: readonly Denial[] },
-): Promise<Verdict> {
+): Promise<ValidateResult> {
   const evaluation = compiler.start(withoutAuthorizer(input))
   const values: { key: string; value: string }[] = []
   const failures: string[] = []
   for (const { key, expression } of annotations) {
-    const outcome = await evaluate(evaluation, expression)
+    const outcome = await evaluateExpression(evaluation, expression)
     if (outcome.error === undefined) {
       const value = typeof outcome.value === 'string' ? outcome.value.trim() : ''
       if (value !== '') values.push({ key, value })
     } else if (outcome.isExhausted) {
-      return failure(outcome.error, { ignoresFailure })
+      return failedResult(outcome.error, { ignoresFailure })
     } else if (!ignoresFailure) failures.push(outcome.error)
   }
   return { denials, annotations: values, failures }
 }
 
-async function evaluate(evaluation: AdmissionEvaluation, expression: AdmissionExpression): Promise<AdmissionOutcome> {
+async function evaluateExpression(
+  evaluation: AdmissionEvaluation,
+  expression: AdmissionExpression,
+): Promise<AdmissionResult> {
   return evaluation.evaluate(expression)
 }
 
-function failure(message: string, { ignoresFailure }: Pick<CompiledPolicy, 'ignoresFailure'>): Verdict {
+function failedResult(message: string, { ignoresFailure }: Pick<CompiledPolicy, 'ignoresFailure'>): ValidateResult {
   return ignoresFailure ? passed : { ...passed, denials: [{ index: 0, message, reason: '' }] }
 }
 

@@ -4,12 +4,12 @@
  * An apply configuration is laid over the object by its schema; a JSON patch changes it step by step, and one whose own
  * test fails is left out. What comes of it must be an object of the kind, or the policy is wrong.
  */
-import { applyJsonPatch, conditionsCostMax, internalError, isApiError, isFailedTest, overlay } from '#api'
+import { applyJsonPatch, matchConditionsCostMax, internalError, isApiError, isFailedTest, overlay } from '#api'
 import type {
   AdmissionCompiler,
   AdmissionExpression,
   AdmissionInput,
-  AdmissionLanguage,
+  AdmissionEngine,
   JsonObject,
   JsonValue,
 } from '#api'
@@ -19,7 +19,7 @@ import { shapeObject } from '../../decode.ts'
 import { managedSchema } from '../../resources/manage.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { meetsConditions } from '../matching/conditions.ts'
-import type { Policy } from './policy.ts'
+import type { AdmissionPolicy } from './policy.ts'
 
 interface Mutation {
   readonly isPatch: boolean
@@ -27,7 +27,7 @@ interface Mutation {
 }
 
 export interface CompiledMutations {
-  readonly language: AdmissionLanguage
+  readonly language: AdmissionEngine
   readonly compiler: AdmissionCompiler
   readonly conditions: readonly AdmissionExpression[]
   readonly mutations: readonly Mutation[]
@@ -38,7 +38,7 @@ export interface CompiledMutations {
 /** Something that a policy could not do. */
 export class MutationError extends Error {}
 
-export function compileMutations({ spec, paramKind }: Policy, language: AdmissionLanguage): CompiledMutations {
+export function compileMutations({ spec, paramKind }: AdmissionPolicy, language: AdmissionEngine): CompiledMutations {
   const compiler = language.compiler({ hasParams: paramKind !== undefined, hasVariables: true, hasPatches: true })
   for (const variable of objectsIn(spec, 'variables'))
     compiler.define(textIn(variable, 'name'), textIn(variable, 'expression'))
@@ -46,21 +46,24 @@ export function compileMutations({ spec, paramKind }: Policy, language: Admissio
     language,
     compiler,
     conditions: objectsIn(spec, 'matchConditions').map((condition) =>
-      compiler.compile(textIn(condition, 'expression'), { gives: ['bool'] }),
+      compiler.compile(textIn(condition, 'expression'), { resultTypes: ['bool'] }),
     ),
     mutations: objectsIn(spec, 'mutations').map((mutation) => {
       const isPatch = textIn(mutation, 'patchType') === 'JSONPatch'
       const text = textIn(objectIn(mutation, isPatch ? 'jsonPatch' : 'applyConfiguration'), 'expression')
-      return { isPatch, expression: compiler.compile(text, { gives: [isPatch ? 'list(JSONPatch)' : 'Object'] }) }
+      return { isPatch, expression: compiler.compile(text, { resultTypes: [isPatch ? 'list(JSONPatch)' : 'Object'] }) }
     }),
     isReinvoked: textIn(spec, 'reinvocationPolicy') === 'IfNeeded',
   }
 }
 
 /** @throws {MutationError} when the conditions cannot be evaluated. */
-export async function isWanted({ compiler, conditions }: CompiledMutations, input: AdmissionInput): Promise<boolean> {
+export async function meetsMatchConditions(
+  { compiler, conditions }: CompiledMutations,
+  input: AdmissionInput,
+): Promise<boolean> {
   if (conditions.length === 0) return true
-  const met = await meetsConditions(conditions, compiler.start(input, { budget: conditionsCostMax }))
+  const met = await meetsConditions(conditions, compiler.start(input, { budget: matchConditionsCostMax }))
   if (met.error !== undefined) throw new MutationError(met.error)
   return met.isMet
 }
@@ -77,11 +80,11 @@ export async function applyMutation(
   { input, form }: { input: AdmissionInput; form: Resource },
 ): Promise<JsonObject> {
   const object = input.object ?? {}
-  if (expression.mistake !== undefined) throw new MutationError(expression.mistake)
+  if (expression.error !== undefined) throw new MutationError(expression.error)
   const outcome = await compiler.start(input).evaluate(expression)
   if (outcome.error !== undefined) throw new MutationError(outcome.error)
-  if (isPatch) return patched(object, had(language.patchOf(outcome.value)), form)
-  const part = had(language.configurationOf(outcome.value))
+  if (isPatch) return patched(object, unwrap(language.patchOf(outcome.value)), form)
+  const part = unwrap(language.configurationOf(outcome.value))
   const { apiVersion, kind } = object
   const laid = overlay(
     object,
@@ -92,7 +95,7 @@ export async function applyMutation(
   return laid.json
 }
 
-function had<T>(made: { readonly json: T; readonly error?: undefined } | { readonly error: string }): T {
+function unwrap<T>(made: { readonly json: T; readonly error?: undefined } | { readonly error: string }): T {
   if (made.error !== undefined) throw new MutationError(made.error)
   return made.json
 }

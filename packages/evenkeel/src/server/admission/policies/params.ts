@@ -6,23 +6,23 @@
 import { labelRequirementsOf, matchesLabels, parseApiVersion } from '#api'
 import type { JsonObject, LabelSelector, UnstructuredObject } from '#api'
 import { objectIn, optionalObjectIn, textIn } from '../../builtin/rules/reading.ts'
-import type { Rooms, Target } from '../../call.ts'
-import { prepare, toServed } from '../../convert.ts'
+import type { ServerContext, ResourceRef } from '../../call.ts'
+import { prepareConversions, toServed } from '../../convert.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { StoredObject } from '../../storage/bytes.ts'
 import { keyPrefix, objectKey } from '../../storage/keys.ts'
-import type { Binding, ParamKind } from './policy.ts'
+import type { PolicyBinding, ParamKind } from './policy.ts'
 
 /** A parameter that cannot be had: a mistake of the policy or its binding. */
 export class ParamError extends Error {}
 
-export class Params {
-  readonly #rooms: Pick<Rooms, 'store' | 'registry' | 'cluster'>
+export class ParamResolver {
+  readonly #server: Pick<ServerContext, 'store' | 'registry' | 'cluster'>
   #generation = 0
   readonly #known = new Map<string, Resource | undefined>()
 
-  constructor(rooms: Pick<Rooms, 'store' | 'registry' | 'cluster'>) {
-    this.#rooms = rooms
+  constructor(server: Pick<ServerContext, 'store' | 'registry' | 'cluster'>) {
+    this.#server = server
   }
 
   /**
@@ -31,7 +31,7 @@ export class Params {
    * @throws {ParamError} when none is served.
    */
   resourceOf({ apiVersion, kind }: ParamKind): Resource {
-    const { registry } = this.#rooms
+    const { registry } = this.#server
     const { group, version } = parseApiVersion(apiVersion)
     if (this.#generation !== registry.generation) this.#known.clear()
     this.#generation = registry.generation
@@ -54,10 +54,10 @@ export class Params {
    *
    * @throws {ParamError} when they cannot be had, or are missing and must not be.
    */
-  async collect(
+  async resolve(
     kind: ParamKind | undefined,
-    { paramRef }: Binding,
-    target: Target,
+    { paramRef }: PolicyBinding,
+    target: ResourceRef,
   ): Promise<readonly (UnstructuredObject | undefined)[]> {
     if (kind === undefined || paramRef === undefined) return [undefined]
     const resource = this.resourceOf(kind)
@@ -74,24 +74,26 @@ export class Params {
     if (optionalObjectIn(paramRef, 'selector') === undefined)
       throw new ParamError('one of name or selector must be provided')
     const selector = labelRequirementsOf(objectIn(paramRef, 'selector') as unknown as LabelSelector) ?? []
-    const { store, cluster } = this.#rooms
+    const { store, cluster } = this.#server
     const range = await store.range(keyPrefix(cluster, resource.storage, { namespace }))
     const stored = range.ok ? range.entries.map(({ value, revision }) => new StoredObject(value, revision)) : []
     const chosen = stored.filter(({ object }) => matchesLabels(selector, object.metadata.labels))
-    return serve(chosen, resource)
+    return toServedObjects(chosen, resource)
   }
 
   async #readOne(
     resource: Resource,
     place: { namespace: string; name: string },
   ): Promise<readonly UnstructuredObject[]> {
-    const { store, cluster } = this.#rooms
+    const { store, cluster } = this.#server
     const found = await store.get(objectKey(cluster, resource.storage, place))
-    return found.ok && found.entry ? serve([new StoredObject(found.entry.value, found.entry.revision)], resource) : []
+    return found.ok && found.entry
+      ? toServedObjects([new StoredObject(found.entry.value, found.entry.revision)], resource)
+      : []
   }
 }
 
-function namespaceFor({ scope }: Resource, paramRef: JsonObject, { resource, namespace, name }: Target): string {
+function namespaceFor({ scope }: Resource, paramRef: JsonObject, { resource, namespace, name }: ResourceRef): string {
   const chosen = textIn(paramRef, 'namespace')
   if (scope === 'Cluster') {
     if (chosen !== '') throw new ParamError('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
@@ -103,7 +105,10 @@ function namespaceFor({ scope }: Resource, paramRef: JsonObject, { resource, nam
   return chosen === '' ? own : chosen
 }
 
-async function serve(stored: readonly StoredObject[], resource: Resource): Promise<readonly UnstructuredObject[]> {
-  await prepare(stored, resource)
+async function toServedObjects(
+  stored: readonly StoredObject[],
+  resource: Resource,
+): Promise<readonly UnstructuredObject[]> {
+  await prepareConversions(stored, resource)
   return stored.map((one) => toServed(one, resource))
 }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#api'
 import { TestServer } from '../../client.fixture.ts'
-import { AuditNotes } from './audit-notes.ts'
+import { AuditAnnotations } from './audit-notes.ts'
 
 const root = '/apis/admissionregistration.k8s.io/v1'
 const maps = '/api/v1/namespaces/default/configmaps'
@@ -144,7 +144,7 @@ describe('policies in force', () => {
 })
 
 test('AuditNotes joins what several bindings note, drops what is said twice and cuts what is long', () => {
-  const notes = new AuditNotes()
+  const notes = new AuditAnnotations()
   const published: Record<string, string> = {}
   notes.add('p/a', 'x')
   notes.add('p/a', 'x')

@@ -7,11 +7,11 @@
  */
 import type { JsonObject, UnstructuredObject } from '#api'
 import { objectIn, optionalObjectIn, textIn, textsIn } from '../../builtin/rules/reading.ts'
-import type { View } from '../../views/view.ts'
+import type { Informer } from '../../views/view.ts'
 import { policyCriteria } from '../matching/matching.ts'
 import type { MatchCriteria } from '../matching/matching.ts'
 
-export interface Policy {
+export interface AdmissionPolicy {
   readonly name: string
   readonly spec: JsonObject
   readonly criteria: MatchCriteria
@@ -25,7 +25,7 @@ export interface ParamKind {
   readonly kind: string
 }
 
-export interface Binding {
+export interface PolicyBinding {
   readonly name: string
   readonly policyName: string
   /** Undefined: whatever the policy is about. */
@@ -37,17 +37,17 @@ export interface Binding {
 
 /** A policy that is in force, for one or more bindings. */
 export interface BoundPolicy {
-  readonly policy: Policy
-  readonly bindings: readonly Binding[]
+  readonly policy: AdmissionPolicy
+  readonly bindings: readonly PolicyBinding[]
 }
 
 /** All policies of one kind that are in force, by name. */
 export class PolicySource {
-  readonly #policies: View
-  readonly #bindings: View
+  readonly #policies: Informer
+  readonly #bindings: Informer
   #known: { readonly versions: readonly number[]; readonly bound: readonly BoundPolicy[] } = { versions: [], bound: [] }
 
-  constructor(policies: View, bindings: View) {
+  constructor(policies: Informer, bindings: Informer) {
     this.#policies = policies
     this.#bindings = bindings
   }
@@ -63,7 +63,7 @@ export class PolicySource {
   }
 
   #join(): readonly BoundPolicy[] {
-    const bindings = new Map<string, Binding[]>()
+    const bindings = new Map<string, PolicyBinding[]>()
     for (const binding of this.#bindings.list().map(bindingOf)) {
       const own = bindings.get(binding.policyName)
       if (own) own.push(binding)
@@ -76,22 +76,22 @@ export class PolicySource {
   }
 }
 
-const policies = new WeakMap<UnstructuredObject, Policy>()
-const bindings = new WeakMap<UnstructuredObject, Binding>()
+const policies = new WeakMap<UnstructuredObject, AdmissionPolicy>()
+const bindings = new WeakMap<UnstructuredObject, PolicyBinding>()
 
-function policyOf(object: UnstructuredObject): Policy {
+function policyOf(object: UnstructuredObject): AdmissionPolicy {
   let policy = policies.get(object)
   if (policy === undefined) policies.set(object, (policy = readPolicy(object)))
   return policy
 }
 
-function bindingOf(object: UnstructuredObject): Binding {
+function bindingOf(object: UnstructuredObject): PolicyBinding {
   let binding = bindings.get(object)
   if (binding === undefined) bindings.set(object, (binding = readBinding(object)))
   return binding
 }
 
-function readPolicy(object: UnstructuredObject): Policy {
+function readPolicy(object: UnstructuredObject): AdmissionPolicy {
   const spec = objectIn(object, 'spec')
   const kind = optionalObjectIn(spec, 'paramKind')
   return {
@@ -103,7 +103,7 @@ function readPolicy(object: UnstructuredObject): Policy {
   }
 }
 
-function readBinding(object: UnstructuredObject): Binding {
+function readBinding(object: UnstructuredObject): PolicyBinding {
   const spec = objectIn(object, 'spec')
   const match = optionalObjectIn(spec, 'matchResources')
   return {

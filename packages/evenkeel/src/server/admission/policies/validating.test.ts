@@ -4,16 +4,16 @@ import { silentLogger, SimulatedClock } from '#base'
 import type { JsonObject } from '#api'
 import { openMemoryStore } from '#store'
 import { makeCatalog } from '../../builtin/catalog.ts'
-import { rulesFor } from '../../builtin/rules/index.ts'
+import { strategyFor } from '../../builtin/rules/index.ts'
 import { Registry } from '../../resources/registry.ts'
 import { columnsFor } from '../../tables/index.ts'
-import { Views } from '../../views/views.ts'
-import { Reinvocation } from '../admission.ts'
-import { Matching } from '../matching/matching.ts'
-import { validatingPolicies } from './validating.ts'
+import { Informers } from '../../views/views.ts'
+import { ReinvocationContext } from '../admission.ts'
+import { Matcher } from '../matching/matching.ts'
+import { validatingPolicyPlugin } from './validating.ts'
 
 const group = 'admissionregistration.k8s.io'
-const registry = new Registry(makeCatalog({ rulesFor, columnsFor }))
+const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
 const clock = new SimulatedClock()
 const store = openMemoryStore({ clock })
 afterAll(() => store.close())
@@ -22,15 +22,15 @@ async function notesFor(
   spec: JsonObject,
   actions: readonly string[],
 ): Promise<{ notes: Record<string, string>; refusal: string }> {
-  const views = new Views({ store, registry, clock, log: silentLogger, cluster: 'c' })
-  const namespaces = views.of('', 'namespaces')
-  const access = { decide: () => ({ allowed: true, why: '' }) } as never
-  const step = validatingPolicies(
-    { views, registry, store, cluster: 'c', access },
-    new Matching({ registry, namespaces }),
+  const informers = new Informers({ store, registry, clock, log: silentLogger, cluster: 'c' })
+  const namespaces = informers.forResource('', 'namespaces')
+  const authorizer = { decide: () => ({ allowed: true, why: '' }) } as never
+  const step = validatingPolicyPlugin(
+    { informers, registry, store, cluster: 'c', authorizer },
+    new Matcher({ registry, namespaces }),
   )
   const put = (plural: string, object: JsonObject): void => {
-    views.of(plural === 'namespaces' ? '' : group, plural).put(Buffer.from(JSON.stringify(object)), 1)
+    informers.forResource(plural === 'namespaces' ? '' : group, plural).put(Buffer.from(JSON.stringify(object)), 1)
   }
   const rule = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }
   put('namespaces', { metadata: { name: 'default' } })
@@ -53,7 +53,7 @@ async function notesFor(
       user: { name: 'u', groups: [] },
       dryRun: false,
       options: {},
-      again: new Reinvocation(),
+      reinvocation: new ReinvocationContext(),
       warn: () => undefined,
       annotate: (key, value) => {
         notes[key] = value

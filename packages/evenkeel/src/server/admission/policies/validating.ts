@@ -4,39 +4,39 @@
  * Every policy is asked, also after one has refused: warnings and notes of the others are worth having. The first
  * refusal is the one that is told.
  */
-import { ApiError, formatSubject, isKnownReason, loadAdmissionLanguage } from '#api'
-import type { AdmissionInput, AdmissionLanguage, UnstructuredObject } from '#api'
-import type { Rooms } from '../../call.ts'
+import { ApiError, formatSubject, isKnownReason, loadAdmissionEngine } from '#api'
+import type { AdmissionInput, AdmissionEngine, UnstructuredObject } from '#api'
+import type { ServerContext } from '../../call.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { Admitted, AdmissionStep } from '../admission.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts'
 import { expressionInput } from '../expressions/expressions.ts'
-import { inForm } from '../matching/forms.ts'
+import { convertToVersion } from '../matching/forms.ts'
 import { isAdmissionConfiguration } from '../matching/matching.ts'
-import type { Matching } from '../matching/matching.ts'
-import { subjectOf } from '../subject.ts'
-import { AuditNotes } from './audit-notes.ts'
-import { dispatch } from './dispatch.ts'
+import type { Matcher } from '../matching/matching.ts'
+import { admissionSubject } from '../subject.ts'
+import { AuditAnnotations } from './audit-notes.ts'
+import { dispatchPolicies } from './dispatch.ts'
 import { compilePolicy, evaluatePolicy } from './evaluate.ts'
-import type { CompiledPolicy, Denial, Verdict } from './evaluate.ts'
-import { Params } from './params.ts'
+import type { CompiledPolicy, Denial, ValidateResult } from './evaluate.ts'
+import { ParamResolver } from './params.ts'
 import { PolicySource } from './policy.ts'
-import type { Binding, Policy } from './policy.ts'
+import type { PolicyBinding, AdmissionPolicy } from './policy.ts'
 
-type PolicyRooms = Pick<Rooms, 'views' | 'registry' | 'store' | 'cluster' | 'access'>
+type ValidatingPolicyContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster' | 'authorizer'>
 
-const group = 'admissionregistration.k8s.io'
+const admissionGroup = 'admissionregistration.k8s.io'
 
 /** The step of admission that asks validating policies. */
-export function validatingPolicies(rooms: PolicyRooms, matching: Matching): AdmissionStep {
-  const { views, access } = rooms
+export function validatingPolicyPlugin(server: ValidatingPolicyContext, matching: Matcher): AdmissionPlugin {
+  const { informers, authorizer } = server
   const source = new PolicySource(
-    views.of(group, 'validatingadmissionpolicies'),
-    views.of(group, 'validatingadmissionpolicybindings'),
+    informers.forResource(admissionGroup, 'validatingadmissionpolicies'),
+    informers.forResource(admissionGroup, 'validatingadmissionpolicybindings'),
   )
-  const params = new Params(rooms)
+  const params = new ParamResolver(server)
   return {
     name: 'ValidatingAdmissionPolicy',
-    concerns(admitted) {
+    handles(admitted) {
       const bound = source.bound()
       return (
         bound.length > 0 &&
@@ -46,35 +46,35 @@ export function validatingPolicies(rooms: PolicyRooms, matching: Matching): Admi
     },
     async validate(object, admitted) {
       if (admitted.user === undefined) return
-      const language = await loadAdmissionLanguage()
-      const round = new Round({ object, admitted, language, matching, access })
-      for (const one of await dispatch(source.bound(), { ...admitted, object }, { matching, params })) {
-        if (one.failure === undefined) for (const param of one.params) await round.ask(one, param)
-        else round.refuse({ message: one.failure, reason: '' }, one)
+      const language = await loadAdmissionEngine()
+      const round = new ValidatingPolicyRound({ object, admitted, language, matching, authorizer })
+      for (const one of await dispatchPolicies(source.bound(), { ...admitted, object }, { matching, params })) {
+        if (one.failure === undefined) for (const param of one.params) await round.invoke(one, param)
+        else round.deny({ message: one.failure, reason: '' }, one)
       }
       round.end()
     },
   }
 }
 
-interface RoundOptions {
+interface ValidatingRoundOptions {
   readonly object: UnstructuredObject | undefined
-  readonly admitted: Admitted
-  readonly language: AdmissionLanguage
-  readonly matching: Matching
-  readonly access: Rooms['access']
+  readonly admitted: AdmissionAttributes
+  readonly language: AdmissionEngine
+  readonly matching: Matcher
+  readonly authorizer: ServerContext['authorizer']
 }
 
-interface Asked {
-  readonly policy: Policy
-  readonly binding: Binding
+interface PolicyCall {
+  readonly policy: AdmissionPolicy
+  readonly binding: PolicyBinding
   readonly resource: Resource
 }
 
 /** One write, and what policies say about it. */
-class Round {
-  readonly #options: RoundOptions
-  readonly #notes = new AuditNotes()
+class ValidatingPolicyRound {
+  readonly #options: ValidatingRoundOptions
+  readonly #notes = new AuditAnnotations()
   readonly #forms = new Map<
     Resource,
     Promise<{ object: UnstructuredObject | undefined; old: UnstructuredObject | undefined }>
@@ -82,25 +82,25 @@ class Round {
   #refusal: ApiError | undefined
   #hasNoted = false
 
-  constructor(options: RoundOptions) {
+  constructor(options: ValidatingRoundOptions) {
     this.#options = options
   }
 
-  async ask({ policy, binding, resource }: Asked, param: UnstructuredObject | undefined): Promise<void> {
+  async invoke({ policy, binding, resource }: PolicyCall, param: UnstructuredObject | undefined): Promise<void> {
     const { denials, annotations, failures } = await this.#evaluate(policy, resource, param)
     for (const denial of denials) this.#act(denial, policy, binding)
     for (const { key, value } of annotations) this.#notes.add(`${policy.name}/${key}`, value)
-    for (const message of failures) this.refuse({ message, reason: '' }, { policy, binding })
+    for (const message of failures) this.deny({ message, reason: '' }, { policy, binding })
   }
 
-  refuse(
+  deny(
     { message, reason }: Pick<Denial, 'message' | 'reason'>,
-    { policy, binding }: { policy: Policy; binding?: Binding },
+    { policy, binding }: { policy: AdmissionPolicy; binding?: PolicyBinding },
   ): void {
     const whose = binding === undefined ? `'${policy.name}'` : `'${policy.name}' with binding '${binding.name}'`
     const text = `ValidatingAdmissionPolicy ${whose} denied request: ${message}`
     const { admitted, object } = this.#options
-    const subject = subjectOf(admitted.target, object)
+    const subject = admissionSubject(admitted.target, object)
     const known = isKnownReason(reason) ? reason : 'Invalid'
     this.#refusal ??= new ApiError(known, `${formatSubject(subject)} is forbidden: ${text}`, {
       subject,
@@ -114,15 +114,15 @@ class Round {
     if (this.#refusal) throw this.#refusal
   }
 
-  #act(denial: Denial, policy: Policy, binding: Binding): void {
+  #act(denial: Denial, policy: AdmissionPolicy, binding: PolicyBinding): void {
     const { admitted } = this.#options
     for (const action of binding.actions) {
-      if (action === 'Deny') this.refuse(denial, { policy, binding })
+      if (action === 'Deny') this.deny(denial, { policy, binding })
       else if (action === 'Warn')
         admitted.warn(
           `Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${denial.message}`,
         )
-      else if (action === 'Audit') this.#noteFailure(failureNote(denial, policy, binding))
+      else if (action === 'Audit') this.#noteFailure(failureAnnotation(denial, policy, binding))
     }
   }
 
@@ -132,16 +132,20 @@ class Round {
     this.#hasNoted = true
   }
 
-  async #evaluate(policy: Policy, resource: Resource, params: UnstructuredObject | undefined): Promise<Verdict> {
+  async #evaluate(
+    policy: AdmissionPolicy,
+    resource: Resource,
+    params: UnstructuredObject | undefined,
+  ): Promise<ValidateResult> {
     const compiled = compiledOf(policy, this.#options.language)
     return evaluatePolicy(compiled, await this.#inputFor(resource, params))
   }
 
   async #inputFor(resource: Resource, params: UnstructuredObject | undefined): Promise<AdmissionInput> {
-    const { admitted, matching, access } = this.#options
+    const { admitted, matching, authorizer } = this.#options
     return expressionInput(admitted, {
       ...(await this.#inForm(resource)),
-      access,
+      authorizer,
       params,
       resource,
       namespaceObject: matching.namespaceOf(admitted.target),
@@ -164,13 +168,16 @@ class Round {
       admitted: { old, target },
     } = this.#options
     const from = target.resource
-    return { object: object && (await inForm(object, from, to)), old: old && (await inForm(old, from, to)) }
+    return {
+      object: object && (await convertToVersion(object, from, to)),
+      old: old && (await convertToVersion(old, from, to)),
+    }
   }
 }
 
-const compiled = new WeakMap<Policy, CompiledPolicy>()
+const compiled = new WeakMap<AdmissionPolicy, CompiledPolicy>()
 
-function compiledOf(policy: Policy, language: AdmissionLanguage): CompiledPolicy {
+function compiledOf(policy: AdmissionPolicy, language: AdmissionEngine): CompiledPolicy {
   let known = compiled.get(policy)
   if (known === undefined) compiled.set(policy, (known = compilePolicy(policy, language)))
   return known
@@ -178,7 +185,7 @@ function compiledOf(policy: Policy, language: AdmissionLanguage): CompiledPolicy
 
 const failureKey = 'validation.policy.admission.k8s.io/validation_failure'
 
-function failureNote({ message, index }: Denial, { name }: Policy, binding: Binding): string {
+function failureAnnotation({ message, index }: Denial, { name }: AdmissionPolicy, binding: PolicyBinding): string {
   return JSON.stringify([
     { message, policy: name, binding: binding.name, expressionIndex: index, validationActions: binding.actions },
   ])

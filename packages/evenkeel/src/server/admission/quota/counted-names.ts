@@ -9,7 +9,7 @@ import type { UnstructuredObject } from '#api'
 import { objectIn, textIn } from '../../builtin/rules/reading.ts'
 import type { Resource } from '../../resources/resource.ts'
 
-const shortNames: ReadonlySet<string> = new Set([
+const shortQuotaNames: ReadonlySet<string> = new Set([
   'configmaps',
   'persistentvolumeclaims',
   'pods',
@@ -20,13 +20,13 @@ const shortNames: ReadonlySet<string> = new Set([
 ])
 
 /** Empty for what is never counted. */
-export function countedNames(
+export function quotaResourceNames(
   { storage: { group, plural } }: Pick<Resource, 'storage'>,
   object: UnstructuredObject | undefined,
 ): readonly string[] {
   if (plural === 'events' && group === '') return []
   const name = `count/${formatGroupName(plural, group)}`
-  return group === '' && shortNames.has(plural) && !isOver(plural, object) ? [name, plural] : [name]
+  return group === '' && shortQuotaNames.has(plural) && !isOver(plural, object) ? [name, plural] : [name]
 }
 
 /** A pod that has ended is still an object, but no longer a pod that runs. */

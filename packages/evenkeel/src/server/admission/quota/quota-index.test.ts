@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { View } from '../../views/view.ts'
+import { Informer } from '../../views/view.ts'
 import { QuotaIndex } from './quota-index.ts'
 
 const bytes = (namespace: string, name: string): Uint8Array =>
   Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name, namespace } }))
 
 test('QuotaIndex knows the quotas of each namespace, also those that came before it, and forgets those that went', () => {
-  const view = new View('', 'resourcequotas')
+  const view = new Informer('', 'resourcequotas')
   view.put(bytes('a', 'z'), 1)
   const index = new QuotaIndex(view)
   view.put(bytes('a', 'q'), 2)

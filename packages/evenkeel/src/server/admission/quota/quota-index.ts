@@ -2,14 +2,14 @@
  * Which quotas a namespace has, by name: asked with every creation, and most namespaces have none.
  */
 import type { UnstructuredObject } from '#api'
-import type { View } from '../../views/view.ts'
+import type { Informer } from '../../views/view.ts'
 
 export class QuotaIndex {
   readonly #byNamespace = new Map<string, Map<string, UnstructuredObject>>()
 
-  constructor(view: View) {
+  constructor(view: Informer) {
     for (const quota of view.list()) this.#put(quota)
-    view.follow((old, next) => {
+    view.addEventHandler((old, next) => {
       if (next) this.#put(next)
       else if (old) this.#remove(old)
     })

@@ -22,27 +22,27 @@ import {
 import type { JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
 import { assert } from '#base'
 import { optionalObjectIn, objectIn, textIn, textsIn } from '../../builtin/rules/reading.ts'
-import type { Rooms, Target } from '../../call.ts'
-import { fetchCurrent, persist } from '../../persist.ts'
+import type { ServerContext, ResourceRef } from '../../call.ts'
+import { getStored, putStored } from '../../persist.ts'
 import type { Registry } from '../../resources/registry.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredObject } from '../../storage/bytes.ts'
-import type { Admitted, AdmissionStep } from '../admission.ts'
-import { subjectOf } from '../subject.ts'
-import { countedNames } from './counted-names.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts'
+import { admissionSubject } from '../subject.ts'
+import { quotaResourceNames } from './counted-names.ts'
 import { QuotaIndex } from './quota-index.ts'
-import { Turns } from './turns.ts'
+import { KeyedMutex } from './turns.ts'
 
-type QuotaRooms = Pick<Rooms, 'views' | 'registry' | 'store' | 'cluster'>
+type QuotaContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster'>
 
 /** Others may write a quota too: each round one of them has succeeded. */
 const attemptsMax = 100
 
 /** The step of admission that charges quotas. */
-export function quotas(rooms: QuotaRooms): AdmissionStep {
-  const known = new QuotaIndex(rooms.views.of('', 'resourcequotas'))
-  const resource = quotaResource(rooms.registry)
-  const turns = new Turns()
+export function resourceQuotaPlugin(server: QuotaContext): AdmissionPlugin {
+  const known = new QuotaIndex(server.informers.forResource('', 'resourcequotas'))
+  const resource = quotaResource(server.registry)
+  const turns = new KeyedMutex()
   const limiting = (names: readonly string[], namespace: string): readonly string[] =>
     known
       .in(namespace)
@@ -50,26 +50,26 @@ export function quotas(rooms: QuotaRooms): AdmissionStep {
       .map(({ metadata: { name = '' } }) => name)
   return {
     name: 'ResourceQuota',
-    concerns: ({ operation, target }) =>
+    handles: ({ operation, target }) =>
       operation === 'CREATE' &&
       target.namespace !== '' &&
       target.subresource === undefined &&
       known.has(target.namespace),
     async validate(object, admitted) {
       const { target, dryRun } = admitted
-      const names = countedNames(target.resource, object)
+      const names = quotaResourceNames(target.resource, object)
       if (limiting(names, target.namespace).length === 0) return
-      await refuseTaken(object, target, rooms)
-      await turns.take(target.namespace, async () => {
-        const charge = new Charge({ names, object, admitted, rooms })
-        const found = limiting(names, target.namespace).map((name): Target => ({
+      await refuseExisting(object, target, server)
+      await turns.runExclusive(target.namespace, async () => {
+        const charge = new QuotaCharge({ names, object, admitted, server })
+        const found = limiting(names, target.namespace).map((name): ResourceRef => ({
           resource,
           namespace: target.namespace,
           name,
         }))
         // All of them are asked before any of them is charged.
         for (const quota of found) await charge.check(quota)
-        if (!dryRun) for (const quota of found) await charge.book(quota)
+        if (!dryRun) for (const quota of found) await charge.charge(quota)
       })
     },
   }
@@ -81,44 +81,48 @@ export function quotas(rooms: QuotaRooms): AdmissionStep {
  *
  * @throws {ApiError} `AlreadyExists`
  */
-async function refuseTaken(object: UnstructuredObject | undefined, target: Target, rooms: QuotaRooms): Promise<void> {
+async function refuseExisting(
+  object: UnstructuredObject | undefined,
+  target: ResourceRef,
+  server: QuotaContext,
+): Promise<void> {
   if (target.name === '' || object?.metadata.generateName) return
-  const present = await fetchCurrent(target.name, { rooms: rooms as Rooms, target })
+  const present = await getStored(target.name, { server: server as ServerContext, target })
   if (present)
-    throw alreadyExists(subjectOf(target, object), {
+    throw alreadyExists(admissionSubject(target, object), {
       terminating: present.object.metadata.deletionTimestamp !== undefined,
     })
 }
 
-interface ChargeOptions {
+interface QuotaChargeOptions {
   readonly names: readonly string[]
   readonly object: UnstructuredObject | undefined
-  readonly admitted: Admitted
-  readonly rooms: QuotaRooms
+  readonly admitted: AdmissionAttributes
+  readonly server: QuotaContext
 }
 
 /** One object that is to be counted. */
-class Charge {
-  readonly #options: ChargeOptions
+class QuotaCharge {
+  readonly #options: QuotaChargeOptions
 
-  constructor(options: ChargeOptions) {
+  constructor(options: QuotaChargeOptions) {
     this.#options = options
   }
 
   /** @throws {ApiError} `Forbidden`, when the quota is used up. */
-  async check(quota: Target): Promise<StoredObject | undefined> {
-    const stored = await fetchCurrent(quota.name, { rooms: this.#rooms, target: quota })
+  async check(quota: ResourceRef): Promise<StoredObject | undefined> {
+    const stored = await getStored(quota.name, { server: this.#server, target: quota })
     if (stored) this.#judge(stored.object)
     return stored
   }
 
   /** @throws {ApiError} `Forbidden`, when the quota is used up; `Conflict`, when it keeps changing. */
-  async book(quota: Target): Promise<void> {
+  async charge(quota: ResourceRef): Promise<void> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const stored = await this.check(quota)
       if (stored === undefined) return
       const next = this.#charged(stored.object)
-      if ((await persist(next, { rooms: this.#rooms, target: quota, expect: stored.revision })).ok) return
+      if ((await putStored(next, { server: this.#server, target: quota, expect: stored.revision })).ok) return
     }
     throw conflict(
       { kind: 'resourcequotas', name: quota.name },
@@ -127,8 +131,8 @@ class Charge {
   }
 
   // Nothing else of the rooms is needed to read and write an object.
-  get #rooms(): Rooms {
-    return this.#options.rooms as Rooms
+  get #server(): ServerContext {
+    return this.#options.server as ServerContext
   }
 
   #judge(quota: UnstructuredObject): void {
@@ -145,7 +149,7 @@ class Charge {
     const name = quota.metadata.name ?? ''
     if (limited.some((one) => textIn(used, one) === '')) {
       throw forbidden(
-        subjectOf(target, object),
+        admissionSubject(target, object),
         `status unknown for quota: ${name}, resources: ${limited.toSorted().join(',')}`,
       )
     }
@@ -158,7 +162,7 @@ class Charge {
     const show = (amountOf: (one: string) => string): string =>
       exceeded.map((one) => `${one}=${amountOf(one)}`).join(',')
     throw forbidden(
-      subjectOf(target, object),
+      admissionSubject(target, object),
       `exceeded quota: ${name}, requested: ${show(() => '1')}, used: ${show((one) => textIn(used, one))}, limited: ${show((one) => textIn(hard, one))}`,
     )
   }

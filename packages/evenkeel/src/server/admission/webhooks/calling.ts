@@ -4,24 +4,24 @@
 import { internalError, isApiError, toStatus } from '#api'
 import type { ApiError, JsonObject, UnstructuredObject } from '#api'
 import type { Clock, Logger, Random } from '#base'
-import type { Access } from '../../access/access.ts'
+import type { AuthorizerChain } from '../../access/access.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { Admitted } from '../admission.ts'
+import type { AdmissionAttributes } from '../admission.ts'
 import { expressionInput } from '../expressions/expressions.ts'
-import { inForm } from '../matching/forms.ts'
-import type { Matching } from '../matching/matching.ts'
-import { CallFailure, askWebhook } from './ask-webhook.ts'
-import { conditionsHold } from './conditions.ts'
-import { denial } from './review.ts'
-import type { ReviewAnswer } from './review.ts'
+import { convertToVersion } from '../matching/forms.ts'
+import type { Matcher } from '../matching/matching.ts'
+import { WebhookCallError, callWebhook } from './ask-webhook.ts'
+import { webhookConditionsMatch } from './conditions.ts'
+import { webhookDenial } from './review.ts'
+import type { AdmissionReviewResponse } from './review.ts'
 import type { Webhook } from './webhook.ts'
 import type { WebhookMetrics } from './webhook-metrics.ts'
-import type { WebhookSet } from './webhook-set.ts'
+import type { WebhookConfigurations } from './webhook-set.ts'
 
-export interface CallingOptions {
-  readonly set: WebhookSet
-  readonly matching: Matching
-  readonly access: Access
+export interface WebhookDispatcherOptions {
+  readonly set: WebhookConfigurations
+  readonly matching: Matcher
+  readonly authorizer: AuthorizerChain
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -30,35 +30,35 @@ export interface CallingOptions {
 }
 
 /** A webhook is being asked about a write. */
-export interface Visit {
-  readonly admitted: Admitted
+export interface WebhookAttempt {
+  readonly admitted: AdmissionAttributes
   /** Under what the audit log notes a failure that is forgiven. */
   readonly failedOpen: string
-  readonly begunMs: number
+  readonly startedMs: number
   /** Why there is no decision. */
-  failure?: CallFailure
+  failure?: WebhookCallError
   /** What the client is told when it says no. */
   denial?: ApiError
 }
 
 /** The object of a write, and the form it is in. */
-interface Shown {
+interface VersionedObject {
   readonly object: UnstructuredObject | undefined
   readonly form: Resource
 }
 
 /** A webhook that is to be asked: about these objects, in this form. */
-export interface Invocation {
+export interface WebhookInvocation {
   readonly webhook: Webhook
   readonly resource: Resource
   readonly object: UnstructuredObject | undefined
   readonly old: UnstructuredObject | undefined
 }
 
-export class Calling {
-  readonly #options: CallingOptions
+export class WebhookDispatcher {
+  readonly #options: WebhookDispatcherOptions
 
-  constructor(options: CallingOptions) {
+  constructor(options: WebhookDispatcherOptions) {
     this.#options = options
   }
 
@@ -67,28 +67,36 @@ export class Calling {
    *
    * @throws {ApiError} when its conditions cannot be evaluated, or nothing can be shown in its form
    */
-  async invocation(webhook: Webhook, { object, form }: Shown, admitted: Admitted): Promise<Invocation | undefined> {
-    const { matching, access } = this.#options
+  async resolveInvocation(
+    webhook: Webhook,
+    { object, form }: VersionedObject,
+    admitted: AdmissionAttributes,
+  ): Promise<WebhookInvocation | undefined> {
+    const { matching, authorizer } = this.#options
     const { target, operation, old: given } = admitted
     const resource = matching.match(webhook.criteria, { operation, target, object, ...(given && { old: given }) })
     if (resource === undefined) return undefined
-    const shown = object && (await shownIn(object, form, resource))
-    const old = given && (await shownIn(given, target.resource, resource))
+    const shown = object && (await toVersion(object, form, resource))
+    const old = given && (await toVersion(given, target.resource, resource))
     if (
       webhook.conditions.length > 0 &&
-      !(await conditionsHold(webhook, target, expressionInput(admitted, { resource, object: shown, old, access })))
+      !(await webhookConditionsMatch(
+        webhook,
+        target,
+        expressionInput(admitted, { resource, object: shown, old, authorizer }),
+      ))
     )
       return undefined
     return { webhook, resource, object: shown, old }
   }
 
   /** All that is done with one webhook about one write, counted. */
-  async visit<T>(
+  async attempt<T>(
     webhook: Webhook,
-    { admitted, failedOpen }: Pick<Visit, 'admitted' | 'failedOpen'>,
-    work: (visit: Visit) => Promise<T>,
+    { admitted, failedOpen }: Pick<WebhookAttempt, 'admitted' | 'failedOpen'>,
+    work: (visit: WebhookAttempt) => Promise<T>,
   ): Promise<T> {
-    const visit: Visit = { admitted, failedOpen, begunMs: this.#options.clock.monotonic() }
+    const visit: WebhookAttempt = { admitted, failedOpen, startedMs: this.#options.clock.monotonic() }
     try {
       const value = await work(visit)
       this.#count(webhook, visit, undefined)
@@ -104,37 +112,40 @@ export class Calling {
    *
    * @throws {ApiError} when the webhook says no, or says nothing and may not
    */
-  async ask({ webhook, resource, object, old }: Invocation, visit: Visit): Promise<ReviewAnswer | undefined> {
+  async call(
+    { webhook, resource, object, old }: WebhookInvocation,
+    visit: WebhookAttempt,
+  ): Promise<AdmissionReviewResponse | undefined> {
     const { set, mutates, clock, random } = this.#options
     const objects = {
       object: object as unknown as JsonObject | undefined,
       oldObject: old as unknown as JsonObject | undefined,
     }
-    const answer = await this.forgiving(webhook, visit, () =>
-      askWebhook(webhook, {
+    const answer = await this.withFailurePolicy(webhook, visit, () =>
+      callWebhook(webhook, {
         ...objects,
         admitted: visit.admitted,
         resource,
-        hook: set.hookOf(webhook),
+        client: set.clientFor(webhook),
         mutates,
-        surroundings: { clock, random },
+        environment: { clock, random },
       }),
     )
     if (answer === undefined || answer.allowed) return answer
-    visit.denial = denial(webhook.name, answer.result)
+    visit.denial = webhookDenial(webhook.name, answer.result)
     throw visit.denial
   }
 
   /** Turns a failed call into what the failure policy makes of it. */
-  async forgiving<T>(
+  async withFailurePolicy<T>(
     { name, ignoresFailure }: Webhook,
-    visit: Visit,
+    visit: WebhookAttempt,
     call: () => T | Promise<T>,
   ): Promise<T | undefined> {
     try {
       return await call()
     } catch (error) {
-      if (!(error instanceof CallFailure)) throw error
+      if (!(error instanceof WebhookCallError)) throw error
       visit.failure = error
       if (!ignoresFailure) throw internalError(error)
       this.#options.log.warn('a webhook could not be asked, and the write goes on without it', {
@@ -149,7 +160,7 @@ export class Calling {
   /** What was given up because nobody waits for it any more says nothing about the webhook. */
   #count(
     { name }: Webhook,
-    { admitted: { operation, signal }, begunMs, failure, denial: denied }: Visit,
+    { admitted: { operation, signal }, startedMs: begunMs, failure, denial: denied }: WebhookAttempt,
     error: unknown,
   ): void {
     if (signal?.aborted) return
@@ -169,14 +180,14 @@ export class Calling {
 }
 
 /** One that did not answer is as good as not there. */
-function codeOf({ cause }: CallFailure): number {
+function codeOf({ cause }: WebhookCallError): number {
   return isApiError(cause) ? (toStatus(cause).code ?? 0) : 503
 }
 
 /** What cannot be shown is nobody's fault but the server's. */
-async function shownIn(object: UnstructuredObject, from: Resource, to: Resource): Promise<UnstructuredObject> {
+async function toVersion(object: UnstructuredObject, from: Resource, to: Resource): Promise<UnstructuredObject> {
   try {
-    return await inForm(object, from, to)
+    return await convertToVersion(object, from, to)
   } catch (error) {
     throw internalError(error)
   }

@@ -9,83 +9,83 @@ import { applyJsonPatch, deepEqual, internalError, isApiError } from '#api'
 import type { JsonObject, JsonPatchOperation, JsonValue, UnstructuredObject } from '#api'
 import { readJson } from '#wire'
 import type { ObjectDraft, Resource } from '../../resources/resource.ts'
-import type { Admitted, AdmissionStep } from '../admission.ts'
-import { formOf, replaceDraft } from '../drafts.ts'
-import { inForm } from '../matching/forms.ts'
-import { CallFailure } from './ask-webhook.ts'
-import { Calling } from './calling.ts'
-import type { CallingOptions, Invocation, Visit } from './calling.ts'
-import type { ReviewAnswer } from './review.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts'
+import { bodyResource, replaceDraft } from '../drafts.ts'
+import { convertToVersion } from '../matching/forms.ts'
+import { WebhookCallError } from './ask-webhook.ts'
+import { WebhookDispatcher } from './calling.ts'
+import type { WebhookDispatcherOptions, WebhookInvocation, WebhookAttempt } from './calling.ts'
+import type { AdmissionReviewResponse } from './review.ts'
 import type { Webhook } from './webhook.ts'
 
-const prefix = 'mutation.webhook.admission.k8s.io'
+const annotationPrefix = 'mutation.webhook.admission.k8s.io'
 const operationsMax = 10_000
 
-export function mutatingWebhooks(options: Omit<CallingOptions, 'mutates'>): AdmissionStep {
-  const calling = new Calling({ ...options, mutates: true })
+export function mutatingWebhookPlugin(options: Omit<WebhookDispatcherOptions, 'mutates'>): AdmissionPlugin {
+  const calling = new WebhookDispatcher({ ...options, mutates: true })
   return {
     name: 'MutatingAdmissionWebhook',
-    concerns: (write) => options.set.candidates(write).length > 0,
+    handles: (write) => options.set.candidates(write).length > 0,
     async mutate(draft, admitted) {
       if (admitted.user === undefined) return false
-      return new Round(calling, draft, admitted).run(options.set.candidates(admitted))
+      return new MutatingWebhookRound(calling, draft, admitted).run(options.set.candidates(admitted))
     },
     // They are asked about deletions too, although there is nothing to change.
     async validate(_, admitted) {
       if (admitted.operation !== 'DELETE' || admitted.user === undefined) return
-      await new Round(calling, undefined, admitted).run(options.set.candidates(admitted))
+      await new MutatingWebhookRound(calling, undefined, admitted).run(options.set.candidates(admitted))
     },
   }
 }
 
 /** What is remembered from the first round to the second. */
-class Memory {
+class MutatingWebhookState {
   /** Asked since the last change, and to be asked again after the next one. */
   readonly #asked = new Set<string>()
   readonly #again = new Set<string>()
   /** What the round before ended with. */
   output = ''
 
-  note({ id, isReinvocable }: Webhook): void {
+  recordCall({ id, isReinvocable }: Webhook): void {
     if (isReinvocable) this.#asked.add(id)
   }
 
-  changed(): void {
+  recordChange(): void {
     for (const id of this.#asked) this.#again.add(id)
     this.#asked.clear()
   }
 
-  isWanted({ id }: Webhook): boolean {
+  needsReinvocation({ id }: Webhook): boolean {
     return this.#again.has(id)
   }
 }
 
-class Round {
-  readonly #calling: Calling
-  readonly #admitted: Admitted
+class MutatingWebhookRound {
+  readonly #calling: WebhookDispatcher
+  readonly #admitted: AdmissionAttributes
   readonly #draft: ObjectDraft | undefined
-  readonly #memory: Memory
+  readonly #memory: MutatingWebhookState
   /** The object as the last webhook left it, in the form that webhook was shown. */
   #current: { readonly object: ObjectDraft | undefined; readonly form: Resource }
   #isDirty = false
 
-  constructor(calling: Calling, draft: ObjectDraft | undefined, admitted: Admitted) {
+  constructor(calling: WebhookDispatcher, draft: ObjectDraft | undefined, admitted: AdmissionAttributes) {
     this.#calling = calling
     this.#draft = draft
     this.#admitted = admitted
-    this.#memory = admitted.again.memory('MutatingAdmissionWebhook', () => new Memory())
+    this.#memory = admitted.reinvocation.state('MutatingAdmissionWebhook', () => new MutatingWebhookState())
     this.#current = { object: draft, form: admitted.target.resource }
   }
 
   /** @returns whether anything was changed */
   async run(webhooks: readonly Webhook[]): Promise<boolean> {
-    const { again, target } = this.#admitted
-    if (again.round > 0 && this.#memory.output !== JSON.stringify(this.#draft)) this.#memory.changed()
+    const { reinvocation: again, target } = this.#admitted
+    if (again.round > 0 && this.#memory.output !== JSON.stringify(this.#draft)) this.#memory.recordChange()
     for (const [index, webhook] of webhooks.entries()) await this.#visit(webhook, index)
     const { object, form } = this.#current
     if (this.#draft && object && this.#isDirty) {
-      const back = await inForm(object as unknown as UnstructuredObject, form, target.resource)
-      replaceDraft(this.#draft, back as unknown as JsonObject, formOf(target))
+      const back = await convertToVersion(object as unknown as UnstructuredObject, form, target.resource)
+      replaceDraft(this.#draft, back as unknown as JsonObject, bodyResource(target))
     }
     this.#memory.output = JSON.stringify(this.#draft) ?? ''
     return this.#isDirty
@@ -94,38 +94,38 @@ class Round {
   async #visit(webhook: Webhook, index: number): Promise<void> {
     const { object, form } = this.#current
     const {
-      again: { round },
+      reinvocation: { round },
     } = this.#admitted
-    const invocation = await this.#calling.invocation(
+    const invocation = await this.#calling.resolveInvocation(
       webhook,
       { object: object as unknown as UnstructuredObject | undefined, form },
       this.#admitted,
     )
-    if (invocation === undefined || (round > 0 && !this.#memory.isWanted(webhook))) return
+    if (invocation === undefined || (round > 0 && !this.#memory.needsReinvocation(webhook))) return
     const place = `round_${round}_index_${index}`
-    const isChanged = await this.#calling.visit(
+    const isChanged = await this.#calling.attempt(
       webhook,
-      { admitted: this.#admitted, failedOpen: `failed-open.${prefix}/${place}` },
+      { admitted: this.#admitted, failedOpen: `failed-open.${annotationPrefix}/${place}` },
       async (visit) => {
-        const answer = await this.#calling.ask(invocation, visit)
+        const answer = await this.#calling.call(invocation, visit)
         return answer !== undefined && (await this.#take(answer, invocation, visit))
       },
     )
     this.#admitted.annotate(
-      `${prefix}/${place}`,
+      `${annotationPrefix}/${place}`,
       JSON.stringify({ configuration: webhook.configuration, webhook: webhook.name, mutated: isChanged }),
     )
     if (isChanged) {
-      this.#memory.changed()
-      this.#admitted.again.want()
+      this.#memory.recordChange()
+      this.#admitted.reinvocation.request()
     }
-    this.#memory.note(webhook)
+    this.#memory.recordCall(webhook)
   }
 
   /** Applies what a webhook wants. */
-  async #take(answer: ReviewAnswer, invocation: Invocation, visit: Visit): Promise<boolean> {
+  async #take(answer: AdmissionReviewResponse, invocation: WebhookInvocation, visit: WebhookAttempt): Promise<boolean> {
     const { webhook, object, resource } = invocation
-    const operations = await this.#calling.forgiving(webhook, visit, () => operationsOf(answer, webhook))
+    const operations = await this.#calling.withFailurePolicy(webhook, visit, () => operationsOf(answer, webhook))
     if (operations === undefined || operations.length === 0) return false
     if (object === undefined)
       throw internalError(
@@ -133,7 +133,7 @@ class Round {
           `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`,
         ),
       )
-    const form = formOf({ ...this.#admitted.target, resource })
+    const form = bodyResource({ ...this.#admitted.target, resource })
     const next = JSON.parse(JSON.stringify(patched(object as unknown as JsonObject, operations))) as ObjectDraft
     replaceDraft(next, next, form)
     const isChanged = !deepEqual(next as JsonObject, object as unknown as JsonObject)
@@ -143,18 +143,18 @@ class Round {
   }
 }
 
-function operationsOf({ patch, patchType }: ReviewAnswer, { name }: Webhook): readonly JsonPatchOperation[] {
+function operationsOf({ patch, patchType }: AdmissionReviewResponse, { name }: Webhook): readonly JsonPatchOperation[] {
   if (patch === undefined) return []
   const operations = decoded(patch)
   if (operations === undefined)
-    throw new CallFailure(name, 'received undecodable patch in webhook response: it is no list of operations')
+    throw new WebhookCallError(name, 'received undecodable patch in webhook response: it is no list of operations')
   if (operations.length > operationsMax)
-    throw new CallFailure(
+    throw new WebhookCallError(
       name,
       `received undecodable patch in webhook response: it has more than ${operationsMax} operations`,
     )
   if (operations.length > 0 && patchType !== 'JSONPatch')
-    throw new CallFailure(name, `unsupported patch type ${JSON.stringify(patchType.slice(0, 64))}`)
+    throw new WebhookCallError(name, `unsupported patch type ${JSON.stringify(patchType.slice(0, 64))}`)
   return operations
 }
 

@@ -7,38 +7,45 @@
 import { fromStatus, isJsonObject } from '#api'
 import type { ApiError, JsonObject, JsonValue, Status } from '#api'
 
-const group = 'admission.k8s.io'
+const admissionReviewGroup = 'admission.k8s.io'
 
-type ReviewVersion = 'v1' | 'v1beta1'
+type AdmissionReviewVersion = 'v1' | 'v1beta1'
 
 /** The first version in a webhook's list that we speak. */
-export function reviewVersion(versions: readonly string[]): ReviewVersion | undefined {
-  return versions.find((version): version is ReviewVersion => version === 'v1' || version === 'v1beta1')
+export function admissionReviewVersion(versions: readonly string[]): AdmissionReviewVersion | undefined {
+  return versions.find((version): version is AdmissionReviewVersion => version === 'v1' || version === 'v1beta1')
 }
 
-interface ReviewQuestion {
-  readonly version: ReviewVersion
+interface AdmissionReviewRequest {
+  readonly version: AdmissionReviewVersion
   readonly uid: string
   /** Whether the webhook may change the object. */
   readonly mutates: boolean
 }
 
-export interface ReviewObjects {
+export interface AdmissionReviewObjects {
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
 }
 
 /** @param fields what the request says beside its uid and objects */
-export function makeReview(
+export function makeAdmissionReview(
   fields: JsonObject,
-  { object = null, oldObject = null }: { readonly [name in keyof ReviewObjects]: JsonObject | null | undefined },
-  { version, uid }: ReviewQuestion,
+  {
+    object = null,
+    oldObject = null,
+  }: { readonly [name in keyof AdmissionReviewObjects]: JsonObject | null | undefined },
+  { version, uid }: AdmissionReviewRequest,
 ): JsonObject {
-  return { kind: 'AdmissionReview', apiVersion: `${group}/${version}`, request: { uid, ...fields, object, oldObject } }
+  return {
+    kind: 'AdmissionReview',
+    apiVersion: `${admissionReviewGroup}/${version}`,
+    request: { uid, ...fields, object, oldObject },
+  }
 }
 
 /** What a webhook said. */
-export interface ReviewAnswer {
+export interface AdmissionReviewResponse {
   readonly allowed: boolean
   /** Why not, as a Status. */
   readonly result: JsonObject
@@ -54,7 +61,7 @@ export interface ReviewAnswer {
  *
  * @throws {Error} when it is none, saying why.
  */
-export function readAnswer(review: JsonValue, question: ReviewQuestion): ReviewAnswer {
+export function readAdmissionResponse(review: JsonValue, question: AdmissionReviewRequest): AdmissionReviewResponse {
   if (!isJsonObject(review)) throw new Error("couldn't get version/kind; json parse error: the response is no object")
   const { response } = review
   if (!isJsonObject(response)) throw new Error('webhook response was absent')
@@ -71,15 +78,15 @@ export function readAnswer(review: JsonValue, question: ReviewQuestion): ReviewA
   }
 }
 
-function checkIdentity(review: JsonObject, response: JsonObject, { uid }: ReviewQuestion): void {
+function checkIdentity(review: JsonObject, response: JsonObject, { uid }: AdmissionReviewRequest): void {
   if (textIn(response, 'uid') !== uid)
-    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${shown(textIn(response, 'uid'))}`)
-  const expected = `${group}/v1, Kind=AdmissionReview`
+    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${shortened(textIn(response, 'uid'))}`)
+  const expected = `${admissionReviewGroup}/v1, Kind=AdmissionReview`
   const got = `${textIn(review, 'apiVersion') || '/'}, Kind=${textIn(review, 'kind')}`
   if (got !== expected) throw new Error(`expected webhook response of ${expected}, got ${got.slice(0, shownMax)}`)
 }
 
-function checkPatch(patch: string, patchType: JsonValue | undefined, { mutates }: ReviewQuestion): void {
+function checkPatch(patch: string, patchType: JsonValue | undefined, { mutates }: AdmissionReviewRequest): void {
   if (!mutates) {
     if (patch !== '') throw new Error('validating webhook may not return response.patch')
     if (patchType !== undefined) throw new Error('validating webhook may not return response.patchType')
@@ -93,7 +100,7 @@ function checkPatch(patch: string, patchType: JsonValue | undefined, { mutates }
 }
 
 /** What the client is told of a webhook that said no. A code that is no refusal becomes 400. */
-export function denial(name: string, result: JsonObject): ApiError {
+export function webhookDenial(name: string, result: JsonObject): ApiError {
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`
   const [message, reason, code] = [textIn(result, 'message'), textIn(result, 'reason'), result['code']]
   const why = message || reason
@@ -111,7 +118,7 @@ export function denial(name: string, result: JsonObject): ApiError {
 /** Of what stands in an answer only as much as names it. */
 const shownMax = 128
 
-function shown(text: string): string {
+function shortened(text: string): string {
   return JSON.stringify(text.slice(0, shownMax))
 }
 

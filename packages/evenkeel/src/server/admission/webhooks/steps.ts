@@ -2,45 +2,49 @@
  * Webhooks as steps of admission, from what configurations say now.
  */
 import { onAbort } from '#base'
-import type { Rooms } from '../../call.ts'
+import type { ServerContext } from '../../call.ts'
 import type { WebhookOptions } from '../../outgoing/webhook-options.ts'
-import type { AdmissionStep } from '../admission.ts'
-import type { Matching } from '../matching/matching.ts'
-import { mutatingWebhooks } from './mutating.ts'
-import { validatingWebhooks } from './validating.ts'
+import type { AdmissionPlugin } from '../admission.ts'
+import type { Matcher } from '../matching/matching.ts'
+import { mutatingWebhookPlugin } from './mutating.ts'
+import { validatingWebhookPlugin } from './validating.ts'
 import type { WebhookMetrics } from './webhook-metrics.ts'
-import { WebhookSet } from './webhook-set.ts'
+import { WebhookConfigurations } from './webhook-set.ts'
 
-interface WebhookSteps {
-  readonly mutating: AdmissionStep
-  readonly validating: AdmissionStep
+interface WebhookPlugins {
+  readonly mutating: AdmissionPlugin
+  readonly validating: AdmissionPlugin
 }
 
-export interface WebhookStepOptions {
+export interface WebhookPluginOptions {
   readonly webhooks: WebhookOptions
   /** Where they are counted. */
   readonly metrics: WebhookMetrics
 }
 
-type Surroundings = Pick<Rooms, 'views' | 'registry' | 'access' | 'clock' | 'random' | 'log' | 'stopping'>
+type WebhookPluginContext = Pick<
+  ServerContext,
+  'informers' | 'registry' | 'authorizer' | 'clock' | 'random' | 'log' | 'stopping'
+>
 
 /** Asks for views, so it must be called before the server starts. */
-export function webhookSteps(
-  matching: Matching,
-  { views, registry, access, clock, random, log, stopping }: Surroundings,
-  { webhooks, metrics }: WebhookStepOptions,
-): WebhookSteps {
+export function webhookPlugins(
+  matching: Matcher,
+  { informers, registry, authorizer, clock, random, log, stopping }: WebhookPluginContext,
+  { webhooks, metrics }: WebhookPluginOptions,
+): WebhookPlugins {
   const group = 'admissionregistration.k8s.io'
   const [mutating, validating] = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map(
-    (plural) => new WebhookSet({ view: views.of(group, plural), matching, registry, webhooks }),
-  ) as [WebhookSet, WebhookSet]
+    (plural) =>
+      new WebhookConfigurations({ informer: informers.forResource(group, plural), matching, registry, webhooks }),
+  ) as [WebhookConfigurations, WebhookConfigurations]
   onAbort(stopping, () => {
     mutating.close()
     validating.close()
   })
-  const shared = { matching, access, clock, random, log, metrics }
+  const shared = { matching, authorizer, clock, random, log, metrics }
   return {
-    mutating: mutatingWebhooks({ ...shared, set: mutating }),
-    validating: validatingWebhooks({ ...shared, set: validating }),
+    mutating: mutatingWebhookPlugin({ ...shared, set: mutating }),
+    validating: validatingWebhookPlugin({ ...shared, set: validating }),
   }
 }

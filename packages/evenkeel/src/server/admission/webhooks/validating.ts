@@ -4,36 +4,44 @@
  * When several say no, the client hears of the first that did. Nobody is left alone: the write is answered when every
  * webhook has answered or failed.
  */
-import type { AdmissionStep, Admitted } from '../admission.ts'
-import { Calling } from './calling.ts'
-import type { CallingOptions, Invocation } from './calling.ts'
+import type { AdmissionPlugin, AdmissionAttributes } from '../admission.ts'
+import { WebhookDispatcher } from './calling.ts'
+import type { WebhookDispatcherOptions, WebhookInvocation } from './calling.ts'
 
-const failedOpen = 'failed-open.validating.webhook.admission.k8s.io'
+const failedOpenAnnotation = 'failed-open.validating.webhook.admission.k8s.io'
 
-export function validatingWebhooks(options: Omit<CallingOptions, 'mutates'>): AdmissionStep {
-  const calling = new Calling({ ...options, mutates: false })
+export function validatingWebhookPlugin(options: Omit<WebhookDispatcherOptions, 'mutates'>): AdmissionPlugin {
+  const calling = new WebhookDispatcher({ ...options, mutates: false })
   return {
     name: 'ValidatingAdmissionWebhook',
-    concerns: (write) => options.set.candidates(write).length > 0,
+    handles: (write) => options.set.candidates(write).length > 0,
     async validate(object, admitted) {
       if (admitted.user === undefined) return
-      const invocations: Invocation[] = []
+      const invocations: WebhookInvocation[] = []
       for (const webhook of options.set.candidates(admitted)) {
-        const invocation = await calling.invocation(webhook, { object, form: admitted.target.resource }, admitted)
+        const invocation = await calling.resolveInvocation(
+          webhook,
+          { object, form: admitted.target.resource },
+          admitted,
+        )
         if (invocation) invocations.push(invocation)
       }
-      await askAll(invocations, calling, admitted)
+      await callAll(invocations, calling, admitted)
     },
   }
 }
 
-async function askAll(invocations: readonly Invocation[], calling: Calling, admitted: Admitted): Promise<void> {
+async function callAll(
+  invocations: readonly WebhookInvocation[],
+  calling: WebhookDispatcher,
+  admitted: AdmissionAttributes,
+): Promise<void> {
   const refusals: unknown[] = []
   await Promise.all(
     invocations.map(async (invocation, index) => {
-      const visiting = { admitted, failedOpen: `${failedOpen}/round_0_index_${index}` }
+      const visiting = { admitted, failedOpen: `${failedOpenAnnotation}/round_0_index_${index}` }
       await calling
-        .visit(invocation.webhook, visiting, (visit) => calling.ask(invocation, visit))
+        .attempt(invocation.webhook, visiting, (visit) => calling.call(invocation, visit))
         .catch((error: unknown) => {
           refusals.push(error)
         })

@@ -4,13 +4,13 @@
  * Names of webhooks are written by people, so the number of series is bounded.
  */
 import { Metrics } from '#base'
-import type { Operation } from '../admission.ts'
+import type { AdmissionOperation } from '../admission.ts'
 
 /** A webhook, and what it was asked about. */
-interface AskedWebhook {
+interface WebhookLabels {
   readonly name: string
   readonly mutates: boolean
-  readonly operation: Operation
+  readonly operation: AdmissionOperation
 }
 
 /** What became of it. */
@@ -29,7 +29,7 @@ const seriesMax = 2000
 const codeMax = 600
 
 /** Made when the first webhook is asked: most servers have none. */
-class Series {
+class WebhookSeries {
   readonly metrics = new Metrics()
   readonly seconds = this.metrics.histogram('apiserver_admission_webhook_admission_duration_seconds', {
     help: 'Time that webhooks took, by name.',
@@ -55,13 +55,13 @@ class Series {
 }
 
 export class WebhookMetrics {
-  #series: Series | undefined
+  #series: WebhookSeries | undefined
 
   count(
-    { name, mutates, operation }: AskedWebhook,
+    { name, mutates, operation }: WebhookLabels,
     { seconds, code: given, refusal, failedOpen }: WebhookOutcome,
   ): void {
-    const series = (this.#series ??= new Series())
+    const series = (this.#series ??= new WebhookSeries())
     const type = mutates ? 'admit' : 'validating'
     const code = String(Math.min(given, codeMax))
     const rejected = String(refusal !== undefined)
@@ -74,6 +74,6 @@ export class WebhookMetrics {
 
   /** Lines for `/metrics`. */
   lines(): string[] {
-    return (this.#series ??= new Series()).metrics.render().trimEnd().split('\n')
+    return (this.#series ??= new WebhookSeries()).metrics.render().trimEnd().split('\n')
   }
 }

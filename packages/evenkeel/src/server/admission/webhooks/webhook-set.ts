@@ -4,46 +4,46 @@
  * What is computed from configurations is kept until one of them changes: which webhooks a kind of write can concern,
  * their compiled conditions, and the connections to them. A connection outlives a change that leaves its address alone.
  */
-import { Hook } from '../../outgoing/hook.ts'
+import { WebhookClient } from '../../outgoing/hook.ts'
 import type { WebhookOptions } from '../../outgoing/webhook-options.ts'
 import type { Registry } from '../../resources/registry.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { View } from '../../views/view.ts'
-import type { Admitted } from '../admission.ts'
+import type { Informer } from '../../views/view.ts'
+import type { AdmissionAttributes } from '../admission.ts'
 import { isAdmissionConfiguration } from '../matching/matching.ts'
-import type { Matching } from '../matching/matching.ts'
+import type { Matcher } from '../matching/matching.ts'
 import { webhooksOf } from './webhook.ts'
 import type { Webhook } from './webhook.ts'
 
-interface SetOptions {
-  readonly view: View
-  readonly matching: Matching
+interface WebhookConfigurationsOptions {
+  readonly informer: Informer
+  readonly matching: Matcher
   readonly registry: Registry
   readonly webhooks: WebhookOptions
 }
 
-const none: readonly Webhook[] = []
+const noWebhooks: readonly Webhook[] = []
 
 /** A patch that writes the largest object anew, and room to spare. */
 const answerBytesMax = 8 * 1024 * 1024
 
-export class WebhookSet {
-  readonly #options: SetOptions
-  readonly #hooks = new Map<string, Hook>()
-  #webhooks: readonly Webhook[] = none
+export class WebhookConfigurations {
+  readonly #options: WebhookConfigurationsOptions
+  readonly #hooks = new Map<string, WebhookClient>()
+  #webhooks: readonly Webhook[] = noWebhooks
   #candidates = new WeakMap<Resource, Map<string, readonly Webhook[]>>()
   #version = -1
   #generation = -1
 
-  constructor(options: SetOptions) {
+  constructor(options: WebhookConfigurationsOptions) {
     this.#options = options
   }
 
   /** Those that a write can concern, by what is known without its object. */
-  candidates(write: Pick<Admitted, 'operation' | 'target'>): readonly Webhook[] {
-    const { view, registry } = this.#options
+  candidates(write: Pick<AdmissionAttributes, 'operation' | 'target'>): readonly Webhook[] {
+    const { informer: view, registry } = this.#options
     if (view.version !== this.#version || registry.generation !== this.#generation) this.#read()
-    if (this.#webhooks.length === 0) return none
+    if (this.#webhooks.length === 0) return noWebhooks
     const {
       operation,
       target: { resource, subresource },
@@ -57,11 +57,11 @@ export class WebhookSet {
   }
 
   /** The way to a webhook. */
-  hookOf({ clientConfig }: Webhook): Hook {
+  clientFor({ clientConfig }: Webhook): WebhookClient {
     const key = JSON.stringify(clientConfig)
     let hook = this.#hooks.get(key)
     if (hook === undefined)
-      this.#hooks.set(key, (hook = new Hook(clientConfig, this.#options.webhooks, { answerBytesMax })))
+      this.#hooks.set(key, (hook = new WebhookClient(clientConfig, this.#options.webhooks, { answerBytesMax })))
     return hook
   }
 
@@ -70,13 +70,13 @@ export class WebhookSet {
     this.#hooks.clear()
   }
 
-  #find(write: Pick<Admitted, 'operation' | 'target'>): readonly Webhook[] {
-    if (isAdmissionConfiguration(write.target)) return none
+  #find(write: Pick<AdmissionAttributes, 'operation' | 'target'>): readonly Webhook[] {
+    if (isAdmissionConfiguration(write.target)) return noWebhooks
     return this.#webhooks.filter(({ criteria }) => this.#options.matching.couldMatch(criteria, write))
   }
 
   #read(): void {
-    const { view, registry } = this.#options
+    const { informer: view, registry } = this.#options
     if (view.version !== this.#version) this.#webhooks = view.list().flatMap(webhooksOf)
     this.#version = view.version
     this.#generation = registry.generation

@@ -3,7 +3,7 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
-import type { HookConfig } from '../../outgoing/webhook-options.ts'
+import type { WebhookClientConfig } from '../../outgoing/webhook-options.ts'
 import { webhookCriteria } from '../matching/matching.ts'
 import type { MatchCriteria } from '../matching/matching.ts'
 
@@ -15,7 +15,7 @@ export interface Webhook {
   readonly id: string
   readonly criteria: MatchCriteria
   readonly conditions: readonly MatchCondition[]
-  readonly clientConfig: HookConfig
+  readonly clientConfig: WebhookClientConfig
   /** Whether a call that fails lets the write pass. */
   readonly ignoresFailure: boolean
   readonly timeoutSeconds: number
@@ -48,7 +48,9 @@ function readWebhook(webhook: JsonObject, place: { configuration: string; id: st
       name: textOf(name),
       expression: textOf(expression),
     })),
-    clientConfig: (isJsonObject(webhook['clientConfig']) ? webhook['clientConfig'] : {}) as unknown as HookConfig,
+    clientConfig: (isJsonObject(webhook['clientConfig'])
+      ? webhook['clientConfig']
+      : {}) as unknown as WebhookClientConfig,
     ignoresFailure: webhook['failurePolicy'] === 'Ignore',
     timeoutSeconds: typeof timeoutSeconds === 'number' ? timeoutSeconds : timeoutDefault,
     allowsDryRun: sideEffects === 'None' || sideEffects === 'NoneOnDryRun',

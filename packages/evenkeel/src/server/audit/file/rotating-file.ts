@@ -13,7 +13,7 @@ import { sleep } from '#base'
 import type { Clock, Logger } from '#base'
 import type { AuditFileOptions } from '../audit-options.ts'
 
-interface Surroundings {
+interface RotatingFileContext {
   readonly clock: Clock
   readonly log: Logger
   /** What becomes of a line that is taken. */
@@ -26,7 +26,7 @@ const batchBytes = 256 * 1024
 export class RotatingFile {
   readonly #path: string
   readonly #options: Required<Omit<AuditFileOptions, 'path' | 'ageMaxMs'>> & Pick<AuditFileOptions, 'ageMaxMs'>
-  readonly #around: Surroundings
+  readonly #around: RotatingFileContext
   readonly #closing = new AbortController()
   #handle: FileHandle | undefined
   #size = 0
@@ -37,7 +37,7 @@ export class RotatingFile {
 
   private constructor(
     { path, bytesMax = 10 * 1024 * 1024, backupsMax = 5, ageMaxMs, bufferBytesMax = 8 * 1024 * 1024 }: AuditFileOptions,
-    around: Surroundings,
+    around: RotatingFileContext,
   ) {
     for (const [name, value] of Object.entries({ bytesMax, bufferBytesMax }))
       if (!(Number.isSafeInteger(value) && value > 0))
@@ -50,7 +50,7 @@ export class RotatingFile {
   }
 
   /** @throws what opening a file throws. */
-  static async open(options: AuditFileOptions, around: Surroundings): Promise<RotatingFile> {
+  static async open(options: AuditFileOptions, around: RotatingFileContext): Promise<RotatingFile> {
     const file = new RotatingFile(options, around)
     await file.#open()
     return file

@@ -6,22 +6,22 @@
  */
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue } from '#api'
-import { formatAccount, parseAccount } from '../person.ts'
-import type { AccountName } from '../person.ts'
+import { formatServiceAccount, parseServiceAccount } from '../person.ts'
+import type { ServiceAccountName } from '../person.ts'
 
 /** An object by name and uid. */
-export interface Reference {
+export interface ClaimReference {
   readonly name: string
   readonly uid: string
 }
 
 export interface BoundClaims {
   readonly namespace: string
-  readonly account: Reference
-  readonly pod?: Reference
-  readonly secret?: Reference
+  readonly account: ClaimReference
+  readonly pod?: ClaimReference
+  readonly secret?: ClaimReference
   /** For a token of a pod only for information: where the pod ran. */
-  readonly node?: Reference
+  readonly node?: ClaimReference
   readonly audiences: readonly string[]
   /** Seconds since 1970, as are all times here. */
   readonly issuedAt: number
@@ -34,20 +34,20 @@ export interface BoundClaims {
 
 export interface SecretClaims {
   readonly namespace: string
-  readonly account: Reference
+  readonly account: ClaimReference
   readonly secretName: string
 }
 
 export const secretIssuer = 'kubernetes/serviceaccount'
 
-export function formatBound(
+export function formatBoundClaims(
   { namespace, account, pod, secret, node, audiences, issuedAt, notBefore, expires, id, warnAfter }: BoundClaims,
   issuer: string,
 ): JsonObject {
   const objects = {
-    ...(pod && { pod: written(pod) }),
-    ...(secret && { secret: written(secret) }),
-    ...(node && { node: written(node) }),
+    ...(pod && { pod: formatReference(pod) }),
+    ...(secret && { secret: formatReference(secret) }),
+    ...(node && { node: formatReference(node) }),
   }
   return {
     aud: [...audiences],
@@ -58,16 +58,16 @@ export function formatBound(
     'kubernetes.io': {
       namespace,
       ...objects,
-      serviceaccount: written(account),
+      serviceaccount: formatReference(account),
       ...(warnAfter !== undefined && { warnafter: warnAfter }),
     },
     nbf: notBefore,
-    sub: formatAccount({ namespace, name: account.name }),
+    sub: formatServiceAccount({ namespace, name: account.name }),
   }
 }
 
 /** What a token says whose signature was verified; undefined when it is of another form. */
-export function readBound(claims: JsonObject): BoundClaims | undefined {
+export function readBoundClaims(claims: JsonObject): BoundClaims | undefined {
   const about = claims['kubernetes.io']
   const { aud, exp, iat, nbf, jti } = claims
   if (!isJsonObject(about) || typeof about['namespace'] !== 'string' || typeof exp !== 'number') return undefined
@@ -94,7 +94,7 @@ export function readBound(claims: JsonObject): BoundClaims | undefined {
   }
 }
 
-const names = {
+const claimNames = {
   account: 'kubernetes.io/serviceaccount/service-account.name',
   accountUid: 'kubernetes.io/serviceaccount/service-account.uid',
   secret: 'kubernetes.io/serviceaccount/secret.name',
@@ -104,20 +104,25 @@ const names = {
 export function formatSecretClaims({ namespace, account, secretName }: SecretClaims): JsonObject {
   return {
     iss: secretIssuer,
-    [names.namespace]: namespace,
-    [names.secret]: secretName,
-    [names.account]: account.name,
-    [names.accountUid]: account.uid,
-    sub: formatAccount({ namespace, name: account.name }),
+    [claimNames.namespace]: namespace,
+    [claimNames.secret]: secretName,
+    [claimNames.account]: account.name,
+    [claimNames.accountUid]: account.uid,
+    sub: formatServiceAccount({ namespace, name: account.name }),
   }
 }
 
 /** What a token out of a Secret says, whose signature was verified. */
 export function readSecretClaims(claims: JsonObject): SecretClaims | undefined {
-  const [namespace, secretName, name, uid] = [names.namespace, names.secret, names.account, names.accountUid].map(
-    (key) => claims[key],
+  const [namespace, secretName, name, uid] = [
+    claimNames.namespace,
+    claimNames.secret,
+    claimNames.account,
+    claimNames.accountUid,
+  ].map((key) => claims[key])
+  const subject: ServiceAccountName | undefined = parseServiceAccount(
+    typeof claims['sub'] === 'string' ? claims['sub'] : '',
   )
-  const subject: AccountName | undefined = parseAccount(typeof claims['sub'] === 'string' ? claims['sub'] : '')
   if (
     typeof namespace !== 'string' ||
     typeof secretName !== 'string' ||
@@ -135,14 +140,14 @@ export function audiencesOf(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
 }
 
-function readReference(value: JsonValue | undefined): Reference | undefined {
+function readReference(value: JsonValue | undefined): ClaimReference | undefined {
   if (!isJsonObject(value)) return undefined
   const { name, uid = '' } = value
   return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined
 }
 
 /** What is empty is not said. */
-function written({ name, uid }: Reference): JsonObject {
+function formatReference({ name, uid }: ClaimReference): JsonObject {
   return uid === '' ? { name } : { name, uid }
 }
 

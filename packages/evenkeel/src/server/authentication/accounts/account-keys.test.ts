@@ -1,42 +1,44 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { isSignedBy, parseJwt } from '../jwt/jwt.ts'
-import { AccountKeys, keysOf, makeAccountKey } from './account-keys.ts'
+import { ServiceAccountKeys, parsePemKeys, makeServiceAccountKey } from './account-keys.ts'
 
-const sign = (keys: AccountKeys) => parseJwt(keys.sign({ sub: 'x' }))
+const sign = (keys: ServiceAccountKeys) => parseJwt(keys.sign({ sub: 'x' }))
 
 test('AccountKeys signs with the first key and believes all, so that keys can be rotated', () => {
-  const [old, fresh] = [makeAccountKey(), makeAccountKey()]
-  const before = sign(new AccountKeys([old]))
-  const rotated = new AccountKeys([`${fresh}${old}`])
+  const [old, fresh] = [makeServiceAccountKey(), makeServiceAccountKey()]
+  const before = sign(new ServiceAccountKeys([old]))
+  const rotated = new ServiceAccountKeys([`${fresh}${old}`])
   const after = sign(rotated)
   expect(before?.keyId).not.toBe(after?.keyId)
   for (const jwt of [before, after])
     expect(rotated.find(jwt?.keyId ?? '').some((key) => jwt && isSignedBy(jwt, key))).toBe(true)
-  expect(new AccountKeys([fresh]).find(before?.keyId ?? '')).toEqual([])
+  expect(new ServiceAccountKeys([fresh]).find(before?.keyId ?? '')).toEqual([])
   expect(rotated.find('')).toHaveLength(2)
 })
 
 test('AccountKeys makes one key when none is given, and takes RSA and public keys too', () => {
-  const made = new AccountKeys([])
+  const made = new ServiceAccountKeys([])
   expect(sign(made)?.keyId).toBe(sign(made)?.keyId)
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
     .privateKey.export({ type: 'pkcs1', format: 'pem' })
     .toString()
-  const other = createPublicKey(makeAccountKey()).export({ type: 'spki', format: 'pem' }).toString()
-  const keys = new AccountKeys([rsa, other, rsa])
+  const other = createPublicKey(makeServiceAccountKey()).export({ type: 'spki', format: 'pem' }).toString()
+  const keys = new ServiceAccountKeys([rsa, other, rsa])
   expect(sign(keys)?.algorithm).toBe('RS256')
   expect(keys.published.algorithms).toEqual(['ES256', 'RS256'])
   expect(keys.published.keys).toHaveLength(2)
 })
 
 test('AccountKeys refuses what cannot sign', () => {
-  const open = createPublicKey(makeAccountKey()).export({ type: 'spki', format: 'pem' }).toString()
-  expect(() => new AccountKeys([open])).toThrow('the first key of service accounts must be a private one')
-  expect(() => new AccountKeys(['nothing'])).toThrow('in PEM')
+  const open = createPublicKey(makeServiceAccountKey()).export({ type: 'spki', format: 'pem' }).toString()
+  expect(() => new ServiceAccountKeys([open])).toThrow('the first key of service accounts must be a private one')
+  expect(() => new ServiceAccountKeys(['nothing'])).toThrow('in PEM')
   expect(
     () =>
-      new AccountKeys([generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()]),
+      new ServiceAccountKeys([
+        generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      ]),
   ).toThrow(RangeError)
-  expect(() => keysOf('-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----')).toThrow()
+  expect(() => parsePemKeys('-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----')).toThrow()
 })

@@ -7,12 +7,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import type { JsonObject } from '#api'
-import { algorithmFor } from '../jwt/algorithms.ts'
+import { algorithmOf } from '../jwt/algorithms.ts'
 import { signJwt } from '../jwt/jwt.ts'
 import { publicKeyOf, toJwk } from '../jwt/public-key.ts'
 import type { PublicKey } from '../jwt/public-key.ts'
 
-interface Opened {
+interface OpenedKeys {
   readonly signing: { readonly key: KeyObject; readonly id: string }
   readonly known: readonly PublicKey[]
 }
@@ -20,15 +20,15 @@ interface Opened {
 const pemBlock = /-----BEGIN ((?:RSA |EC )?(?:PRIVATE|PUBLIC) KEY|CERTIFICATE)-----[^-]+-----END \1-----/g
 
 /** A new key, in PEM. */
-export function makeAccountKey(): string {
+export function makeServiceAccountKey(): string {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString()
 }
 
-export class AccountKeys {
+export class ServiceAccountKeys {
   #pems: readonly string[]
-  #opened: Opened | undefined
+  #opened: OpenedKeys | undefined
 
   /**
    * @param pems keys, any number in each text; the first must be a private one. None: one is made.
@@ -52,25 +52,25 @@ export class AccountKeys {
   /** As they are published. */
   get published(): { readonly keys: readonly JsonObject[]; readonly algorithms: readonly string[] } {
     const { known } = this.#open()
-    return { keys: known.map(toJwk), algorithms: [...new Set(known.map(({ key }) => algorithmFor(key)))].sort() }
+    return { keys: known.map(toJwk), algorithms: [...new Set(known.map(({ key }) => algorithmOf(key)))].sort() }
   }
 
-  #open(): Opened {
+  #open(): OpenedKeys {
     if (this.#opened) return this.#opened
-    if (this.#pems.length === 0) this.#pems = [makeAccountKey()]
-    const keys = this.#pems.flatMap((pem) => keysOf(pem))
+    if (this.#pems.length === 0) this.#pems = [makeServiceAccountKey()]
+    const keys = this.#pems.flatMap((pem) => parsePemKeys(pem))
     const [first] = keys
     if (first?.type !== 'private')
       throw new RangeError('the first key of service accounts must be a private one: it signs')
     const known = new Map(keys.map(publicKeyOf).map((key) => [key.id, key]))
-    for (const { key } of known.values()) algorithmFor(key)
+    for (const { key } of known.values()) algorithmOf(key)
     this.#opened = { signing: { key: first, id: publicKeyOf(first).id }, known: [...known.values()] }
     return this.#opened
   }
 }
 
 /** The keys in a PEM text. */
-export function keysOf(pem: string): KeyObject[] {
+export function parsePemKeys(pem: string): KeyObject[] {
   const blocks = [...pem.matchAll(pemBlock)]
   if (blocks.length === 0) throw new RangeError('keys of service accounts must be given in PEM, got a text without one')
   return blocks.map(([block, kind]) => (kind?.includes('PRIVATE') ? createPrivateKey(block) : createPublicKey(block)))

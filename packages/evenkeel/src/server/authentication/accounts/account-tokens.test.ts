@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import type { UnstructuredObject } from '#api'
 import { SeededRandom, SimulatedClock } from '#base'
 import { digestOf } from '../bearer/token.ts'
-import type { TokenVerdict } from '../bearer/token.ts'
-import { AccountKeys, makeAccountKey } from './account-keys.ts'
-import { AccountTokens } from './account-tokens.ts'
-import type { AccountObjects } from './check-account.ts'
+import type { TokenReviewResult } from '../bearer/token.ts'
+import { ServiceAccountKeys, makeServiceAccountKey } from './account-keys.ts'
+import { ServiceAccountTokens } from './account-tokens.ts'
+import type { ServiceAccountGetter } from './check-account.ts'
 
 const robot = {
   apiVersion: 'v1',
@@ -13,29 +13,35 @@ const robot = {
   metadata: { name: 'robot', namespace: 'shop', uid: 'u1' },
 } as UnstructuredObject
 const account = { name: 'robot', uid: 'u1' }
-const keys = new AccountKeys([makeAccountKey()])
+const keys = new ServiceAccountKeys([makeServiceAccountKey()])
 
 /** Counts how often somebody has to look for a key, that is, verifies a signature. */
-class CountedKeys extends AccountKeys {
+class CountedKeys extends ServiceAccountKeys {
   count = 0
-  override find(id: string): ReturnType<AccountKeys['find']> {
+  override find(id: string): ReturnType<ServiceAccountKeys['find']> {
     this.count++
     return super.find(id)
   }
 }
 
-function makeTokens(objects: Partial<AccountObjects> = {}, used: AccountKeys = keys): AccountTokens {
-  return new AccountTokens({
+function makeTokens(
+  objects: Partial<ServiceAccountGetter> = {},
+  used: ServiceAccountKeys = keys,
+): ServiceAccountTokens {
+  return new ServiceAccountTokens({
     keys: used,
     issuers: ['https://us'],
     audiences: ['https://us'],
     clock: new SimulatedClock(),
     random: new SeededRandom('tokens'),
-    objects: { account: () => robot, find: () => Promise.resolve(undefined), ...objects },
+    objects: { serviceAccount: () => robot, find: () => Promise.resolve(undefined), ...objects },
   })
 }
 
-const ask = (tokens: AccountTokens, token: string): TokenVerdict | undefined | Promise<TokenVerdict | undefined> =>
+const ask = (
+  tokens: ServiceAccountTokens,
+  token: string,
+): TokenReviewResult | undefined | Promise<TokenReviewResult | undefined> =>
   tokens.authenticator({ token, digest: digestOf(token), audiences: ['https://us'] })
 const wanted = { namespace: 'shop', account, audiences: ['https://us'], lifeSeconds: 600 }
 
@@ -51,7 +57,7 @@ test('AccountTokens looks again for an account that is new, or new under its nam
   for (const seen of [undefined, { ...robot, metadata: { ...robot.metadata, uid: 'u0' } }]) {
     const asked: string[] = []
     const tokens = makeTokens({
-      account: () => seen,
+      serviceAccount: () => seen,
       find: (plural, namespace, name) => {
         asked.push(`${plural} ${namespace}/${name}`)
         return Promise.resolve(robot)
@@ -65,7 +71,7 @@ test('AccountTokens looks again for an account that is new, or new under its nam
 })
 
 test('AccountTokens verifies a good signature once, and a bad one each time', () => {
-  const counted = new CountedKeys([makeAccountKey()])
+  const counted = new CountedKeys([makeServiceAccountKey()])
   const tokens = makeTokens({}, counted)
   const token = tokens.issue(wanted)
   for (let round = 0; round < 3; round++) expect(ask(tokens, token)).toHaveProperty('user')

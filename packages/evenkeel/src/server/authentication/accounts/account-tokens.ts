@@ -11,46 +11,55 @@ import type { JsonObject } from '#api'
 import { randomUuid } from '#base'
 import type { Clock, Random } from '#base'
 import { commonAudiences, wrongAudience } from '../bearer/token.ts'
-import type { TokenAuthenticator, TokenVerdict } from '../bearer/token.ts'
+import type { TokenAuthenticator, TokenReviewResult } from '../bearer/token.ts'
 import { isSignedBy, parseJwt } from '../jwt/jwt.ts'
 import type { Jwt } from '../jwt/jwt.ts'
-import { formatBound, formatSecretClaims, readBound, readSecretClaims, secretIssuer } from './account-claims.ts'
+import {
+  formatBoundClaims,
+  formatSecretClaims,
+  readBoundClaims,
+  readSecretClaims,
+  secretIssuer,
+} from './account-claims.ts'
 import type { BoundClaims, SecretClaims } from './account-claims.ts'
-import type { AccountKeys } from './account-keys.ts'
-import { checkBound, checkSecret } from './check-account.ts'
-import type { AccountObjects } from './check-account.ts'
+import type { ServiceAccountKeys } from './account-keys.ts'
+import { checkBoundToken, checkSecretToken } from './check-account.ts'
+import type { ServiceAccountGetter } from './check-account.ts'
 
-interface AccountTokensOptions {
-  readonly keys: AccountKeys
+interface ServiceAccountTokensOptions {
+  readonly keys: ServiceAccountKeys
   /** The first is written into tokens, all are believed. */
   readonly issuers: readonly [string, ...string[]]
   /** For whom tokens are that nobody asked for somebody else. */
   readonly audiences: readonly string[]
-  readonly objects: AccountObjects
+  readonly objects: ServiceAccountGetter
   readonly clock: Clock
   readonly random: Random
 }
 
 /** What a signature was verified for. */
-type Signed = { readonly bound: BoundClaims } | { readonly secret: SecretClaims } | { readonly error: string }
+type VerifiedToken = { readonly bound: BoundClaims } | { readonly secret: SecretClaims } | { readonly error: string }
 
 /** What is wanted of a new token. */
-export type NewToken = Pick<BoundClaims, 'namespace' | 'account' | 'pod' | 'secret' | 'node' | 'audiences'> & {
+export type NewServiceAccountToken = Pick<
+  BoundClaims,
+  'namespace' | 'account' | 'pod' | 'secret' | 'node' | 'audiences'
+> & {
   readonly lifeSeconds: number
   readonly warnAfterSeconds?: number
 }
 
-const rememberedMax = 4096
+const verifiedTokensMax = 4096
 
-export class AccountTokens {
-  readonly #options: AccountTokensOptions
-  readonly #signed = new Map<string, Signed>()
+export class ServiceAccountTokens {
+  readonly #options: ServiceAccountTokensOptions
+  readonly #signed = new Map<string, VerifiedToken>()
 
-  constructor(options: AccountTokensOptions) {
+  constructor(options: ServiceAccountTokensOptions) {
     this.#options = options
   }
 
-  get keys(): AccountKeys {
+  get keys(): ServiceAccountKeys {
     return this.#options.keys
   }
 
@@ -63,7 +72,7 @@ export class AccountTokens {
   }
 
   /** A new token, good from now on. */
-  issue({ lifeSeconds, warnAfterSeconds, ...claims }: NewToken): string {
+  issue({ lifeSeconds, warnAfterSeconds, ...claims }: NewServiceAccountToken): string {
     const { clock, random, keys } = this.#options
     const now = Math.floor(clock.now() / 1000)
     const times = {
@@ -72,7 +81,7 @@ export class AccountTokens {
       expires: now + lifeSeconds,
       ...(warnAfterSeconds !== undefined && { warnAfter: now + warnAfterSeconds }),
     }
-    return keys.sign(formatBound({ ...claims, ...times, id: randomUuid(random) }, this.issuer))
+    return keys.sign(formatBoundClaims({ ...claims, ...times, id: randomUuid(random) }, this.issuer))
   }
 
   /** The token that belongs into a Secret: the same each time it is made with the same key, and without an end. */
@@ -94,20 +103,20 @@ export class AccountTokens {
   }
 
   #check(
-    signed: Exclude<Signed, { error: string }>,
+    signed: Exclude<VerifiedToken, { error: string }>,
     { token, common }: { token: string; common: readonly string[] },
-  ): TokenVerdict | Promise<TokenVerdict> {
+  ): TokenReviewResult | Promise<TokenReviewResult> {
     const { objects, clock } = this.#options
     const checked =
       'bound' in signed
-        ? checkBound(signed.bound, { objects, nowMs: clock.now() })
-        : checkSecret(signed.secret, { objects, token })
+        ? checkBoundToken(signed.bound, { objects, nowMs: clock.now() })
+        : checkSecretToken(signed.secret, { objects, token })
     if (checked instanceof Promise)
       return checked.then((result) => ('error' in result ? result : { user: result, audiences: common }))
     return 'error' in checked ? checked : { user: checked, audiences: common }
   }
 
-  #read(token: string, digest: string): Signed | undefined {
+  #read(token: string, digest: string): VerifiedToken | undefined {
     const jwt = parseJwt(token)
     if (!jwt || !this.#isOurs(jwt.claims)) return undefined
     const signed = this.#verify(jwt)
@@ -120,7 +129,7 @@ export class AccountTokens {
     return typeof iss === 'string' && (iss === secretIssuer || this.#options.issuers.includes(iss))
   }
 
-  #verify(jwt: Jwt): Signed {
+  #verify(jwt: Jwt): VerifiedToken {
     const keys = this.#options.keys.find(jwt.keyId)
     if (keys.length === 0) return { error: 'invalid signature, no keys found' }
     if (!keys.some((key) => isSignedBy(jwt, key))) return { error: 'invalid signature' }
@@ -128,13 +137,13 @@ export class AccountTokens {
       const secret = readSecretClaims(jwt.claims)
       return secret ? { secret } : { error: 'sub claim is invalid' }
     }
-    const bound = readBound(jwt.claims)
+    const bound = readBoundClaims(jwt.claims)
     return bound ? { bound } : { error: 'service account token claims could not be validated' }
   }
 
-  #remember(digest: string, signed: Signed): void {
+  #remember(digest: string, signed: VerifiedToken): void {
     const [oldest] = this.#signed.keys()
-    if (this.#signed.size >= rememberedMax && oldest !== undefined) this.#signed.delete(oldest)
+    if (this.#signed.size >= verifiedTokensMax && oldest !== undefined) this.#signed.delete(oldest)
     this.#signed.set(digest, signed)
   }
 }

@@ -8,14 +8,20 @@ import { timingSafeEqual } from 'node:crypto'
 import { getOwn, isJsonObject, notFound, parseTime } from '#api'
 import type { UnstructuredObject } from '#api'
 import type { User } from '../../call.ts'
-import type { TokenBad } from '../bearer/token.ts'
-import { accountGroups, authenticatedGroup, credentialKey, formatAccount, nodeNameKey } from '../person.ts'
-import type { BoundClaims, Reference, SecretClaims } from './account-claims.ts'
+import type { RejectedToken } from '../bearer/token.ts'
+import {
+  serviceAccountGroups,
+  authenticatedGroup,
+  credentialKey,
+  formatServiceAccount,
+  nodeNameKey,
+} from '../person.ts'
+import type { BoundClaims, ClaimReference, SecretClaims } from './account-claims.ts'
 
 /** Where objects are looked up. */
-export interface AccountObjects {
+export interface ServiceAccountGetter {
   /** As it was a moment ago, at once: it is asked with every request. */
-  account(namespace: string, name: string): UnstructuredObject | undefined
+  serviceAccount(namespace: string, name: string): UnstructuredObject | undefined
   /** As it is now. */
   find(
     plural: 'pods' | 'secrets' | 'nodes' | 'serviceaccounts',
@@ -27,50 +33,51 @@ export interface AccountObjects {
 const leewayMs = 60_000
 
 /** The user of a bound token. */
-export function checkBound(
+export function checkBoundToken(
   claims: BoundClaims,
-  { objects, nowMs }: { objects: AccountObjects; nowMs: number },
-): User | TokenBad | Promise<User | TokenBad> {
+  { objects, nowMs }: { objects: ServiceAccountGetter; nowMs: number },
+): User | RejectedToken | Promise<User | RejectedToken> {
   if (nowMs - leewayMs > claims.expires * 1000) return { error: 'service account token has expired' }
   if (nowMs + leewayMs < claims.notBefore * 1000) return { error: 'service account token is not valid yet' }
   if (nowMs + leewayMs < claims.issuedAt * 1000) return { error: 'service account token is issued in the future' }
   const { namespace, account } = claims
-  const hangsOn = objectOf(claims)
-  const seen = objects.account(namespace, account.name)
+  const hangsOn = boundObjectOf(claims)
+  const seen = objects.serviceAccount(namespace, account.name)
   // An account that another server has just made is not known here yet: then nobody is turned away without looking.
-  if (seen?.metadata.uid !== account.uid || hangsOn) return lookAgain(claims, { objects, nowMs, hangsOn })
-  return accountProblem(seen, claims, nowMs) ?? boundUser(claims)
+  if (seen?.metadata.uid !== account.uid || hangsOn) return recheckInStore(claims, { objects, nowMs, hangsOn })
+  return serviceAccountProblem(seen, claims, nowMs) ?? boundUser(claims)
 }
 
-async function lookAgain(
+async function recheckInStore(
   claims: BoundClaims,
-  { objects, nowMs, hangsOn }: { objects: AccountObjects; nowMs: number; hangsOn: HangsOn | undefined },
-): Promise<User | TokenBad> {
-  const problem = accountProblem(await findAccount(claims, objects), claims, nowMs)
+  { objects, nowMs, hangsOn }: { objects: ServiceAccountGetter; nowMs: number; hangsOn: BoundObject | undefined },
+): Promise<User | RejectedToken> {
+  const problem = serviceAccountProblem(await findServiceAccount(claims, objects), claims, nowMs)
   if (problem) return problem
   const gone =
-    hangsOn && objectProblem(await objects.find(hangsOn.plural, hangsOn.namespace, hangsOn.object.name), hangsOn, nowMs)
+    hangsOn &&
+    boundObjectProblem(await objects.find(hangsOn.plural, hangsOn.namespace, hangsOn.object.name), hangsOn, nowMs)
   return gone ?? boundUser(claims)
 }
 
-async function findAccount(
+async function findServiceAccount(
   { namespace, account: { name, uid } }: Pick<BoundClaims, 'namespace' | 'account'>,
-  objects: AccountObjects,
+  objects: ServiceAccountGetter,
 ): Promise<UnstructuredObject | undefined> {
-  const seen = objects.account(namespace, name)
+  const seen = objects.serviceAccount(namespace, name)
   return seen?.metadata.uid === uid ? seen : objects.find('serviceaccounts', namespace, name)
 }
 
 /** The user of a token that lies in a Secret. */
-export async function checkSecret(
+export async function checkSecretToken(
   { namespace, account, secretName }: SecretClaims,
-  { objects, token }: { objects: AccountObjects; token: string },
-): Promise<User | TokenBad> {
+  { objects, token }: { objects: ServiceAccountGetter; token: string },
+): Promise<User | RejectedToken> {
   const secret = await objects.find('secrets', namespace, secretName)
   if (!secret || secret.metadata.deletionTimestamp !== undefined) return { error: 'Token has been invalidated' }
   if (!holds(secret, token)) return { error: "Token does not match server's copy" }
-  const problem = accountProblem(
-    await findAccount({ namespace, account }, objects),
+  const problem = serviceAccountProblem(
+    await findServiceAccount({ namespace, account }, objects),
     { namespace, account },
     Number.POSITIVE_INFINITY,
   )
@@ -80,41 +87,41 @@ export async function checkSecret(
       error: `the token in secret ${namespace}/${secretName} for service account ${namespace}/${account.name} has been marked invalid`,
     }
   return {
-    name: formatAccount({ namespace, name: account.name }),
+    name: formatServiceAccount({ namespace, name: account.name }),
     uid: account.uid,
-    groups: [...accountGroups(namespace), authenticatedGroup],
+    groups: [...serviceAccountGroups(namespace), authenticatedGroup],
   }
 }
 
-interface HangsOn {
+interface BoundObject {
   readonly plural: 'pods' | 'secrets' | 'nodes'
   readonly kind: string
   readonly namespace: string
-  readonly object: Reference
+  readonly object: ClaimReference
 }
 
-function objectOf({ namespace, pod, secret, node }: BoundClaims): HangsOn | undefined {
+function boundObjectOf({ namespace, pod, secret, node }: BoundClaims): BoundObject | undefined {
   if (secret) return { plural: 'secrets', kind: 'secret', namespace, object: secret }
   if (pod) return { plural: 'pods', kind: 'pod', namespace, object: pod }
   return node && { plural: 'nodes', kind: 'node', namespace: '', object: node }
 }
 
-function accountProblem(
+function serviceAccountProblem(
   found: UnstructuredObject | undefined,
   { namespace, account: { name, uid } }: Pick<BoundClaims, 'namespace' | 'account'>,
   nowMs: number,
-): TokenBad | undefined {
+): RejectedToken | undefined {
   if (!found) return { error: notFound({ kind: 'serviceaccounts', name }).message }
   if (found.metadata.uid !== uid)
     return { error: `service account UID (${found.metadata.uid ?? ''}) does not match claim (${uid})` }
   return isGone(found, nowMs) ? { error: `service account ${namespace}/${name} has been deleted` } : undefined
 }
 
-function objectProblem(
+function boundObjectProblem(
   found: UnstructuredObject | undefined,
-  { kind, object }: HangsOn,
+  { kind, object }: BoundObject,
   nowMs: number,
-): TokenBad | undefined {
+): RejectedToken | undefined {
   if (!found || isGone(found, nowMs)) return { error: 'service account token has been invalidated' }
   if (found.metadata.uid === object.uid) return undefined
   return {
@@ -146,9 +153,9 @@ function boundUser({ namespace, account, pod, node, id }: BoundClaims): User {
     }),
   }
   return {
-    name: formatAccount({ namespace, name: account.name }),
+    name: formatServiceAccount({ namespace, name: account.name }),
     uid: account.uid,
-    groups: [...accountGroups(namespace), authenticatedGroup],
+    groups: [...serviceAccountGroups(namespace), authenticatedGroup],
     extra,
   }
 }

@@ -3,25 +3,28 @@
  */
 import type { JsonObject } from '#api'
 import type { WireResponse } from '#wire'
-import type { AccountTokens } from './account-tokens.ts'
+import type { ServiceAccountTokens } from './account-tokens.ts'
 
 const keysPath = '/openid/v1/jwks'
 
 interface OpenIdOptions {
-  readonly tokens: AccountTokens
+  readonly tokens: ServiceAccountTokens
   /** Where the keys are; default: at this server. */
-  readonly keysUrl: string | undefined
+  readonly jwksUri: string | undefined
   /** Host and port that clients reach us at, once that is known. */
   readonly address: string | undefined
 }
 
 /** Answers the two paths; undefined for every other. */
-export function answerOpenId(path: string, { tokens, keysUrl, address }: OpenIdOptions): WireResponse | undefined {
+export function answerOpenId(
+  path: string,
+  { tokens, jwksUri: keysUrl, address }: OpenIdOptions,
+): WireResponse | undefined {
   const { issuer, keys } = tokens
-  if (path === keysPath) return reply({ keys: keys.published.keys }, 'application/jwk-set+json')
+  if (path === keysPath) return jsonResponse({ keys: keys.published.keys }, 'application/jwk-set+json')
   // Discovery makes sense only where others can follow it.
   if (path !== '/.well-known/openid-configuration' || !issuer.startsWith('https://')) return undefined
-  return reply(
+  return jsonResponse(
     {
       issuer,
       jwks_uri: keysUrl ?? `https://${address ?? 'localhost'}${keysPath}`,
@@ -33,7 +36,7 @@ export function answerOpenId(path: string, { tokens, keysUrl, address }: OpenIdO
   )
 }
 
-function reply(document: JsonObject, type: string): WireResponse {
+function jsonResponse(document: JsonObject, type: string): WireResponse {
   return {
     status: 200,
     headers: { 'content-type': type, 'cache-control': 'public, max-age=3600' },

@@ -160,7 +160,7 @@ describe('a TokenRequest', () => {
   })
 
   test('is shortened to what the server allows, with a warning', async () => {
-    const strict = await TestServer.start({ authentication: { serviceAccounts: { lifeSecondsMax: 1800 } } })
+    const strict = await TestServer.start({ authentication: { serviceAccounts: { maxTokenExpirationSeconds: 1800 } } })
     await strict.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { body: { metadata: { name: 'robot' } } })
     const { json, headers } = await strict.ask('POST', `${account}/token`, { body: {} })
     expect(json['spec']?.['expirationSeconds']).toBe(1800)

@@ -18,22 +18,22 @@ import type { FieldError, GroupVersion, JsonObject, JsonObjectDraft, Unstructure
 import { assert } from '#base'
 import type { WireResponse } from '#wire'
 import { admitDocument } from '../../admission/write-admission.ts'
-import { builtinDefinitions } from '../../builtin/definitions.ts'
-import type { Call, Rooms, Target } from '../../call.ts'
+import { builtinSchemas } from '../../builtin/definitions.ts'
+import type { RequestContext, ServerContext, ResourceRef } from '../../call.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from '../../decode.ts'
 import { readWriteOptions } from '../../options/write-options.ts'
-import { fetchCurrent } from '../../persist.ts'
-import { chooseForm, replyObject } from '../../reply.ts'
+import { getStored } from '../../persist.ts'
+import { negotiateResponse, replyObject } from '../../reply.ts'
 import type { ObjectDraft, Resource } from '../../resources/resource.ts'
-import type { Reference } from './account-claims.ts'
-import type { AccountTokens, NewToken } from './account-tokens.ts'
+import type { ClaimReference } from './account-claims.ts'
+import type { ServiceAccountTokens, NewServiceAccountToken } from './account-tokens.ts'
 
 export interface TokenRequestOptions {
-  readonly tokens: AccountTokens
+  readonly tokens: ServiceAccountTokens
   /** The longest life of a token, whatever is asked for; 0 for no limit. */
-  readonly lifeSecondsMax: number
+  readonly maxExpirationSeconds: number
   /** Tokens of pods that ask for the usual hour live longer, for programs that never read them again. */
-  readonly extend: boolean
+  readonly extendExpiration: boolean
 }
 
 const group = 'authentication.k8s.io'
@@ -43,45 +43,57 @@ const mountedSeconds = 3607
 const extendedSeconds = 365 * 24 * 3600
 
 /** Answers the request of a token. */
-export async function requestToken(call: Call, target: Target, rooms: Rooms): Promise<WireResponse> {
-  const resource = requestResource(rooms)
-  const choice = chooseForm(call, resource, { answer: 'document' })
+export async function createToken(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
+  const resource = tokenRequestResource(server)
+  const choice = negotiateResponse(call, resource, { answer: 'document' })
   const { fieldValidation, dryRun } = readWriteOptions(call.query, 'CreateOptions')
   const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
   const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-  const draft = (await admitDocument(shaped as JsonObject, { call, target, rooms, dryRun })) as ObjectDraft
-  const answer = await answerOf(draft, { call, target, rooms, options: rooms.authentication.accounts })
-  return replyObject(call, answer as unknown as UnstructuredObject, { status: 201, resource, choice, rooms })
+  const draft = (await admitDocument(shaped as JsonObject, { call, target, server, dryRun })) as ObjectDraft
+  const answer = await tokenRequestStatus(draft, {
+    call,
+    target,
+    server,
+    options: server.authentication.serviceAccounts,
+  })
+  return replyObject(call, answer as unknown as UnstructuredObject, { status: 201, resource, choice, server })
 }
 
-interface Asked {
-  readonly call: Call
-  readonly target: Target
-  readonly rooms: Rooms
+interface TokenRequestContext {
+  readonly call: RequestContext
+  readonly target: ResourceRef
+  readonly server: ServerContext
   readonly options: TokenRequestOptions
 }
 
-async function answerOf(draft: ObjectDraft, { call, target, rooms, options }: Asked): Promise<JsonObject> {
+async function tokenRequestStatus(
+  draft: ObjectDraft,
+  { call, target, server, options }: TokenRequestContext,
+): Promise<JsonObject> {
   const { metadata } = draft
   const spec: JsonObjectDraft = isJsonObject(draft['spec']) ? (draft['spec'] as JsonObjectDraft) : {}
-  checkPlace(metadata, target)
-  const account = await findAccount(metadata, { target, rooms })
+  checkMetadata(metadata, target)
+  const account = await findServiceAccount(metadata, { target, server })
   const audiences =
     Array.isArray(spec['audiences']) && spec['audiences'].length > 0
       ? (spec['audiences'] as string[])
       : [...options.tokens.audiences]
   const asked = typeof spec['expirationSeconds'] === 'number' ? spec['expirationSeconds'] : defaultSeconds
   checkSeconds(asked)
-  const bound = isJsonObject(spec['boundObjectRef']) ? await findBound(spec['boundObjectRef'], { target, rooms }) : {}
-  const seconds = shortened(asked, { call, options })
+  const bound = isJsonObject(spec['boundObjectRef']) ? await findBound(spec['boundObjectRef'], { target, server }) : {}
+  const seconds = limitSeconds(asked, { call, options })
   const token = options.tokens.issue({
     namespace: target.namespace,
     account,
     ...bound,
     audiences,
-    ...lifeOf(seconds, { bound, audiences, options }),
+    ...lifetimeOf(seconds, { bound, audiences, options }),
   })
-  const nowMs = rooms.clock.now()
+  const nowMs = server.clock.now()
   return {
     kind: 'TokenRequest',
     apiVersion: `${group}/v1`,
@@ -100,7 +112,7 @@ async function answerOf(draft: ObjectDraft, { call, target, rooms, options }: As
   }
 }
 
-function checkPlace({ name = '', namespace = '' }: JsonObjectDraft, target: Target): void {
+function checkMetadata({ name = '', namespace = '' }: JsonObjectDraft, target: ResourceRef): void {
   if (namespace !== '' && namespace !== target.namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   if (name === '' || name === target.name) return
@@ -109,11 +121,11 @@ function checkPlace({ name = '', namespace = '' }: JsonObjectDraft, target: Targ
   ])
 }
 
-async function findAccount(
+async function findServiceAccount(
   { uid = '' }: JsonObjectDraft,
-  { target, rooms }: { target: Target; rooms: Rooms },
-): Promise<Reference> {
-  const stored = await fetchCurrent(target.name, { rooms, target })
+  { target, server }: { target: ResourceRef; server: ServerContext },
+): Promise<ClaimReference> {
+  const stored = await getStored(target.name, { server, target })
   if (!stored) throw notFound({ kind: target.resource.plural, name: target.name })
   const found = stored.object.metadata.uid ?? ''
   if (uid !== '' && uid !== found)
@@ -133,22 +145,25 @@ function checkSeconds(seconds: number): void {
   if (mistakes.length > 0) throw invalid({ group, kind: 'TokenRequest', name: '' }, mistakes)
 }
 
-function shortened(seconds: number, { call, options: { lifeSecondsMax } }: Pick<Asked, 'call' | 'options'>): number {
+function limitSeconds(
+  seconds: number,
+  { call, options: { maxExpirationSeconds: lifeSecondsMax } }: Pick<TokenRequestContext, 'call' | 'options'>,
+): number {
   if (lifeSecondsMax <= 0 || seconds <= lifeSecondsMax) return seconds
   call.warnings.add(`requested expiration of ${seconds} seconds shortened to ${lifeSecondsMax} seconds`)
   return lifeSecondsMax
 }
 
-type Bound = Pick<NewToken, 'pod' | 'secret' | 'node'>
+type BoundObjectRef = Pick<NewServiceAccountToken, 'pod' | 'secret' | 'node'>
 
-function lifeOf(
+function lifetimeOf(
   seconds: number,
   {
     bound,
     audiences,
-    options: { extend, tokens },
-  }: { bound: Bound; audiences: readonly string[]; options: TokenRequestOptions },
-): Pick<NewToken, 'lifeSeconds' | 'warnAfterSeconds'> {
+    options: { extendExpiration: extend, tokens },
+  }: { bound: BoundObjectRef; audiences: readonly string[]; options: TokenRequestOptions },
+): Pick<NewServiceAccountToken, 'lifeSeconds' | 'warnAfterSeconds'> {
   const isMounted =
     extend &&
     bound.pod !== undefined &&
@@ -159,14 +174,14 @@ function lifeOf(
 
 async function findBound(
   { apiVersion = '', kind = '', name = '', uid = '' }: JsonObject,
-  { target, rooms }: { target: Target; rooms: Rooms },
-): Promise<Bound> {
+  { target, server }: { target: ResourceRef; server: ServerContext },
+): Promise<BoundObjectRef> {
   const type = { ...versionOf(String(apiVersion)), kind: String(kind) }
   const plural = type.group === '' ? boundKinds[type.kind] : undefined
   if (plural === undefined)
     throw badRequest(`cannot bind token to object of type ${type.group}/${type.version}, Kind=${type.kind}`)
-  const object = await find(plural, {
-    rooms,
+  const object = await findObject(plural, {
+    server,
     namespace: plural === 'nodes' ? '' : target.namespace,
     name: String(name),
   })
@@ -183,7 +198,7 @@ async function findBound(
       `the UID in the bound object reference (${String(uid)}) does not match the UID in record. The object might have been deleted and then recreated`,
     )
   if (plural !== 'pods') return plural === 'nodes' ? { node: reference } : { secret: reference }
-  return { pod: reference, ...(await nodeOf(podSpec['nodeName'], rooms)) }
+  return { pod: reference, ...(await nodeOf(podSpec['nodeName'], server)) }
 }
 
 const boundKinds: Readonly<Record<string, 'pods' | 'secrets' | 'nodes' | undefined>> = {
@@ -198,30 +213,30 @@ function versionOf(apiVersion: string): GroupVersion {
 }
 
 /** Where a pod runs. A node that is not there any more is still named. */
-async function nodeOf(name: unknown, rooms: Rooms): Promise<Pick<Bound, 'node'>> {
+async function nodeOf(name: unknown, server: ServerContext): Promise<Pick<BoundObjectRef, 'node'>> {
   if (typeof name !== 'string' || name === '') return {}
-  const node = await find('nodes', { rooms, namespace: '', name })
+  const node = await findObject('nodes', { server, namespace: '', name })
   return { node: { name, uid: node?.metadata.uid ?? '' } }
 }
 
 /** An object of the core group as it is now. */
-export async function find(
+export async function findObject(
   plural: string,
-  { rooms, namespace, name }: { rooms: Rooms; namespace: string; name: string },
+  { server, namespace, name }: { server: ServerContext; namespace: string; name: string },
 ): Promise<UnstructuredObject | undefined> {
-  const resource = rooms.registry.find('', 'v1', plural)
+  const resource = server.registry.find('', 'v1', plural)
   assert(resource, `${plural} are built in`)
-  return (await fetchCurrent(name, { rooms, target: { resource, namespace, name } }))?.object
+  return (await getStored(name, { server, target: { resource, namespace, name } }))?.object
 }
 
 /** Nothing is served under this name by itself; what is said of reviews holds for it too. */
-function requestResource({ registry }: Rooms): Resource {
+function tokenRequestResource({ registry }: ServerContext): Resource {
   const review = registry.find(group, 'v1', 'tokenreviews')
-  const root = builtinDefinitions('authentication.v1.TokenRequest')
+  const root = builtinSchemas('authentication.v1.TokenRequest')
   assert(review && root, 'reviews and requests of tokens are built in')
   return {
     ...review,
     kind: 'TokenRequest',
-    schema: { definitions: builtinDefinitions, name: 'authentication.v1.TokenRequest', root },
+    schema: { definitions: builtinSchemas, name: 'authentication.v1.TokenRequest', root },
   }
 }

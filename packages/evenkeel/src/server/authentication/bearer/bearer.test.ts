@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BearerTokens } from './bearer.ts'
+import { BearerTokenAuthenticator } from './bearer.ts'
 import { staticTokens } from './static-tokens.ts'
 import type { TokenAuthenticator } from './token.ts'
 
@@ -10,12 +10,12 @@ const later =
   () =>
     Promise.resolve(answer)
 
-function userOf(tokens: BearerTokens, authorization?: string): unknown {
+function userOf(tokens: BearerTokenAuthenticator, authorization?: string): unknown {
   return tokens.authenticator({ request: { headers: authorization === undefined ? {} : { authorization } } } as never)
 }
 
 test('BearerTokens knows a caller by its token, and puts it among those who were recognized', () => {
-  const tokens = new BearerTokens([known], ['us'])
+  const tokens = new BearerTokenAuthenticator([known], ['us'])
   for (const header of ['Bearer secret', 'bearer secret', ' Bearer secret ', 'Bearer secret more'])
     expect(userOf(tokens, header), header).toEqual({ name: 'ann', groups: ['dev', 'system:authenticated'] })
   for (const header of [
@@ -34,17 +34,17 @@ test('BearerTokens knows a caller by its token, and puts it among those who were
 })
 
 test('BearerTokens asks in turn until one knows the token, waiting only for who needs time', async () => {
-  const tokens = new BearerTokens([later({ error: 'too old' }), later(undefined), known], ['us'])
+  const tokens = new BearerTokenAuthenticator([later({ error: 'too old' }), later(undefined), known], ['us'])
   expect(await tokens.review('secret')).toEqual({
     user: { name: 'ann', groups: ['dev', 'system:authenticated'] },
     audiences: ['us'],
   })
   expect(await tokens.review('other')).toEqual({ error: '[invalid bearer token, too old]' })
-  expect(new BearerTokens([known], ['us']).review('other')).toEqual({ error: 'invalid bearer token' })
+  expect(new BearerTokenAuthenticator([known], ['us']).review('other')).toEqual({ error: 'invalid bearer token' })
 })
 
 test('staticTokens are for this server and for nobody else', () => {
-  const tokens = new BearerTokens([known], ['us'])
+  const tokens = new BearerTokenAuthenticator([known], ['us'])
   expect(tokens.review('secret', ['others', 'us'])).toMatchObject({ audiences: ['us'] })
   expect(tokens.review('secret', ['others'])).toEqual({ error: 'invalid bearer token' })
 })

@@ -5,11 +5,17 @@
  * way, for audiences of its own.
  */
 import type { Authenticator } from '../../authenticate.ts'
-import { asAuthenticated } from '../person.ts'
-import { digestOf, isGood } from './token.ts'
-import type { TokenAuthenticator, TokenBad, TokenGood, TokenQuestion, TokenVerdict } from './token.ts'
+import { withAuthenticatedGroup } from '../person.ts'
+import { digestOf, isAuthenticatedToken } from './token.ts'
+import type {
+  TokenAuthenticator,
+  RejectedToken,
+  AuthenticatedToken,
+  TokenReviewRequest,
+  TokenReviewResult,
+} from './token.ts'
 
-export class BearerTokens {
+export class BearerTokenAuthenticator {
   readonly #kinds: readonly TokenAuthenticator[]
   /** Who this server is, to those who make tokens. */
   readonly audiences: readonly string[]
@@ -20,7 +26,7 @@ export class BearerTokens {
   }
 
   /** Says whose token it is, or why it is nobody's. */
-  review(token: string, audiences: readonly string[] = this.audiences): TokenVerdict | Promise<TokenVerdict> {
+  review(token: string, audiences: readonly string[] = this.audiences): TokenReviewResult | Promise<TokenReviewResult> {
     return this.#ask({ token, digest: digestOf(token), audiences }, { next: 0, errors: [] })
   }
 
@@ -36,26 +42,26 @@ export class BearerTokens {
 
   // Most tokens are known without waiting, and a promise costs more than knowing them.
   #ask(
-    question: TokenQuestion,
+    question: TokenReviewRequest,
     { next, errors }: { next: number; errors: readonly string[] },
-  ): TokenVerdict | Promise<TokenVerdict> {
+  ): TokenReviewResult | Promise<TokenReviewResult> {
     let heard = errors
     for (let index = next; index < this.#kinds.length; index++) {
       const asked = this.#kinds[index]?.(question)
       if (asked instanceof Promise) return this.#goOn(question, asked, { next: index + 1, errors: heard })
-      if (asked && isGood(asked)) return recognized(asked)
+      if (asked && isAuthenticatedToken(asked)) return recognized(asked)
       if (asked) heard = [...heard, asked.error]
     }
     return refused(heard)
   }
 
   async #goOn(
-    question: TokenQuestion,
-    asked: Promise<TokenVerdict | undefined>,
+    question: TokenReviewRequest,
+    asked: Promise<TokenReviewResult | undefined>,
     { next, errors }: { next: number; errors: readonly string[] },
-  ): Promise<TokenVerdict> {
+  ): Promise<TokenReviewResult> {
     const verdict = await asked
-    if (verdict && isGood(verdict)) return recognized(verdict)
+    if (verdict && isAuthenticatedToken(verdict)) return recognized(verdict)
     return this.#ask(question, { next, errors: verdict ? [...errors, verdict.error] : errors })
   }
 }
@@ -71,17 +77,17 @@ function bearerOf(header: string | undefined): string {
   return scheme.toLowerCase() === 'bearer' ? token : ''
 }
 
-function userOf(verdict: TokenVerdict): TokenGood['user'] | undefined {
-  return isGood(verdict) ? verdict.user : undefined
+function userOf(verdict: TokenReviewResult): AuthenticatedToken['user'] | undefined {
+  return isAuthenticatedToken(verdict) ? verdict.user : undefined
 }
 
-function recognized(verdict: TokenGood): TokenGood {
-  const user = asAuthenticated(verdict.user)
+function recognized(verdict: AuthenticatedToken): AuthenticatedToken {
+  const user = withAuthenticatedGroup(verdict.user)
   return user === verdict.user ? verdict : { ...verdict, user }
 }
 
-function refused(errors: readonly string[]): TokenBad {
-  return { error: errors.length === 0 ? unknown : `[${[unknown, ...errors].join(', ')}]` }
+function refused(errors: readonly string[]): RejectedToken {
+  return { error: errors.length === 0 ? invalidToken : `[${[invalidToken, ...errors].join(', ')}]` }
 }
 
-const unknown = 'invalid bearer token'
+const invalidToken = 'invalid bearer token'

@@ -4,25 +4,25 @@
  * Invariant: bounded, and nothing is believed for longer than it was meant to be.
  */
 import type { Clock } from '#base'
-import type { TokenQuestion, TokenVerdict } from './token.ts'
+import type { TokenReviewRequest, TokenReviewResult } from './token.ts'
 
 const entriesMax = 4096
 
-interface Entry {
-  readonly verdict: TokenVerdict | undefined
+interface TokenCacheEntry {
+  readonly verdict: TokenReviewResult | undefined
   readonly untilMs: number
 }
 
-export class Remembered {
+export class TokenCache {
   readonly #clock: Clock
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, TokenCacheEntry>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   /** What is known; undefined when nothing is. */
-  get(question: TokenQuestion): { readonly verdict: TokenVerdict | undefined } | undefined {
+  get(question: TokenReviewRequest): { readonly verdict: TokenReviewResult | undefined } | undefined {
     const key = keyOf(question)
     const entry = this.#entries.get(key)
     if (entry === undefined || this.#clock.now() < entry.untilMs) return entry
@@ -30,13 +30,13 @@ export class Remembered {
     return undefined
   }
 
-  set(question: TokenQuestion, verdict: TokenVerdict | undefined, untilMs: number): void {
+  set(question: TokenReviewRequest, verdict: TokenReviewResult | undefined, untilMs: number): void {
     const [oldest] = this.#entries.keys()
     if (this.#entries.size >= entriesMax && oldest !== undefined) this.#entries.delete(oldest)
     this.#entries.set(keyOf(question), { verdict, untilMs })
   }
 }
 
-function keyOf({ digest, audiences }: TokenQuestion): string {
+function keyOf({ digest, audiences }: TokenReviewRequest): string {
   return `${digest} ${audiences.join('\n')}`
 }

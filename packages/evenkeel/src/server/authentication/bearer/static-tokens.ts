@@ -2,7 +2,7 @@
  * Tokens that were agreed on beforehand: each stands for a user.
  */
 import type { User } from '../../call.ts'
-import { asAuthenticated } from '../person.ts'
+import { withAuthenticatedGroup } from '../person.ts'
 import { commonAudiences, digestOf } from './token.ts'
 import type { TokenAuthenticator } from './token.ts'
 
@@ -13,7 +13,7 @@ export interface StaticToken {
 
 /** Knows the given tokens. They say nothing of audiences: they are for this server. */
 export function staticTokens(tokens: readonly StaticToken[], ownAudiences: readonly string[]): TokenAuthenticator {
-  const users = new Map(tokens.map(({ token, user }) => [digestOf(token), asAuthenticated(user)]))
+  const users = new Map(tokens.map(({ token, user }) => [digestOf(token), withAuthenticatedGroup(user)]))
   return ({ digest, audiences }) => {
     const user = users.get(digest)
     if (!user) return undefined

@@ -7,14 +7,14 @@ import { getOwn, isJsonObject, setOwn } from '#api'
 import type { JsonObject, JsonValue } from '#api'
 import type { Clock, Logger } from '#base'
 import type { User } from '../../call.ts'
-import { httpsUrl, OutsideCalls } from '../ask-outside.ts'
-import type { Outside } from '../ask-outside.ts'
+import { httpsUrl, HttpsJsonClient } from '../ask-outside.ts'
+import type { HttpsJsonOptions } from '../ask-outside.ts'
 import type { TokenWebhookOptions } from '../options.ts'
-import { Remembered } from './remembered.ts'
+import { TokenCache } from './remembered.ts'
 import { commonAudiences } from './token.ts'
-import type { TokenAuthenticator, TokenQuestion, TokenVerdict } from './token.ts'
+import type { TokenAuthenticator, TokenReviewRequest, TokenReviewResult } from './token.ts'
 
-interface WebhookSurroundings extends Outside {
+interface TokenWebhookContext extends HttpsJsonOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly audiences: readonly string[]
@@ -23,23 +23,23 @@ interface WebhookSurroundings extends Outside {
 /** @throws {RangeError} when the address is not https. */
 export function tokenWebhook(
   { url, caPem, cacheMs = 120_000 }: TokenWebhookOptions,
-  surroundings: WebhookSurroundings,
+  context: TokenWebhookContext,
 ): TokenAuthenticator {
-  const { clock, log } = surroundings
+  const { clock, log } = context
   const address = httpsUrl(url, 'the url of the authentication webhook')
-  const calls = new OutsideCalls({ ...surroundings, caPem })
-  const remembered = new Remembered(clock)
-  const ask = async (question: TokenQuestion): Promise<TokenVerdict | undefined> => {
+  const calls = new HttpsJsonClient({ ...context, caPem })
+  const remembered = new TokenCache(clock)
+  const ask = async (question: TokenReviewRequest): Promise<TokenReviewResult | undefined> => {
     const { token, audiences } = question
     try {
       const verdict = readReview(
-        await calls.ask(address, {
+        await calls.request(address, {
           apiVersion: 'authentication.k8s.io/v1',
           kind: 'TokenReview',
           spec: { token, audiences: [...audiences] },
         }),
         question,
-        surroundings.audiences,
+        context.audiences,
       )
       remembered.set(question, verdict, clock.now() + cacheMs)
       return verdict
@@ -55,7 +55,11 @@ export function tokenWebhook(
 }
 
 /** Who says nothing of audiences knows none: then the token is for this server, and for nobody else. */
-function readReview(review: JsonValue, { audiences }: TokenQuestion, own: readonly string[]): TokenVerdict | undefined {
+function readReview(
+  review: JsonValue,
+  { audiences }: TokenReviewRequest,
+  own: readonly string[],
+): TokenReviewResult | undefined {
   const status = isJsonObject(review) ? review['status'] : undefined
   if (!isJsonObject(status)) return undefined
   const { authenticated, error } = status

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import type { User } from '../../call.ts'
 
-export interface TokenQuestion {
+export interface TokenReviewRequest {
   readonly token: string
   /** Stands for the token wherever tokens are compared or remembered: looking it up takes no time that says anything about others. */
   readonly digest: string
@@ -13,24 +13,24 @@ export interface TokenQuestion {
 }
 
 /** The token is good, or it is of a kind that is known here and is not. */
-export type TokenVerdict = TokenGood | TokenBad
+export type TokenReviewResult = AuthenticatedToken | RejectedToken
 
-export interface TokenGood {
+export interface AuthenticatedToken {
   readonly user: User
   /** Those of the question that it is for. */
   readonly audiences: readonly string[]
 }
 
-export interface TokenBad {
+export interface RejectedToken {
   readonly error: string
 }
 
 /** Says whose token it is; undefined when it is none of its kind. */
 export type TokenAuthenticator = (
-  question: TokenQuestion,
-) => TokenVerdict | undefined | Promise<TokenVerdict | undefined>
+  question: TokenReviewRequest,
+) => TokenReviewResult | undefined | Promise<TokenReviewResult | undefined>
 
-export function isGood(verdict: TokenVerdict): verdict is TokenGood {
+export function isAuthenticatedToken(verdict: TokenReviewResult): verdict is AuthenticatedToken {
   return 'user' in verdict
 }
 
@@ -45,7 +45,7 @@ export function commonAudiences(wanted: readonly string[], has: readonly string[
 }
 
 /** What is said to who shows a token for others. */
-export function wrongAudience(has: readonly string[], wanted: readonly string[]): TokenBad {
+export function wrongAudience(has: readonly string[], wanted: readonly string[]): RejectedToken {
   return { error: `token audiences ${quoted(has)} is invalid for the target audiences ${quoted(wanted)}` }
 }
 

@@ -23,7 +23,7 @@ export function readAuthorities(pems: readonly string[]): X509Certificate[] {
   })
 }
 
-interface Chain {
+interface CertificateChain {
   readonly authorities: readonly X509Certificate[]
   /** Certificates that lie between, each signed by the next. */
   readonly between: readonly X509Certificate[]
@@ -31,7 +31,10 @@ interface Chain {
 }
 
 /** Whether signatures lead from a certificate to one of the authorities. */
-export function isSignedUnder(certificate: X509Certificate, { authorities, between, nowMs }: Chain): boolean {
+export function isSignedUnder(
+  certificate: X509Certificate,
+  { authorities, between, nowMs }: CertificateChain,
+): boolean {
   let current = certificate
   for (const issuer of between) {
     if (authorities.some((authority) => isIssuedBy(current, authority))) return true

@@ -85,10 +85,10 @@ describe('row 2: a client certificate', () => {
     const client = issueClient(other, { user: 'jane' })
     expect((await (await start()).who({ client })).status).toBe(401)
     expect(
-      (await (await start({ authentication: { clientAuthorities: [other.authority.certificatePem] } })).who({ client }))
-        .user.username,
+      (await (await start({ authentication: { clientCaPems: [other.authority.certificatePem] } })).who({ client })).user
+        .username,
     ).toBe('jane')
-    await expect(start({ authentication: { clientAuthorities: ['nothing'] } })).rejects.toThrow('certificates in PEM')
+    await expect(start({ authentication: { clientCaPems: ['nothing'] } })).rejects.toThrow('certificates in PEM')
   })
 
   test('row 6: is of no use to a page of another site, though browsers send it by themselves', async () => {

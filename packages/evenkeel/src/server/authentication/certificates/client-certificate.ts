@@ -11,17 +11,17 @@ import type { WirePeer } from '#wire'
 import type { Authenticator } from '../../authenticate.ts'
 import type { User } from '../../call.ts'
 import { validityOf } from '../../identity/certificate-time.ts'
-import { asAuthenticated, credentialKey } from '../person.ts'
+import { withAuthenticatedGroup, credentialKey } from '../person.ts'
 import { isSignedUnder, readAuthorities } from './authorities.ts'
 
 /** A certificate that one of the authorities stands behind, and that is good now. */
-interface Shown {
+interface CertificateUser {
   /** Undefined when the certificate names nobody. */
   readonly user: User | undefined
   readonly commonName: string
 }
 
-interface Known extends Shown {
+interface ValidityPeriod extends CertificateUser {
   readonly fromMs: number
   readonly toMs: number
 }
@@ -30,7 +30,7 @@ interface Known extends Shown {
 export class ClientCertificates {
   readonly #authorities: readonly X509Certificate[]
   readonly #clock: Clock
-  readonly #ofPeer = new WeakMap<WirePeer, Known | 'foreign'>()
+  readonly #ofPeer = new WeakMap<WirePeer, ValidityPeriod | 'foreign'>()
   /** By fingerprint: a resumed session shows the certificate without those between it and the authority. */
   readonly #seen = new Set<string>()
 
@@ -41,7 +41,7 @@ export class ClientCertificates {
   }
 
   /** What a peer has shown, if it is any good here. */
-  check(peer: WirePeer | undefined): Shown | undefined {
+  check(peer: WirePeer | undefined): CertificateUser | undefined {
     if (peer?.certificate === undefined) return undefined
     let known = this.#ofPeer.get(peer)
     if (known === undefined) {
@@ -53,7 +53,7 @@ export class ClientCertificates {
     return now >= known.fromMs && now <= known.toMs ? known : undefined
   }
 
-  #read(der: Uint8Array, issuers: readonly Uint8Array[]): Known | 'foreign' {
+  #read(der: Uint8Array, issuers: readonly Uint8Array[]): ValidityPeriod | 'foreign' {
     const certificate = new X509Certificate(der)
     const fingerprint = createHash('sha256').update(der).digest('hex')
     const isOurs =
@@ -73,7 +73,7 @@ export class ClientCertificates {
       extra: { [credentialKey]: [`X509SHA256=${fingerprint}`] },
       ...(uids[0] !== undefined && { uid: uids[0] }),
     }
-    return { ...validityOf(certificate), commonName, user: isNamed ? asAuthenticated(user) : undefined }
+    return { ...validityOf(certificate), commonName, user: isNamed ? withAuthenticatedGroup(user) : undefined }
   }
 
   #remember(fingerprint: string): void {

@@ -7,17 +7,17 @@
 import { setOwn } from '#api'
 import type { WireHeaders } from '#wire'
 import type { Authenticator } from '../../authenticate.ts'
-import { asAuthenticated } from '../person.ts'
+import { withAuthenticatedGroup } from '../person.ts'
 import type { ClientCertificates } from './client-certificate.ts'
 
-interface FrontProxyOptions {
+interface FrontProxyAuthenticatorOptions {
   readonly certificates: ClientCertificates
   /** Common names of proxies; none lets every certificate of their authority speak. */
   readonly allowedNames: readonly string[]
 }
 
 /** Knows callers by what a proxy says of them. */
-export function frontProxyAuthenticator({ certificates, allowedNames }: FrontProxyOptions): Authenticator {
+export function frontProxyAuthenticator({ certificates, allowedNames }: FrontProxyAuthenticatorOptions): Authenticator {
   return ({ request: { peer, headers } }) => {
     if (headers['x-remote-user'] === undefined) return undefined
     const proxy = certificates.check(peer)
@@ -25,8 +25,8 @@ export function frontProxyAuthenticator({ certificates, allowedNames }: FrontPro
     const [name = ''] = valuesOf(headers['x-remote-user'])
     if (name === '') return undefined
     const [uid = ''] = valuesOf(headers['x-remote-uid'])
-    const extra = extraOf(headers, 'x-remote-extra-')
-    return asAuthenticated({
+    const extra = extraFromHeaders(headers, 'x-remote-extra-')
+    return withAuthenticatedGroup({
       name,
       groups: valuesOf(headers['x-remote-group']),
       ...(uid !== '' && { uid }),
@@ -41,19 +41,22 @@ function valuesOf(value: string | undefined): string[] {
 }
 
 /** What headers of a prefix say: the rest of their names, decoded, are the keys. */
-export function extraOf(headers: WireHeaders, prefix: string): Readonly<Record<string, readonly string[]>> | undefined {
+export function extraFromHeaders(
+  headers: WireHeaders,
+  prefix: string,
+): Readonly<Record<string, readonly string[]>> | undefined {
   let extra: Record<string, string[]> | undefined
   for (const [name, value] of Object.entries(headers)) {
     if (!name.startsWith(prefix)) continue
     extra ??= {}
-    const key = decoded(name.slice(prefix.length))
+    const key = decodeKey(name.slice(prefix.length))
     const before = Object.hasOwn(extra, key) ? (extra[key] ?? []) : []
     setOwn(extra, key, [...before, ...value.split('\n')])
   }
   return extra
 }
 
-function decoded(key: string): string {
+function decodeKey(key: string): string {
   try {
     return decodeURIComponent(key)
   } catch {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AccessQuestion, Authorizer } from '../../access/access.ts'
+import type { AuthorizationAttributes, Authorizer } from '../../access/access.ts'
 import { Listening, whoAmI } from '../callers.fixture.ts'
 import type { Told } from '../callers.fixture.ts'
 
@@ -8,8 +8,8 @@ let rights: string[] = []
 const asked: string[] = []
 let listening: Listening
 
-const authorizer: Authorizer = ({ verb, place, user }: AccessQuestion) => {
-  if (!verb.startsWith('impersonate')) return { allowed: true, why: '' }
+const authorizer: Authorizer = ({ verb, resourcePath: place, user }: AuthorizationAttributes) => {
+  if (!verb.startsWith('impersonate')) return { allowed: true, reason: '' }
   const where = verb.includes('-on:')
     ? ''
     : ` ${place?.group ?? ''}/${place?.resource ?? ''}${place?.subresource ? `/${place.subresource}` : ''} ${place?.namespace ? `${place.namespace}/` : ''}${place?.name ?? ''}`
@@ -19,7 +19,7 @@ const authorizer: Authorizer = ({ verb, place, user }: AccessQuestion) => {
     allowed: rights.some(
       (right) => right === question || (right.endsWith('*') && question.startsWith(right.slice(0, -1))),
     ),
-    why: '',
+    reason: '',
   }
 }
 

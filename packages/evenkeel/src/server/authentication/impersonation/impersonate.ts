@@ -10,61 +10,67 @@
  */
 import { forbidden, isForbidden } from '#api'
 import type { ApiError } from '#api'
-import type { Access, AccessQuestion } from '../../access/access.ts'
+import type { AuthorizerChain, AuthorizationAttributes } from '../../access/access.ts'
 import { requireAllowed } from '../../authorize.ts'
-import type { Call, User } from '../../call.ts'
+import type { RequestContext, User } from '../../call.ts'
 import {
-  accountGroups,
+  serviceAccountGroups,
   anonymousName,
-  asAuthenticated,
+  withAuthenticatedGroup,
   nodeNameKey,
-  parseAccount,
-  parseNode,
+  parseServiceAccount,
+  parseNodeName,
   unauthenticatedGroup,
 } from '../person.ts'
 import { extraProblem } from './extra-problem.ts'
-import { wantedUser, withoutWish } from './wanted-user.ts'
+import { requestedUser, withoutImpersonationHeaders } from './wanted-user.ts'
 
 /**
  * The call as whom the caller wants to be.
  *
  * @throws {ApiError} `Forbidden`, and `BadRequest` for headers that make no sense.
  */
-export async function impersonate(call: Call, access: Access): Promise<Call> {
+export async function impersonate(call: RequestContext, authorizer: AuthorizerChain): Promise<RequestContext> {
   const { headers } = call.request
   // Asked for with every request, and almost never there.
-  if (!hasWish(headers)) return call
-  const wanted = wantedUser(headers)
+  if (!wantsImpersonation(headers)) return call
+  const wanted = requestedUser(headers)
   if (wanted === undefined) return call
-  const user = await allowedUser(call, wanted, access)
-  return { ...call, request: withoutWish(call.request), user, impersonator: call.user }
+  const user = await allowedUser(call, wanted, authorizer)
+  return { ...call, request: withoutImpersonationHeaders(call.request), user, impersonator: call.user }
 }
 
-function hasWish(headers: Call['request']['headers']): boolean {
+function wantsImpersonation(headers: RequestContext['request']['headers']): boolean {
   return Object.keys(headers).some((name) => name.startsWith('impersonate-'))
 }
 
 /** One way to be allowed. */
-interface Mode {
+interface ImpersonationMode {
   /** Empty for the widest. */
   readonly name: string
   appliesTo(wanted: User, caller: User): boolean
 }
 
-const modes: readonly Mode[] = [
-  { name: 'associated-node', appliesTo: (wanted, caller) => isBare(wanted) && isOwnNode(wanted, caller) },
-  { name: 'arbitrary-node', appliesTo: (wanted) => isBare(wanted) && parseNode(wanted.name) !== undefined },
-  { name: 'serviceaccount', appliesTo: (wanted) => isBare(wanted) && parseAccount(wanted.name) !== undefined },
-  { name: 'user-info', appliesTo: ({ name }) => parseNode(name) === undefined && parseAccount(name) === undefined },
+const impersonationModes: readonly ImpersonationMode[] = [
+  { name: 'associated-node', appliesTo: (wanted, caller) => hasOnlyName(wanted) && isOwnNode(wanted, caller) },
+  { name: 'arbitrary-node', appliesTo: (wanted) => hasOnlyName(wanted) && parseNodeName(wanted.name) !== undefined },
+  {
+    name: 'serviceaccount',
+    appliesTo: (wanted) => hasOnlyName(wanted) && parseServiceAccount(wanted.name) !== undefined,
+  },
+  {
+    name: 'user-info',
+    appliesTo: ({ name }) => parseNodeName(name) === undefined && parseServiceAccount(name) === undefined,
+  },
   { name: '', appliesTo: () => true },
 ]
 
-async function allowedUser(call: Call, wanted: User, access: Access): Promise<User> {
+async function allowedUser(call: RequestContext, wanted: User, authorizer: AuthorizerChain): Promise<User> {
   let first: ApiError | undefined
-  for (const mode of modes) {
+  for (const mode of impersonationModes) {
     if (!mode.appliesTo(wanted, call.user)) continue
     try {
-      return await tryMode(mode, { call, wanted, access })
+      return await tryMode(mode, { call, wanted, authorizer })
     } catch (error) {
       if (!isForbidden(error)) throw error
       first ??= error
@@ -73,35 +79,43 @@ async function allowedUser(call: Call, wanted: User, access: Access): Promise<Us
   throw first ?? forbidden(undefined, 'all impersonation modes failed')
 }
 
-interface Trial {
-  readonly call: Call
+interface ImpersonationAttempt {
+  readonly call: RequestContext
   readonly wanted: User
-  readonly access: Access
+  readonly authorizer: AuthorizerChain
 }
 
-async function tryMode({ name }: Mode, { call, wanted, access }: Trial): Promise<User> {
+async function tryMode({ name }: ImpersonationMode, { call, wanted, authorizer }: ImpersonationAttempt): Promise<User> {
   const caller = name === 'associated-node' ? withoutExtra(call.user) : call.user
-  if (name !== '') await requireAllowed({ ...call, user: caller, verb: `impersonate-on:${name}:${call.verb}` }, access)
+  if (name !== '')
+    await requireAllowed({ ...call, user: caller, verb: `impersonate-on:${name}:${call.verb}` }, authorizer)
   const verb = name === '' ? 'impersonate' : `impersonate:${name}`
-  for (const { problem, ...question } of questionsOf(wanted, { mode: name })) {
-    const asked: AccessQuestion = { user: caller, verb, path: call.path, place: question }
+  for (const { problem, ...question } of impersonationChecks(wanted, { mode: name })) {
+    const asked: AuthorizationAttributes = { user: caller, verb, path: call.path, resourcePath: question }
     if (problem !== undefined) await requireAllowed(asked, refuse(problem))
-    await requireAllowed(asked, access)
+    await requireAllowed(asked, authorizer)
   }
-  return becomes(wanted, { isNode: name.endsWith('-node') })
+  return impersonatedUser(wanted, { isNode: name.endsWith('-node') })
 }
 
 /** A no of our own, in the words in which all are told. */
-function refuse(why: string): Access {
-  return { decide: () => ({ allowed: false, why }), rulesFor: () => ({ rules: [], incomplete: false, errors: [] }) }
+function refuse(why: string): AuthorizerChain {
+  return {
+    decide: () => ({ allowed: false, reason: why }),
+    rulesFor: () => ({ rules: [], incomplete: false, errors: [] }),
+  }
 }
 
-type Place = NonNullable<AccessQuestion['place']> & { readonly problem?: string }
+type ImpersonationAttributes = NonNullable<AuthorizationAttributes['resourcePath']> & { readonly problem?: string }
 
-function questionsOf(wanted: User, { mode }: { mode: string }): Place[] {
+function impersonationChecks(wanted: User, { mode }: { mode: string }): ImpersonationAttributes[] {
   const isNarrow = mode !== ''
   const group = isNarrow ? authentication : ''
-  const place = (resource: string, name: string, more: Partial<Place> = {}): Place => ({
+  const place = (
+    resource: string,
+    name: string,
+    more: Partial<ImpersonationAttributes> = {},
+  ): ImpersonationAttributes => ({
     group: authentication,
     version: 'v1',
     resource,
@@ -112,7 +126,7 @@ function questionsOf(wanted: User, { mode }: { mode: string }): Place[] {
   })
   const extra = Object.entries(wanted.extra ?? {})
   return [
-    userPlace(wanted.name, { mode, group }),
+    userAttributes(wanted.name, { mode, group }),
     ...(wanted.uid === undefined ? [] : [place('uids', wanted.uid)]),
     ...wanted.groups.map((name) => place('groups', name, { group, ...(isNarrow && groupProblem(name)) })),
     ...extra.flatMap(([key, values]) =>
@@ -125,11 +139,11 @@ function questionsOf(wanted: User, { mode }: { mode: string }): Place[] {
 
 const authentication = 'authentication.k8s.io'
 
-function userPlace(name: string, { mode, group }: { mode: string; group: string }): Place {
+function userAttributes(name: string, { mode, group }: { mode: string; group: string }): ImpersonationAttributes {
   const place = { group, version: 'v1', subresource: '' }
-  const account = parseAccount(name)
+  const account = parseServiceAccount(name)
   if (account) return { ...place, resource: 'serviceaccounts', namespace: account.namespace, name: account.name }
-  const node = mode === '' ? undefined : parseNode(name)
+  const node = mode === '' ? undefined : parseNodeName(name)
   if (node === undefined) return { ...place, resource: 'users', namespace: '', name }
   return { ...place, resource: 'nodes', namespace: '', name: mode === 'associated-node' ? '*' : node }
 }
@@ -140,22 +154,27 @@ function groupProblem(name: string): { problem?: string } {
 }
 
 /** The wanted user, in the groups that follow from its name. */
-function becomes(wanted: User, { isNode }: { isNode: boolean }): User {
-  const account = parseAccount(wanted.name)
-  const known = isNode ? ['system:nodes'] : account && accountGroups(account.namespace)
+function impersonatedUser(wanted: User, { isNode }: { isNode: boolean }): User {
+  const account = parseServiceAccount(wanted.name)
+  const known = isNode ? ['system:nodes'] : account && serviceAccountGroups(account.namespace)
   const user = wanted.groups.length === 0 && known ? { ...wanted, groups: known } : wanted
-  if (user.name !== anonymousName) return asAuthenticated(user)
+  if (user.name !== anonymousName) return withAuthenticatedGroup(user)
   return user.groups.includes(unauthenticatedGroup) ? user : { ...user, groups: [...user.groups, unauthenticatedGroup] }
 }
 
-function isBare({ uid, groups, extra }: User): boolean {
+function hasOnlyName({ uid, groups, extra }: User): boolean {
   return uid === undefined && groups.length === 0 && extra === undefined
 }
 
 /** A service account wants to be the node that its pod runs on. */
 function isOwnNode(wanted: User, { name, extra = {} }: User): boolean {
   const [node, ...more] = extra[nodeNameKey] ?? []
-  return more.length === 0 && node !== undefined && node === parseNode(wanted.name) && parseAccount(name) !== undefined
+  return (
+    more.length === 0 &&
+    node !== undefined &&
+    node === parseNodeName(wanted.name) &&
+    parseServiceAccount(name) !== undefined
+  )
 }
 
 /** The right to be one's own node is the same on every node: what differs from pod to pod is not shown to authorizers. */

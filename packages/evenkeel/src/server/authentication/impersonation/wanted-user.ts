@@ -5,7 +5,7 @@ import { badRequest, setOwn } from '#api'
 import type { WireHeaders, WireRequest } from '#wire'
 import type { User } from '../../call.ts'
 import { ChangedRequest } from '../../requests/changed-request.ts'
-import { extraOf } from '../certificates/front-proxy.ts'
+import { extraFromHeaders } from '../certificates/front-proxy.ts'
 
 const prefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
@@ -15,11 +15,11 @@ const extraPrefix = 'impersonate-extra-'
  *
  * @throws {ApiError} `BadRequest`, for groups, a uid or extra without a name.
  */
-export function wantedUser(headers: WireHeaders): User | undefined {
+export function requestedUser(headers: WireHeaders): User | undefined {
   const name = firstOf(headers['impersonate-user'])
   const uid = firstOf(headers['impersonate-uid'])
   const groups = headers['impersonate-group']?.split('\n') ?? []
-  const extra = extraOf(headers, extraPrefix)
+  const extra = extraFromHeaders(headers, extraPrefix)
   if (name !== '') return { name, groups, ...(uid !== '' && { uid }), ...(extra && { extra }) }
   if (uid === '' && groups.length === 0 && extra === undefined) return undefined
   throw badRequest(
@@ -28,7 +28,7 @@ export function wantedUser(headers: WireHeaders): User | undefined {
 }
 
 /** A request whose headers say nothing of this any more: nobody after this room shall act on it. */
-export function withoutWish(request: WireRequest): WireRequest {
+export function withoutImpersonationHeaders(request: WireRequest): WireRequest {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers))
     if (!name.startsWith(prefix)) setOwn(headers, name, value)

@@ -36,7 +36,7 @@ const rsaBitsMin = 2048
  *
  * @throws {RangeError} when tokens cannot be signed with it.
  */
-export function algorithmFor({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
+export function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
   if (asymmetricKeyType === 'rsa') return 'RS256'
   const found = Object.entries(algorithms).find(
     ([, { type, curve }]) => type === asymmetricKeyType && curve === asymmetricKeyDetails?.namedCurve,
@@ -49,7 +49,7 @@ export function algorithmFor({ asymmetricKeyType, asymmetricKeyDetails }: KeyObj
 }
 
 export function makeSignature(text: string, key: KeyObject): Buffer {
-  const name = algorithmFor(key)
+  const name = algorithmOf(key)
   const algorithm = algorithms[name] as Algorithm
   return sign(algorithm.hash, Buffer.from(text), { key, ...detailsOf(algorithm) } satisfies SignKeyObjectInput)
 }
@@ -61,7 +61,7 @@ export function isSignature(
   { name, key }: { name: string; key: KeyObject },
 ): boolean {
   const algorithm = Object.hasOwn(algorithms, name) ? algorithms[name] : undefined
-  if (!algorithm || !fits(key, algorithm)) return false
+  if (!algorithm || !fitsKey(key, algorithm)) return false
   return verify(
     algorithm.hash,
     Buffer.from(text),
@@ -70,7 +70,7 @@ export function isSignature(
   )
 }
 
-function fits({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject, { type, curve }: Algorithm): boolean {
+function fitsKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject, { type, curve }: Algorithm): boolean {
   if (asymmetricKeyType !== type) return false
   return type === 'rsa'
     ? (asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin

@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '#api'
-import { algorithmFor, algorithmNames, isSignature } from './algorithms.ts'
+import { algorithmOf, algorithmNames, isSignature } from './algorithms.ts'
 import { isSignedBy, parseJwt, signJwt } from './jwt.ts'
 import { publicKeyOf, readKeySet, toJwk } from './public-key.ts'
 
@@ -19,7 +19,7 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 describe('signJwt and isSignedBy', () => {
   for (const [name, { privateKey, publicKey }] of Object.entries(pairs)) {
     test(`agree on ${name}, and nobody else's key fits`, () => {
-      expect(algorithmFor(publicKey)).toBe(name)
+      expect(algorithmOf(publicKey)).toBe(name)
       const { id } = publicKeyOf(privateKey)
       const jwt = parseJwt(signJwt({ sub: 'me' }, { key: privateKey, id }))
       expect(jwt).toMatchObject({ algorithm: name, keyId: id, claims: { sub: 'me' } })
@@ -65,7 +65,7 @@ describe('signJwt and isSignedBy', () => {
       expect(isSignature(byShort, 'text', { name, key: short.publicKey }), name).toBe(false)
       expect(isSignature(byOther, 'text', { name, key: pairs.ES384.publicKey }), name).toBe(false)
     }
-    expect(() => algorithmFor(generateKeyPairSync('ed25519').publicKey)).toThrow('signed with RSA or ECDSA')
+    expect(() => algorithmOf(generateKeyPairSync('ed25519').publicKey)).toThrow('signed with RSA or ECDSA')
   })
 })
 

@@ -7,7 +7,7 @@
 import type { KeyObject } from 'node:crypto'
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue } from '#api'
-import { algorithmFor, isSignature, makeSignature } from './algorithms.ts'
+import { algorithmOf, isSignature, makeSignature } from './algorithms.ts'
 import type { PublicKey } from './public-key.ts'
 
 export interface Jwt {
@@ -28,9 +28,9 @@ const compact = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/
 export function parseJwt(token: string): Jwt | undefined {
   if (token.length > tokenBytesMax) return undefined
   const [, head = '', body = '', tail = ''] = compact.exec(token) ?? []
-  const header = parsed(head)
-  const claims = parsed(body)
-  const signature = decoded(tail)
+  const header = parsePart(head)
+  const claims = parsePart(body)
+  const signature = decodePart(tail)
   if (!header || !claims || !signature) return undefined
   const { alg, kid = '' } = header
   // Whatever is marked as critical changes what the token means, in ways that are not known here.
@@ -45,23 +45,23 @@ export function isSignedBy({ algorithm, text, signature }: Jwt, { key }: PublicK
 
 /** A new token. */
 export function signJwt(claims: JsonObject, { key, id }: { key: KeyObject; id: string }): string {
-  const text = `${encoded({ alg: algorithmFor(key), kid: id })}.${encoded(claims)}`
+  const text = `${encodePart({ alg: algorithmOf(key), kid: id })}.${encodePart(claims)}`
   return `${text}.${makeSignature(text, key).toString('base64url')}`
 }
 
-function encoded(value: JsonObject): string {
+function encodePart(value: JsonObject): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
 /** Exactly as it would be encoded: other texts for the same bytes would be other names of one token. */
-function decoded(text: string): Buffer | undefined {
+function decodePart(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.byteLength > 0 && bytes.toString('base64url') === text ? bytes : undefined
 }
 
-function parsed(text: string): JsonObject | undefined {
+function parsePart(text: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(decoded(text)?.toString() ?? '') as JsonValue
+    const value = JSON.parse(decodePart(text)?.toString() ?? '') as JsonValue
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined

@@ -5,7 +5,7 @@ import { createHash, createPublicKey } from 'node:crypto'
 import type { JsonWebKey, KeyObject } from 'node:crypto'
 import { isJsonObject } from '#api'
 import type { JsonObject, JsonValue } from '#api'
-import { algorithmFor } from './algorithms.ts'
+import { algorithmOf } from './algorithms.ts'
 
 export interface PublicKey {
   /** What tokens name it by; empty for a key of others that has no name. */
@@ -25,7 +25,7 @@ export function publicKeyOf(key: KeyObject): PublicKey {
 /** As it is published. */
 export function toJwk({ id, key }: PublicKey): JsonObject {
   const { kty = '', ...rest } = key.export({ format: 'jwk' })
-  return { use: 'sig', kty, kid: id, alg: algorithmFor(key), ...(rest as JsonObject) }
+  return { use: 'sig', kty, kid: id, alg: algorithmOf(key), ...(rest as JsonObject) }
 }
 
 /** The keys of a published set that signatures can be verified with; others are passed over. */

@@ -16,7 +16,7 @@ async function start(options: Parameters<typeof Listening.start>[0]): Promise<Li
 /** A server whose service accounts others know, and a token of one of them. */
 async function issuer(): Promise<{ readonly listening: Listening; readonly token: string }> {
   const listening = await start({
-    authorization: [() => ({ allowed: true, why: '' })],
+    authorization: [() => ({ allowed: true, reason: '' })],
     authentication: { anonymous: true, serviceAccounts: { issuer: 'https://first.example.com' } },
   })
   const headers = { authorization: `Bearer ${listening.identity.token}` }

@@ -7,13 +7,13 @@
 import { isJsonObject } from '#api'
 import type { JsonValue } from '#api'
 import type { Clock, Logger } from '#base'
-import { httpsUrl, OutsideCalls } from '../ask-outside.ts'
-import type { Outside } from '../ask-outside.ts'
+import { httpsUrl, HttpsJsonClient } from '../ask-outside.ts'
+import type { HttpsJsonOptions } from '../ask-outside.ts'
 import { readKeySet } from '../jwt/public-key.ts'
 import type { PublicKey } from '../jwt/public-key.ts'
 import type { OidcIssuer } from './oidc-issuer.ts'
 
-interface KeysSurroundings extends Outside {
+interface IssuerKeysContext extends HttpsJsonOptions {
   readonly clock: Clock
   readonly log: Logger
 }
@@ -22,18 +22,18 @@ const fetchEveryMs = 10_000
 
 export class IssuerKeys {
   readonly #issuer: OidcIssuer
-  readonly #surroundings: KeysSurroundings
-  readonly #calls: OutsideCalls
+  readonly #context: IssuerKeysContext
+  readonly #calls: HttpsJsonClient
   readonly #discovery: URL
   #keys: readonly PublicKey[] = []
   #nextFetchMs = Number.NEGATIVE_INFINITY
   #fetching: Promise<void> | undefined
 
   /** @throws {RangeError} when an address is not https. */
-  constructor(issuer: OidcIssuer, surroundings: KeysSurroundings) {
+  constructor(issuer: OidcIssuer, context: IssuerKeysContext) {
     this.#issuer = issuer
-    this.#surroundings = surroundings
-    this.#calls = new OutsideCalls({ ...surroundings, caPem: issuer.caPem })
+    this.#context = context
+    this.#calls = new HttpsJsonClient({ ...context, caPem: issuer.caPem })
     httpsUrl(issuer.url, 'the url of an OpenID issuer')
     this.#discovery = httpsUrl(
       issuer.discoveryUrl ?? `${issuer.url.replace(/\/$/, '')}/.well-known/openid-configuration`,
@@ -54,7 +54,7 @@ export class IssuerKeys {
   }
 
   #fetch(): Promise<void> {
-    const { clock } = this.#surroundings
+    const { clock } = this.#context
     if (!this.#fetching && clock.monotonic() < this.#nextFetchMs) return Promise.resolve()
     this.#fetching ??= this.#fetchNow().finally(() => {
       this.#fetching = undefined
@@ -65,10 +65,10 @@ export class IssuerKeys {
 
   async #fetchNow(): Promise<void> {
     try {
-      const keysUrl = this.#keysUrl(await this.#calls.ask(this.#discovery))
-      this.#keys = readKeySet(await this.#calls.ask(keysUrl))
+      const keysUrl = this.#keysUrl(await this.#calls.request(this.#discovery))
+      this.#keys = readKeySet(await this.#calls.request(keysUrl))
     } catch (error) {
-      this.#surroundings.log.error('the keys of an OpenID issuer cannot be fetched', {
+      this.#context.log.error('the keys of an OpenID issuer cannot be fetched', {
         issuer: this.#issuer.url,
         error,
       })

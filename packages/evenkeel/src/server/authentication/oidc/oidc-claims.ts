@@ -7,22 +7,22 @@
 import { getOwn, setOwn } from '#api'
 import type { JsonObject, JsonValue } from '#api'
 import type { User } from '../../call.ts'
-import type { TokenBad } from '../bearer/token.ts'
+import type { RejectedToken } from '../bearer/token.ts'
 import { userInfo } from '../person.ts'
-import type { ClaimReaders, ReadValue, Rule } from './claim-readers.ts'
+import type { ClaimReaders, ClaimReader, CompiledClaimRule } from './claim-readers.ts'
 import type { OidcIssuer } from './oidc-issuer.ts'
 
 /** The user that verified claims are about, or why there is none. */
 export function userOfClaims(
   claims: JsonObject,
   { issuer, readers }: { issuer: OidcIssuer; readers: ClaimReaders },
-): User | TokenBad {
+): User | RejectedToken {
   try {
     const missing = Object.entries(issuer.requiredClaims ?? {}).find(
       ([claim, value]) => getOwn(claims, claim) !== value,
     )
-    if (missing) return bad(`required claim ${missing[0]} not present or not of the required value`)
-    checkRules(readers.claimRules, claims)
+    if (missing) return rejectedClaims(`required claim ${missing[0]} not present or not of the required value`)
+    checkRules(readers.claimValidationRules, claims)
     const uid = textOf(readers.uid, claims)
     const user = {
       name: nameOf(claims, { issuer, readers }),
@@ -30,10 +30,10 @@ export function userOfClaims(
       ...(uid !== '' && { uid }),
       ...extraOf(claims, readers),
     }
-    checkRules(readers.userRules, { uid: '', groups: [], extra: {}, ...userInfo(user) })
+    checkRules(readers.userValidationRules, { uid: '', groups: [], extra: {}, ...userInfo(user) })
     return user
   } catch (error) {
-    if (error instanceof ClaimsError) return bad(error.message)
+    if (error instanceof ClaimsError) return rejectedClaims(error.message)
     throw error
   }
 }
@@ -43,7 +43,7 @@ class ClaimsError extends Error {
   override readonly name = 'ClaimsError'
 }
 
-function checkRules(rules: readonly Rule[], variable: JsonObject): void {
+function checkRules(rules: readonly CompiledClaimRule[], variable: JsonObject): void {
   for (const { holds, message } of rules) {
     const { value, error } = holds.evaluate(variable)
     if (error !== undefined || value !== true)
@@ -93,12 +93,12 @@ function extraOf(claims: JsonObject, { extra }: ClaimReaders): Pick<User, 'extra
   return Object.keys(made).length > 0 ? { extra: made } : {}
 }
 
-function textOf(read: ReadValue | undefined, claims: JsonObject): string {
+function textOf(read: ClaimReader | undefined, claims: JsonObject): string {
   const value = valueOf(read, claims)
   return typeof value === 'string' ? value : ''
 }
 
-function valueOf(read: ReadValue | undefined, claims: JsonObject): JsonValue | undefined {
+function valueOf(read: ClaimReader | undefined, claims: JsonObject): JsonValue | undefined {
   const found = read?.(claims)
   if (found?.error !== undefined) throw new ClaimsError(found.error)
   return found?.value
@@ -110,6 +110,6 @@ function textsOf(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string' && one !== '') : []
 }
 
-function bad(why: string): TokenBad {
+function rejectedClaims(why: string): RejectedToken {
   return { error: `oidc: ${why}` }
 }

@@ -19,21 +19,21 @@ export interface OidcIssuer {
   /** Tokens must be for one of these: the id of the client that people log in with. */
   readonly audiences: readonly [string, ...string[]]
   /** @default { claim: 'sub' } */
-  readonly username?: OidcName
+  readonly username?: OidcPrefixedClaim
   /** @default none */
-  readonly groups?: OidcName
+  readonly groups?: OidcPrefixedClaim
   /**
    * The user's uid.
    *
    * @default none
    */
-  readonly uid?: OidcValue
+  readonly uid?: OidcClaimOrExpression
   /**
    * What is kept as the user's extra, by the key it is kept under (`example.com/tenant`).
    *
    * @default none
    */
-  readonly extra?: Readonly<Record<string, OidcValue>>
+  readonly extra?: Readonly<Record<string, OidcClaimOrExpression>>
   /**
    * Claims that a token must have, with exactly this value.
    *
@@ -45,13 +45,13 @@ export interface OidcIssuer {
    *
    * @default none
    */
-  readonly claimRules?: readonly OidcRule[]
+  readonly claimValidationRules?: readonly OidcValidationRule[]
   /**
    * What must be true of `user` (`username`, `uid`, `groups`, `extra`).
    *
    * @default none
    */
-  readonly userRules?: readonly OidcRule[]
+  readonly userValidationRules?: readonly OidcValidationRule[]
   /**
    * What tokens may be signed with: `RS256`, `ES256`, …
    *
@@ -61,11 +61,11 @@ export interface OidcIssuer {
 }
 
 /** A claim as it is, or what an expression makes of all `claims`. */
-export type OidcValue =
+export type OidcClaimOrExpression =
   | { readonly claim: string; readonly expression?: undefined }
   | { readonly expression: string; readonly claim?: undefined }
 
-export type OidcName = OidcValue & {
+export type OidcPrefixedClaim = OidcClaimOrExpression & {
   /**
    * Put before each name that comes from a claim, so that nobody can be called what somebody here is called.
    *
@@ -75,7 +75,7 @@ export type OidcName = OidcValue & {
 }
 
 /** An expression in CEL that must give true. */
-export interface OidcRule {
+export interface OidcValidationRule {
   readonly expression: string
   /**
    * What is said when it does not.

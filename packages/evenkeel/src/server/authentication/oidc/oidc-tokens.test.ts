@@ -90,8 +90,8 @@ describe('oidcTokens', () => {
       groups: { expression: 'claims.roles.filter(r, r.startsWith("k8s-")).map(r, r.substring(4))' },
       uid: { expression: 'claims.?oid.orValue("none")' },
       extra: { 'example.com/level': { expression: 'claims.level > 3 ? "high" : "low"' } },
-      claimRules: [{ expression: 'claims.exp - claims.iat <= 3600', message: 'it lives too long' }],
-      userRules: [
+      claimValidationRules: [{ expression: 'claims.exp - claims.iat <= 3600', message: 'it lives too long' }],
+      userValidationRules: [
         { expression: '!user.username.contains("root")', message: 'not you' },
         { expression: 'user.groups.size() < 3' },
       ],
@@ -122,12 +122,14 @@ describe('oidcTokens', () => {
       new World(issuer).ask('x').catch((error: unknown) => (error as Error).message)
     expect(await refused({ username: { expression: 'claims.' } })).toContain('is no expression about claims')
     expect(await refused({ username: { expression: 'user.name' } })).toContain('undeclared reference')
-    expect(await refused({ claimRules: [{ expression: 'claims.fine' }] })).toContain('must evaluate to bool, got dyn')
+    expect(await refused({ claimValidationRules: [{ expression: 'claims.fine' }] })).toContain(
+      'must evaluate to bool, got dyn',
+    )
     expect(await refused({ username: { expression: 'claims.email' } })).toContain('claims.email_verified must be used')
     expect(
       await refused({
         username: { expression: 'claims.email' },
-        claimRules: [{ expression: 'claims.email_verified == true' }],
+        claimValidationRules: [{ expression: 'claims.email_verified == true' }],
       }),
     ).toBeUndefined()
   })

@@ -7,10 +7,10 @@
 import type { JsonObject } from '#api'
 import type { Clock, Logger } from '#base'
 import { audiencesOf } from '../accounts/account-claims.ts'
-import type { Outside } from '../ask-outside.ts'
-import { Remembered } from '../bearer/remembered.ts'
+import type { HttpsJsonOptions } from '../ask-outside.ts'
+import { TokenCache } from '../bearer/remembered.ts'
 import { commonAudiences } from '../bearer/token.ts'
-import type { TokenAuthenticator, TokenBad, TokenQuestion, TokenVerdict } from '../bearer/token.ts'
+import type { TokenAuthenticator, RejectedToken, TokenReviewRequest, TokenReviewResult } from '../bearer/token.ts'
 import { algorithmNames } from '../jwt/algorithms.ts'
 import { isSignedBy, parseJwt } from '../jwt/jwt.ts'
 import type { Jwt } from '../jwt/jwt.ts'
@@ -19,7 +19,7 @@ import { IssuerKeys } from './issuer-keys.ts'
 import { userOfClaims } from './oidc-claims.ts'
 import type { OidcIssuer } from './oidc-issuer.ts'
 
-interface OidcSurroundings extends Outside {
+interface OidcContext extends HttpsJsonOptions {
   readonly clock: Clock
   readonly log: Logger
   /** For whom a token is that an issuer made for its clients: this server. */
@@ -27,30 +27,31 @@ interface OidcSurroundings extends Outside {
 }
 
 /** How long a verified token is believed without looking again: keys may be withdrawn. */
-const believedMs = 10_000
+const tokenCacheMs = 10_000
 const notBeforeLeewayMs = 300_000
 
 /** @throws {RangeError} when the issuer is not described properly. */
-export async function oidcTokens(issuer: OidcIssuer, surroundings: OidcSurroundings): Promise<TokenAuthenticator> {
-  const { clock, audiences: own } = surroundings
+export async function oidcTokens(issuer: OidcIssuer, context: OidcContext): Promise<TokenAuthenticator> {
+  const { clock, audiences: own } = context
   const algorithms = issuer.algorithms ?? algorithmNames
   const unknown = algorithms.find((name) => !algorithmNames.includes(name))
   if (unknown !== undefined)
     throw new RangeError(`tokens are signed with one of ${algorithmNames.join(', ')}, got ${JSON.stringify(unknown)}`)
-  const [keys, readers] = [new IssuerKeys(issuer, surroundings), await claimReaders(issuer)]
-  const remembered = new Remembered(clock)
-  const verify = async (jwt: Jwt, question: TokenQuestion): Promise<TokenVerdict | undefined> => {
+  const [keys, readers] = [new IssuerKeys(issuer, context), await claimReaders(issuer)]
+  const remembered = new TokenCache(clock)
+  const verify = async (jwt: Jwt, question: TokenReviewRequest): Promise<TokenReviewResult | undefined> => {
     const problem = algorithms.includes(jwt.algorithm)
       ? claimsProblem(jwt.claims, { issuer, nowMs: clock.now() })
-      : bad(`id token signed with unsupported algorithm ${jwt.algorithm}`)
+      : rejectedToken(`id token signed with unsupported algorithm ${jwt.algorithm}`)
     if (problem) return problem
-    if (!(await keys.find(jwt.keyId)).some((key) => isSignedBy(jwt, key))) return bad('failed to verify signature')
+    if (!(await keys.find(jwt.keyId)).some((key) => isSignedBy(jwt, key)))
+      return rejectedToken('failed to verify signature')
     const user = userOfClaims(jwt.claims, { issuer, readers })
     if ('error' in user) return user
     const common = commonAudiences(question.audiences, own)
     if (common.length === 0) return undefined
     const verdict = { user, audiences: common }
-    remembered.set(question, verdict, Math.min(clock.now() + believedMs, Number(jwt.claims['exp']) * 1000))
+    remembered.set(question, verdict, Math.min(clock.now() + tokenCacheMs, Number(jwt.claims['exp']) * 1000))
     return verdict
   }
   return (question) => {
@@ -64,16 +65,16 @@ export async function oidcTokens(issuer: OidcIssuer, surroundings: OidcSurroundi
 function claimsProblem(
   { aud, exp, nbf }: JsonObject,
   { issuer, nowMs }: { issuer: OidcIssuer; nowMs: number },
-): TokenBad | undefined {
+): RejectedToken | undefined {
   const has = audiencesOf(aud)
   if (!has.some((one) => issuer.audiences.includes(one)))
-    return bad(`expected audience in ${JSON.stringify(issuer.audiences)} got ${JSON.stringify(has)}`)
-  if (typeof exp !== 'number' || nowMs >= exp * 1000) return bad('token is expired')
+    return rejectedToken(`expected audience in ${JSON.stringify(issuer.audiences)} got ${JSON.stringify(has)}`)
+  if (typeof exp !== 'number' || nowMs >= exp * 1000) return rejectedToken('token is expired')
   if (nbf !== undefined && !(typeof nbf === 'number' && nowMs + notBeforeLeewayMs >= nbf * 1000))
-    return bad('token is not valid yet')
+    return rejectedToken('token is not valid yet')
   return undefined
 }
 
-function bad(why: string): TokenBad {
+function rejectedToken(why: string): RejectedToken {
   return { error: `oidc: ${why}` }
 }

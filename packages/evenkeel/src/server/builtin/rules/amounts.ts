@@ -15,7 +15,7 @@ export function percentOf(value: unknown): number | undefined {
 }
 
 /** A number that is not negative, or a percentage. */
-export function validateShare(value: unknown, path: FieldPath): FieldError[] {
+export function validateIntOrPercent(value: unknown, path: FieldPath): FieldError[] {
   if (typeof value === 'number') return requireNonNegative(value, path)
   if (typeof value !== 'string')
     return [fieldError.invalid(path, value, "must be an integer or percentage (e.g '5%%')")]
@@ -23,6 +23,6 @@ export function validateShare(value: unknown, path: FieldPath): FieldError[] {
 }
 
 /** A percentage of at most everything. */
-export function validateAtMostAll(value: unknown, path: FieldPath): FieldError[] {
+export function validateNotMoreThan100Percent(value: unknown, path: FieldPath): FieldError[] {
   return (percentOf(value) ?? 0) > 100 ? [fieldError.invalid(path, value, 'must not be greater than 100%')] : []
 }

@@ -6,12 +6,12 @@
  */
 import { checkDnsLabelName, checkDnsSubdomainName, checkPathSegmentName } from '#api'
 import type { NameRule } from '#api'
-import type { Rules } from '../../resources/resource.ts'
+import type { ResourceStrategy } from '../../resources/resource.ts'
 import { checkAddressName } from './network/addresses.ts'
 
-/** The part of {@link Rules} that every kind must say. */
-export type Flags = Pick<
-  Rules,
+/** The part of {@link ResourceStrategy} that every kind must say. */
+export type StrategyFlags = Pick<
+  ResourceStrategy,
   | 'checkName'
   | 'createOnUpdate'
   | 'dependents'
@@ -25,7 +25,7 @@ export type Flags = Pick<
 >
 
 /** How most kinds behave. */
-const ordinary: Flags = {
+const ordinary: StrategyFlags = {
   checkName: checkDnsSubdomainName,
   unconditionalUpdate: true,
   createOnUpdate: false,
@@ -46,7 +46,7 @@ const rbac = { createOnUpdate: true, checkName: checkPathSegmentName } as const
 const events = { createOnUpdate: true, dependents: 'none', checkName: anyName } as const
 
 /** Group, then kind. */
-const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags>>>>> = {
+const differences: Readonly<Record<string, Readonly<Record<string, Partial<StrategyFlags>>>>> = {
   '': {
     ComponentStatus: { deprecation: 'v1 ComponentStatus is deprecated in v1.19+' },
     Endpoints: {
@@ -135,7 +135,7 @@ const differences: Readonly<Record<string, Readonly<Record<string, Partial<Flags
 }
 
 /** The flags of a kind. */
-export function flagsOf(group: string, kind: string): Flags {
+export function strategyFlags(group: string, kind: string): StrategyFlags {
   const kinds = Object.hasOwn(differences, group) ? differences[group] : undefined
   return kinds !== undefined && Object.hasOwn(kinds, kind) ? { ...ordinary, ...kinds[kind] } : ordinary
 }

@@ -1,7 +1,7 @@
 /**
- * The part of {@link Rules} that is behaviour: what a file about a kind exports. Flags stand together in one table.
+ * The part of {@link ResourceStrategy} that is behaviour: what a file about a kind exports. Flags stand together in one table.
  */
-import type { Rules } from '../../resources/resource.ts'
-import type { Flags } from './flags.ts'
+import type { ResourceStrategy } from '../../resources/resource.ts'
+import type { StrategyFlags } from './flags.ts'
 
-export type Hooks = Omit<Partial<Rules>, keyof Flags>
+export type StrategyHooks = Omit<Partial<ResourceStrategy>, keyof StrategyFlags>

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { deepFreeze } from '#api'
 import type { UnstructuredObject } from '#api'
-import type { ObjectDraft, Rules } from '../../resources/resource.ts'
-import { rulesFor } from './index.ts'
+import type { ObjectDraft, ResourceStrategy } from '../../resources/resource.ts'
+import { strategyFor } from './index.ts'
 
 /** Every stable kind that is stored: name rule by an example, then C(reate on update), G(eneration), L(ocked), R(eturns deleted). */
 const table = `
@@ -29,7 +29,7 @@ const entries = [...table.matchAll(/(\S*)\/(\S+) (\S+)/g)].map(([, group = '', k
   flags,
 }))
 
-function lettersOf({ createOnUpdate, generation, unconditionalUpdate, returnsDeleted }: Rules): string {
+function lettersOf({ createOnUpdate, generation, unconditionalUpdate, returnsDeleted }: ResourceStrategy): string {
   return (
     `${createOnUpdate ? 'C' : ''}${generation ? 'G' : ''}${unconditionalUpdate ? '' : 'L'}${returnsDeleted ? 'R' : ''}` ||
     '-'
@@ -39,14 +39,14 @@ function lettersOf({ createOnUpdate, generation, unconditionalUpdate, returnsDel
 describe('rulesFor', () => {
   test('knows the flags of every stable kind', () => {
     expect(entries.length).toBe(59)
-    expect(entries.map(({ group, kind }) => ({ group, kind, flags: lettersOf(rulesFor(group, kind)) }))).toEqual(
+    expect(entries.map(({ group, kind }) => ({ group, kind, flags: lettersOf(strategyFor(group, kind)) }))).toEqual(
       entries,
     )
   })
 
   test('orphans the dependents of Jobs and ReplicationControllers, and gives Events none', () => {
     const odd = entries
-      .map(({ group, kind }) => `${group}/${kind} ${rulesFor(group, kind).dependents}`)
+      .map(({ group, kind }) => `${group}/${kind} ${strategyFor(group, kind).dependents}`)
       .filter((text) => !text.endsWith('background'))
     expect(odd).toEqual([
       '/Event none',
@@ -64,7 +64,7 @@ describe('rulesFor', () => {
     { group: 'rbac.authorization.k8s.io', kind: 'Role', good: 'a:B_', bad: 'a/b' },
     { group: 'networking.k8s.io', kind: 'IPAddress', good: '10.0.0.1', bad: 'a' },
   ])('names $group/$kind by its own rule', ({ group, kind, good, bad }) => {
-    const { checkName } = rulesFor(group, kind)
+    const { checkName } = strategyFor(group, kind)
     expect(checkName(good)).toEqual([])
     expect(checkName(bad)).not.toEqual([])
   })
@@ -76,7 +76,7 @@ describe('rulesFor', () => {
       ['', '__proto__'],
       ['apps', 'valueOf'],
     ] as const) {
-      const { checkName: _, ...rest } = rulesFor(group, kind)
+      const { checkName: _, ...rest } = strategyFor(group, kind)
       expect(rest).toEqual({
         unconditionalUpdate: true,
         createOnUpdate: false,
@@ -155,28 +155,28 @@ const json = fc.letrec<{ value: unknown; object: Record<string, unknown> }>((tie
   object: fc.dictionary(fc.constantFrom(...keys), tie('value'), { maxKeys: 8, noNullPrototype: true }),
 }))
 
-function runAll(rules: Rules, draft: ObjectDraft, old: UnstructuredObject): void {
+function runAll(rules: ResourceStrategy, draft: ObjectDraft, old: UnstructuredObject): void {
   const context = { now: '2026-01-01T00:00:00Z', warn: () => undefined }
   rules.default?.(draft)
   const once = JSON.stringify(draft)
   rules.default?.(draft)
   expect(JSON.stringify(draft)).toBe(once)
-  rules.prepareCreate?.(draft, context)
-  rules.prepareUpdate?.(draft, old, { ...context, subresource: 'status' })
-  rules.prepareUpdate?.(draft, old, context)
+  rules.prepareForCreate?.(draft, context)
+  rules.prepareForUpdate?.(draft, old, { ...context, subresource: 'status' })
+  rules.prepareForUpdate?.(draft, old, context)
   const object = draft as unknown as UnstructuredObject
   rules.validate?.(object)
   rules.validateUpdate?.(object, old)
   rules.validateStatusUpdate?.(object, old)
   rules.changesGeneration?.(object, old)
   rules.graceSeconds?.(object, undefined)
-  for (const read of Object.values(rules.fields ?? {})) expect(typeof read(object)).toBe('string')
+  for (const read of Object.values(rules.selectableFields ?? {})) expect(typeof read(object)).toBe('string')
 }
 
 test.each(entries)(
   'the hooks of $group/$kind never throw, never touch what is frozen, and complete an object only once',
   ({ group, kind }) => {
-    const rules = rulesFor(group, kind)
+    const rules = strategyFor(group, kind)
     fc.assert(
       fc.property(json.object, json.object, (a, b) => {
         const old = deepFreeze({

@@ -4,117 +4,121 @@
  * A kind is its flags and, for the kinds that controllers depend on, hooks; a kind without hooks is kept by its schema
  * alone.
  */
-import type { Rules } from '../../resources/resource.ts'
-import { clusterRoleBindingRules, roleBindingRules } from './access/role-bindings.ts'
-import { clusterRoleRules, roleRules } from './access/roles.ts'
-import { mutatingBindingRules, validatingBindingRules } from './admission/bindings.ts'
-import { mutatingPolicyRules, validatingPolicyRules } from './admission/policies.ts'
-import { mutatingWebhookRules, validatingWebhookRules } from './admission/webhooks.ts'
-import { apiServiceRules } from './cluster/api-service.ts'
-import { certificateSigningRequestRules } from './cluster/certificate-signing-request.ts'
-import { customResourceDefinitionRules } from './cluster/custom-resource-definition.ts'
-import { definitionDeletionRules } from './cluster/definition-deletion.ts'
-import { flowSchemaRules, priorityLevelRules } from './cluster/flow-control.ts'
-import { leaseRules } from './cluster/lease.ts'
-import { nodeRules } from './cluster/node.ts'
-import { priorityClassRules } from './cluster/priority-class.ts'
-import { resourceClaimRules, resourceClaimTemplateRules } from './cluster/resource-claim.ts'
-import { resourceSliceRules } from './cluster/resource-slice.ts'
-import { configMapRules } from './core/config-map.ts'
-import { eventRules, strictEventRules } from './core/event.ts'
-import { namespaceRules } from './core/namespace.ts'
-import { secretRules } from './core/secret.ts'
-import { flagsOf } from './flags.ts'
-import type { Hooks } from './hooks.ts'
-import { endpointSliceRules } from './network/endpoint-slice.ts'
-import { endpointsRules } from './network/endpoints.ts'
-import { ingressClassRules, ingressRules } from './network/ingress.ts'
-import { networkPolicyRules } from './network/network-policy.ts'
-import { serviceRules } from './network/service.ts'
-import { podRules, podTemplateRules } from './pods/pod.ts'
-import { limitRangeRules } from './quotas/limit-range.ts'
-import { resourceQuotaRules } from './quotas/resource-quota.ts'
-import { horizontalPodAutoscalerRules } from './scaling/horizontal-pod-autoscaler.ts'
-import { podDisruptionBudgetRules } from './scaling/pod-disruption-budget.ts'
-import { persistentVolumeClaimRules } from './storage/persistent-volume-claim.ts'
-import { persistentVolumeRules } from './storage/persistent-volume.ts'
-import { csiDriverRules, storageClassRules } from './storage/storage-class.ts'
-import { cronJobRules } from './workloads/cron-job.ts'
-import { daemonSetRules } from './workloads/daemon-set.ts'
-import { deploymentRules } from './workloads/deployment.ts'
-import { jobRules } from './workloads/job.ts'
-import { replicaSetRules, replicationControllerRules } from './workloads/replica-sets.ts'
-import { controllerRevisionRules, statefulSetRules } from './workloads/stateful-set.ts'
+import type { ResourceStrategy } from '../../resources/resource.ts'
+import { clusterRoleBindingStrategy, roleBindingStrategy } from './access/role-bindings.ts'
+import { clusterRoleStrategy, roleStrategy } from './access/roles.ts'
+import { mutatingBindingStrategy, validatingBindingStrategy } from './admission/bindings.ts'
+import { mutatingPolicyStrategy, validatingPolicyStrategy } from './admission/policies.ts'
+import { mutatingWebhookStrategy, validatingWebhookStrategy } from './admission/webhooks.ts'
+import { apiServiceStrategy } from './cluster/api-service.ts'
+import { certificateSigningRequestStrategy } from './cluster/certificate-signing-request.ts'
+import { customResourceDefinitionStrategy } from './cluster/custom-resource-definition.ts'
+import { definitionDeletionStrategy } from './cluster/definition-deletion.ts'
+import { flowSchemaStrategy, priorityLevelStrategy } from './cluster/flow-control.ts'
+import { leaseStrategy } from './cluster/lease.ts'
+import { nodeStrategy } from './cluster/node.ts'
+import { priorityClassStrategy } from './cluster/priority-class.ts'
+import { resourceClaimStrategy, resourceClaimTemplateStrategy } from './cluster/resource-claim.ts'
+import { resourceSliceStrategy } from './cluster/resource-slice.ts'
+import { configMapStrategy } from './core/config-map.ts'
+import { eventStrategy, strictEventStrategy } from './core/event.ts'
+import { namespaceStrategy } from './core/namespace.ts'
+import { secretStrategy } from './core/secret.ts'
+import { strategyFlags } from './flags.ts'
+import type { StrategyHooks } from './hooks.ts'
+import { endpointSliceStrategy } from './network/endpoint-slice.ts'
+import { endpointsStrategy } from './network/endpoints.ts'
+import { ingressClassStrategy, ingressStrategy } from './network/ingress.ts'
+import { networkPolicyStrategy } from './network/network-policy.ts'
+import { serviceStrategy } from './network/service.ts'
+import { podStrategy, podTemplateStrategy } from './pods/pod.ts'
+import { limitRangeStrategy } from './quotas/limit-range.ts'
+import { resourceQuotaStrategy } from './quotas/resource-quota.ts'
+import { horizontalPodAutoscalerStrategy } from './scaling/horizontal-pod-autoscaler.ts'
+import { podDisruptionBudgetStrategy } from './scaling/pod-disruption-budget.ts'
+import { persistentVolumeClaimStrategy } from './storage/persistent-volume-claim.ts'
+import { persistentVolumeStrategy } from './storage/persistent-volume.ts'
+import { csiDriverStrategy, storageClassStrategy } from './storage/storage-class.ts'
+import { cronJobStrategy } from './workloads/cron-job.ts'
+import { daemonSetStrategy } from './workloads/daemon-set.ts'
+import { deploymentStrategy } from './workloads/deployment.ts'
+import { jobStrategy } from './workloads/job.ts'
+import { replicaSetStrategy, replicationControllerStrategy } from './workloads/replica-sets.ts'
+import { controllerRevisionStrategy, statefulSetStrategy } from './workloads/stateful-set.ts'
 
 export { coreToEvents, eventsToCore } from './core/event-forms.ts'
 
 /** Group, then kind. */
-const hooks: Readonly<Record<string, Readonly<Record<string, Hooks>>>> = {
+const hooks: Readonly<Record<string, Readonly<Record<string, StrategyHooks>>>> = {
   '': {
-    ConfigMap: configMapRules,
-    Endpoints: endpointsRules,
-    Event: eventRules,
-    LimitRange: limitRangeRules,
-    Namespace: namespaceRules,
-    Node: nodeRules,
-    PersistentVolume: persistentVolumeRules,
-    PersistentVolumeClaim: persistentVolumeClaimRules,
-    Pod: podRules,
-    PodTemplate: podTemplateRules,
-    ReplicationController: replicationControllerRules,
-    ResourceQuota: resourceQuotaRules,
-    Secret: secretRules,
-    Service: serviceRules,
+    ConfigMap: configMapStrategy,
+    Endpoints: endpointsStrategy,
+    Event: eventStrategy,
+    LimitRange: limitRangeStrategy,
+    Namespace: namespaceStrategy,
+    Node: nodeStrategy,
+    PersistentVolume: persistentVolumeStrategy,
+    PersistentVolumeClaim: persistentVolumeClaimStrategy,
+    Pod: podStrategy,
+    PodTemplate: podTemplateStrategy,
+    ReplicationController: replicationControllerStrategy,
+    ResourceQuota: resourceQuotaStrategy,
+    Secret: secretStrategy,
+    Service: serviceStrategy,
   },
   'admissionregistration.k8s.io': {
-    MutatingAdmissionPolicy: mutatingPolicyRules,
-    MutatingAdmissionPolicyBinding: mutatingBindingRules,
-    MutatingWebhookConfiguration: mutatingWebhookRules,
-    ValidatingAdmissionPolicy: validatingPolicyRules,
-    ValidatingAdmissionPolicyBinding: validatingBindingRules,
-    ValidatingWebhookConfiguration: validatingWebhookRules,
+    MutatingAdmissionPolicy: mutatingPolicyStrategy,
+    MutatingAdmissionPolicyBinding: mutatingBindingStrategy,
+    MutatingWebhookConfiguration: mutatingWebhookStrategy,
+    ValidatingAdmissionPolicy: validatingPolicyStrategy,
+    ValidatingAdmissionPolicyBinding: validatingBindingStrategy,
+    ValidatingWebhookConfiguration: validatingWebhookStrategy,
   },
   'apiextensions.k8s.io': {
-    CustomResourceDefinition: { ...customResourceDefinitionRules, ...definitionDeletionRules },
+    CustomResourceDefinition: { ...customResourceDefinitionStrategy, ...definitionDeletionStrategy },
   },
-  'apiregistration.k8s.io': { APIService: apiServiceRules },
+  'apiregistration.k8s.io': { APIService: apiServiceStrategy },
   apps: {
-    ControllerRevision: controllerRevisionRules,
-    DaemonSet: daemonSetRules,
-    Deployment: deploymentRules,
-    ReplicaSet: replicaSetRules,
-    StatefulSet: statefulSetRules,
+    ControllerRevision: controllerRevisionStrategy,
+    DaemonSet: daemonSetStrategy,
+    Deployment: deploymentStrategy,
+    ReplicaSet: replicaSetStrategy,
+    StatefulSet: statefulSetStrategy,
   },
-  autoscaling: { HorizontalPodAutoscaler: horizontalPodAutoscalerRules },
-  batch: { CronJob: cronJobRules, Job: jobRules },
-  'certificates.k8s.io': { CertificateSigningRequest: certificateSigningRequestRules },
-  'coordination.k8s.io': { Lease: leaseRules },
-  'discovery.k8s.io': { EndpointSlice: endpointSliceRules },
-  'events.k8s.io': { Event: strictEventRules },
-  'flowcontrol.apiserver.k8s.io': { FlowSchema: flowSchemaRules, PriorityLevelConfiguration: priorityLevelRules },
-  'networking.k8s.io': { Ingress: ingressRules, IngressClass: ingressClassRules, NetworkPolicy: networkPolicyRules },
-  policy: { PodDisruptionBudget: podDisruptionBudgetRules },
+  autoscaling: { HorizontalPodAutoscaler: horizontalPodAutoscalerStrategy },
+  batch: { CronJob: cronJobStrategy, Job: jobStrategy },
+  'certificates.k8s.io': { CertificateSigningRequest: certificateSigningRequestStrategy },
+  'coordination.k8s.io': { Lease: leaseStrategy },
+  'discovery.k8s.io': { EndpointSlice: endpointSliceStrategy },
+  'events.k8s.io': { Event: strictEventStrategy },
+  'flowcontrol.apiserver.k8s.io': { FlowSchema: flowSchemaStrategy, PriorityLevelConfiguration: priorityLevelStrategy },
+  'networking.k8s.io': {
+    Ingress: ingressStrategy,
+    IngressClass: ingressClassStrategy,
+    NetworkPolicy: networkPolicyStrategy,
+  },
+  policy: { PodDisruptionBudget: podDisruptionBudgetStrategy },
   'rbac.authorization.k8s.io': {
-    ClusterRole: clusterRoleRules,
-    ClusterRoleBinding: clusterRoleBindingRules,
-    Role: roleRules,
-    RoleBinding: roleBindingRules,
+    ClusterRole: clusterRoleStrategy,
+    ClusterRoleBinding: clusterRoleBindingStrategy,
+    Role: roleStrategy,
+    RoleBinding: roleBindingStrategy,
   },
   'resource.k8s.io': {
-    ResourceClaim: resourceClaimRules,
-    ResourceClaimTemplate: resourceClaimTemplateRules,
-    ResourceSlice: resourceSliceRules,
+    ResourceClaim: resourceClaimStrategy,
+    ResourceClaimTemplate: resourceClaimTemplateStrategy,
+    ResourceSlice: resourceSliceStrategy,
   },
-  'scheduling.k8s.io': { PriorityClass: priorityClassRules },
-  'storage.k8s.io': { CSIDriver: csiDriverRules, StorageClass: storageClassRules },
+  'scheduling.k8s.io': { PriorityClass: priorityClassStrategy },
+  'storage.k8s.io': { CSIDriver: csiDriverStrategy, StorageClass: storageClassStrategy },
 }
 
 /** The rules of a built-in kind; of a kind nobody has heard of, the ordinary ones. */
-export function rulesFor(group: string, kind: string): Rules {
-  return { ...flagsOf(group, kind), ...hooksOf(group, kind) }
+export function strategyFor(group: string, kind: string): ResourceStrategy {
+  return { ...strategyFlags(group, kind), ...hooksOf(group, kind) }
 }
 
-function hooksOf(group: string, kind: string): Hooks | undefined {
+function hooksOf(group: string, kind: string): StrategyHooks | undefined {
   const kinds = Object.hasOwn(hooks, group) ? hooks[group] : undefined
   return kinds !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
 }

@@ -20,7 +20,7 @@ export function quantityFrom(value: unknown): Quantity | undefined {
 }
 
 /** Brings the amounts in the map under a key into canonical form. What is no amount is left for validation. */
-export function canonicalizeAmounts(parent: JsonObjectDraft, key: string): void {
+export function canonicalizeQuantities(parent: JsonObjectDraft, key: string): void {
   const amounts = draftIn(parent, key)
   if (amounts === undefined) return
   for (const [name, value] of Object.entries(amounts)) {
@@ -30,20 +30,20 @@ export function canonicalizeAmounts(parent: JsonObjectDraft, key: string): void 
 }
 
 /** Brings one amount into canonical form. */
-export function canonicalizeAmount(parent: JsonObjectDraft, key: string): void {
+export function canonicalizeQuantity(parent: JsonObjectDraft, key: string): void {
   const quantity = quantityFrom(parent[key])
   if (quantity !== undefined) parent[key] = formatQuantity(quantity)
 }
 
 /** Adds the amounts of one map that another lacks; the map under `key` is made when it is missing. */
-export function fillAmounts(parent: JsonObjectDraft, key: string, from: JsonObject): void {
+export function fillQuantities(parent: JsonObjectDraft, key: string, from: JsonObject): void {
   const amounts: JsonObjectDraft = draftIn(parent, key) ?? {}
   for (const [name, value] of Object.entries(from)) if (!Object.hasOwn(amounts, name)) setOwn(amounts, name, value)
   parent[key] = amounts
 }
 
 /** What is wrong with the amount of a resource, whoever asks for it. */
-export function validateAmount(resource: string, value: unknown, path: FieldPath): FieldError[] {
+export function validateQuantity(resource: string, value: unknown, path: FieldPath): FieldError[] {
   const quantity = quantityFrom(value)
   if (quantity === undefined) return [fieldError.invalid(path, value, quantityComplaint)]
   const errors: FieldError[] = []

@@ -6,7 +6,7 @@
 import { deepCopy, deepFreeze, formatFieldError } from '#api'
 import type { FieldError, JsonObject, JsonValue, UnstructuredObject } from '#api'
 import type { ObjectDraft, WriteContext } from '../../resources/resource.ts'
-import { rulesFor } from './index.ts'
+import { strategyFor } from './index.ts'
 
 export interface Case {
   readonly name: string
@@ -40,7 +40,7 @@ function create(object: JsonObject, context: WriteContext): Written {
   const draft = draftOf(object)
   rules.default?.(draft)
   draft.metadata['uid'] ??= uid
-  rules.prepareCreate?.(draft, context)
+  rules.prepareForCreate?.(draft, context)
   return written(draft, rules.validate?.(done(draft)) ?? [])
 }
 
@@ -53,16 +53,16 @@ function update(object: JsonObject, old: JsonObject, context: WriteContext): Wri
   const isStatus = context.subresource === 'status'
   const kept = isStatus ? 'spec' : 'status'
   if (before[kept] !== undefined) draft[kept] = before[kept]
-  rules.prepareUpdate?.(draft, stored, context)
+  rules.prepareForUpdate?.(draft, stored, context)
   const errors = isStatus
     ? rules.validateStatusUpdate?.(done(draft), stored)
     : [...(rules.validate?.(done(draft)) ?? []), ...(rules.validateUpdate?.(done(draft), stored) ?? [])]
   return written(draft, errors ?? [])
 }
 
-function rulesOf(object: JsonObject): ReturnType<typeof rulesFor> {
+function rulesOf(object: JsonObject): ReturnType<typeof strategyFor> {
   const [group = '', version] = String(object['apiVersion']).split('/')
-  return rulesFor(version === undefined ? '' : group, String(object['kind']))
+  return strategyFor(version === undefined ? '' : group, String(object['kind']))
 }
 
 function draftOf(object: JsonObject): ObjectDraft {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { HttpRefusal } from '../http-refusal.ts'
+import { HttpProtocolError } from '../http-refusal.ts'
 import { ChunkedDecoder } from './chunked-decoder.ts'
 
 interface Decoded {
@@ -77,7 +77,7 @@ describe('ChunkedDecoder', () => {
     for (const [name, text] of Object.entries(table)) {
       test(name, () => {
         const cuts = [undefined, text.split('').map((_, index) => index)]
-        for (const cut of cuts) expect(() => decode(`${text}\r\n\r\n0\r\n\r\n`, cut)).toThrow(HttpRefusal)
+        for (const cut of cuts) expect(() => decode(`${text}\r\n\r\n0\r\n\r\n`, cut)).toThrow(HttpProtocolError)
       })
     }
   })
@@ -94,7 +94,7 @@ describe('ChunkedDecoder', () => {
           try {
             decode(text, cuts)
           } catch (error) {
-            expect(error).toBeInstanceOf(HttpRefusal)
+            expect(error).toBeInstanceOf(HttpProtocolError)
           }
         },
       ),

@@ -4,7 +4,7 @@
  * Invariants: sizes are plain hexadecimal and lines end in CRLF, nothing else; extensions and trailers are bounded, checked and
  * dropped; not a byte beyond the end of the body is touched, because the next request begins there.
  */
-import { HttpRefusal } from '../http-refusal.ts'
+import { HttpProtocolError } from '../http-refusal.ts'
 import { parseFields } from './head.ts'
 
 const sizeLine = /^([0-9a-fA-F]{1,8})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
@@ -29,7 +29,7 @@ export class ChunkedDecoder {
   /**
    * Hands on the data in these bytes and tells how many of them belong to the body.
    *
-   * @throws {HttpRefusal} when they are no chunks.
+   * @throws {HttpProtocolError} when they are no chunks.
    */
   feed(bytes: Buffer, onData: (piece: Buffer) => void): number {
     let at = 0
@@ -50,10 +50,11 @@ export class ChunkedDecoder {
   #takeLine(bytes: Buffer, at: number): number {
     const found = bytes.indexOf(lineFeed, at)
     const end = found < 0 ? bytes.length : found
-    if (this.#line.length + end - at > lineBytesMax) throw new HttpRefusal(400, 'a line between chunks is too long')
+    if (this.#line.length + end - at > lineBytesMax)
+      throw new HttpProtocolError(400, 'a line between chunks is too long')
     this.#line += bytes.toString('latin1', at, end)
     if (found < 0) return end
-    if (!this.#line.endsWith('\r')) throw new HttpRefusal(400, 'a line between chunks does not end in CRLF')
+    if (!this.#line.endsWith('\r')) throw new HttpProtocolError(400, 'a line between chunks does not end in CRLF')
     const line = this.#line.slice(0, -1)
     this.#line = ''
     this.#onLine(line)
@@ -64,12 +65,12 @@ export class ChunkedDecoder {
     if (this.#expects === 'size') this.#onSize(line)
     else if (this.#expects === 'trailer') this.#onTrailer(line)
     else if (line === '') this.#expects = 'size'
-    else throw new HttpRefusal(400, 'a chunk is longer than it said')
+    else throw new HttpProtocolError(400, 'a chunk is longer than it said')
   }
 
   #onSize(line: string): void {
     const digits = sizeLine.exec(line)?.[1]
-    if (digits === undefined) throw new HttpRefusal(400, 'a chunk has no proper size')
+    if (digits === undefined) throw new HttpProtocolError(400, 'a chunk has no proper size')
     this.#count(line.length - digits.length)
     this.#left = Number.parseInt(digits, 16)
     this.#expects = this.#left === 0 ? 'trailer' : 'data'
@@ -82,12 +83,12 @@ export class ChunkedDecoder {
     }
     this.#count(line.length)
     if (++this.#trailers > trailersMax || !plainText.test(line))
-      throw new HttpRefusal(400, 'the trailers are no header fields')
+      throw new HttpProtocolError(400, 'the trailers are no header fields')
     parseFields(line, 0, 1)
   }
 
   #count(bytes: number): void {
     this.#overhead += bytes
-    if (this.#overhead > overheadBytesMax) throw new HttpRefusal(400, 'too much beside the data of the chunks')
+    if (this.#overhead > overheadBytesMax) throw new HttpProtocolError(400, 'too much beside the data of the chunks')
   }
 }

@@ -7,7 +7,7 @@ import { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import { silentLogger, SimulatedClock } from '#base'
 import type { WireRequest } from '#wire'
-import { withDefaults } from '../limits.ts'
+import { withDefaultListenLimits } from '../limits.ts'
 import { echo } from '../served.fixture.ts'
 import { turn } from '../turns.fixture.ts'
 import { Http1Connection } from './http1-connection.ts'
@@ -33,7 +33,7 @@ async function run(pieces: readonly Buffer[]): Promise<Run> {
     requests.push(request)
     return echo(request)
   }
-  const limits = withDefaults({ wholeBodyBytesMax: 16, headBytesMax: 2000 })
+  const limits = withDefaultListenLimits({ wholeBodyBytesMax: 16, headBytesMax: 2000 })
   const connection = new Http1Connection(socket as Socket, {
     transport,
     limits,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { HttpRefusal } from '../http-refusal.ts'
+import { HttpProtocolError } from '../http-refusal.ts'
 import { checkUnfinished, parseFields, parseHead, skipEmptyLines } from './head.ts'
 
 const limits = { requestLineBytesMax: 100, headFieldsMax: 4, headBytesMax: 400 }
@@ -11,7 +11,7 @@ function statusOf(act: () => unknown): number | undefined {
     act()
     return undefined
   } catch (error) {
-    if (error instanceof HttpRefusal) return error.status
+    if (error instanceof HttpProtocolError) return error.status
     throw error
   }
 }
@@ -63,8 +63,8 @@ describe('parseHead', () => {
   })
 
   test('knows who waits for a word', () => {
-    expect(parse('PUT / HTTP/1.1', host, 'Expect: 100-Continue').isAsking).toBe(true)
-    expect(parse('PUT / HTTP/1.0', host, 'Expect: 100-continue').isAsking).toBe(false)
+    expect(parse('PUT / HTTP/1.1', host, 'Expect: 100-Continue').expectsContinue).toBe(true)
+    expect(parse('PUT / HTTP/1.0', host, 'Expect: 100-continue').expectsContinue).toBe(false)
   })
 
   describe('refuses what two readers could take differently', () => {

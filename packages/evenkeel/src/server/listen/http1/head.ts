@@ -6,8 +6,8 @@
  * a length together with chunks, codings other than chunked, fields that may come only once and come twice.
  */
 import type { WireHeaders } from '#wire'
-import { HttpRefusal } from '../http-refusal.ts'
-import { joinerOf } from '../join-fields.ts'
+import { HttpProtocolError } from '../http-refusal.ts'
+import { separatorOf } from '../join-fields.ts'
 import type { ListenLimits } from '../limits.ts'
 
 export interface RequestHead {
@@ -19,7 +19,7 @@ export interface RequestHead {
   /** The client wants to ask more on this connection. */
   readonly isKeepAlive: boolean
   /** The client waits for a word before it sends the body. */
-  readonly isAsking: boolean
+  readonly expectsContinue: boolean
   /** Bytes of the body, 0 for none. */
   readonly length: number | 'chunked'
 }
@@ -48,7 +48,7 @@ export function skipEmptyLines(bytes: Buffer): Buffer {
 /**
  * Looks at a head that has not ended yet.
  *
- * @throws {HttpRefusal} when no end can make it right.
+ * @throws {HttpProtocolError} when no end can make it right.
  */
 export function checkUnfinished(
   bytes: Buffer,
@@ -56,25 +56,25 @@ export function checkUnfinished(
 ): void {
   const lineEnd = bytes.indexOf(lineFeed)
   if (lineEnd === 0 || (lineEnd > 0 && bytes[lineEnd - 1] !== carriageReturn))
-    throw new HttpRefusal(400, 'a line of the request head does not end in CRLF')
+    throw new HttpProtocolError(400, 'a line of the request head does not end in CRLF')
   if (lineEnd < 0 ? bytes.length > requestLineBytesMax : lineEnd > requestLineBytesMax)
-    throw new HttpRefusal(414, 'the request line is too long')
-  if (bytes.length > headBytesMax) throw new HttpRefusal(431, 'the request head is too long')
+    throw new HttpProtocolError(414, 'the request line is too long')
+  if (bytes.length > headBytesMax) throw new HttpProtocolError(431, 'the request head is too long')
 }
 
 /**
  * Reads the head from its text (a character per byte), without the empty line that ends it.
  *
- * @throws {HttpRefusal} when it is not exactly right.
+ * @throws {HttpProtocolError} when it is not exactly right.
  */
 export function parseHead(text: string, limits: HeadLimits): RequestHead {
-  if (stray.test(text)) throw new HttpRefusal(400, 'the request head holds a byte that does not belong there')
+  if (stray.test(text)) throw new HttpProtocolError(400, 'the request head holds a byte that does not belong there')
   const lineEnd = text.indexOf('\r\n')
   const line = lineEnd < 0 ? text : text.slice(0, lineEnd)
-  if (line.length > limits.requestLineBytesMax) throw new HttpRefusal(414, 'the request line is too long')
+  if (line.length > limits.requestLineBytesMax) throw new HttpProtocolError(414, 'the request line is too long')
   const { method, target, isHttp10 } = parseRequestLine(line)
   const headers = lineEnd < 0 ? noHeaders() : parseFields(text, lineEnd + 2, limits.headFieldsMax)
-  return finish({ method, isHttp10 }, target, headers)
+  return finishHead({ method, isHttp10 }, target, headers)
 }
 
 /** Reads `name: value` lines, from `start` to the end of the text. Also used for trailers, whose fields nobody looks at. */
@@ -82,7 +82,7 @@ export function parseFields(text: string, start: number, fieldsMax: number): Rec
   const headers = noHeaders()
   let at = start
   for (let count = 0; at < text.length; count++) {
-    if (count === fieldsMax) throw new HttpRefusal(431, `more than ${fieldsMax} header fields`)
+    if (count === fieldsMax) throw new HttpProtocolError(431, `more than ${fieldsMax} header fields`)
     const end = text.indexOf('\r\n', at)
     const stop = end < 0 ? text.length : end
     addField(headers, text, { at, stop })
@@ -94,12 +94,12 @@ export function parseFields(text: string, start: number, fieldsMax: number): Rec
 function addField(headers: Record<string, string>, text: string, { at, stop }: { at: number; stop: number }): void {
   const colon = text.indexOf(':', at)
   const rawName = colon < 0 || colon > stop ? '' : text.slice(at, colon)
-  if (!token.test(rawName)) throw new HttpRefusal(400, 'a header field has no proper name')
+  if (!token.test(rawName)) throw new HttpProtocolError(400, 'a header field has no proper name')
   const name = rawName.toLowerCase()
   const value = trimBlanks(text, colon + 1, stop)
   const before = headers[name]
-  if (before !== undefined && onlyOnce.has(name)) throw new HttpRefusal(400, `${name} is given twice`)
-  headers[name] = before === undefined ? value : `${before}${joinerOf(name)}${value}`
+  if (before !== undefined && onlyOnce.has(name)) throw new HttpProtocolError(400, `${name} is given twice`)
+  headers[name] = before === undefined ? value : `${before}${separatorOf(name)}${value}`
 }
 
 function trimBlanks(text: string, from: number, to: number): string {
@@ -116,18 +116,22 @@ function isBlank(code: number): boolean {
 function parseRequestLine(line: string): { method: string; target: string; isHttp10: boolean } {
   const [method = '', target = '', version = '', ...rest] = line.split(' ', 4)
   if (rest.length > 0 || !methodText.test(method) || !targetText.test(target))
-    throw new HttpRefusal(400, 'the request line is not METHOD TARGET VERSION')
+    throw new HttpProtocolError(400, 'the request line is not METHOD TARGET VERSION')
   if (version === 'HTTP/1.1') return { method, target, isHttp10: false }
   if (version === 'HTTP/1.0') return { method, target, isHttp10: true }
   throw /^HTTP\/\d\.\d$/.test(version)
-    ? new HttpRefusal(505, 'only HTTP/1.1, and HTTP/2 over TLS')
-    : new HttpRefusal(400, 'the request line has no version')
+    ? new HttpProtocolError(505, 'only HTTP/1.1, and HTTP/2 over TLS')
+    : new HttpProtocolError(400, 'the request line has no version')
 }
 
-type Line = Pick<RequestHead, 'method' | 'isHttp10'>
+type RequestLine = Pick<RequestHead, 'method' | 'isHttp10'>
 
-function finish({ method, isHttp10 }: Line, rawTarget: string, headers: Record<string, string>): RequestHead {
-  if (headers['host'] === undefined && !isHttp10) throw new HttpRefusal(400, 'there is no host header')
+function finishHead(
+  { method, isHttp10 }: RequestLine,
+  rawTarget: string,
+  headers: Record<string, string>,
+): RequestHead {
+  if (headers['host'] === undefined && !isHttp10) throw new HttpProtocolError(400, 'there is no host header')
   const target = resolveTarget(method, rawTarget, headers)
   const connection =
     headers['connection'] === undefined
@@ -142,25 +146,26 @@ function finish({ method, isHttp10 }: Line, rawTarget: string, headers: Record<s
     headers,
     isHttp10,
     isKeepAlive: isHttp10 ? connection.includes('keep-alive') : !connection.includes('close'),
-    isAsking: isAsking(headers, isHttp10),
+    expectsContinue: expectsContinue(headers, isHttp10),
     length: bodyLength(headers, isHttp10),
   }
 }
 
 /** A target with scheme and host names the host; the header is then ignored, as the RFC says. */
 function resolveTarget(method: string, target: string, headers: Record<string, string>): string {
-  if (method === 'CONNECT') throw new HttpRefusal(405, 'this is no proxy')
+  if (method === 'CONNECT') throw new HttpProtocolError(405, 'this is no proxy')
   if (target.startsWith('/') || (target === '*' && method === 'OPTIONS')) return target
   const [, authority, path = '/'] = absoluteTarget.exec(target) ?? []
-  if (authority === undefined) throw new HttpRefusal(400, 'the request target is not a path')
+  if (authority === undefined) throw new HttpProtocolError(400, 'the request target is not a path')
   headers['host'] = authority
   return path.startsWith('/') ? path : `/${path}`
 }
 
-function isAsking(headers: WireHeaders, isHttp10: boolean): boolean {
+function expectsContinue(headers: WireHeaders, isHttp10: boolean): boolean {
   const expect = headers['expect']
   if (expect === undefined) return false
-  if (expect.toLowerCase() !== '100-continue') throw new HttpRefusal(417, 'nothing can be expected but 100-continue')
+  if (expect.toLowerCase() !== '100-continue')
+    throw new HttpProtocolError(417, 'nothing can be expected but 100-continue')
   return !isHttp10
 }
 
@@ -168,12 +173,13 @@ function bodyLength(headers: WireHeaders, isHttp10: boolean): number | 'chunked'
   const { 'content-length': length, 'transfer-encoding': coding } = headers
   if (coding === undefined) {
     if (length === undefined) return 0
-    if (!lengthText.test(length)) throw new HttpRefusal(400, 'content-length is not a number of bytes')
+    if (!lengthText.test(length)) throw new HttpProtocolError(400, 'content-length is not a number of bytes')
     return Number(length)
   }
-  if (length !== undefined) throw new HttpRefusal(400, 'a body has a content-length or a transfer-encoding, never both')
-  if (isHttp10) throw new HttpRefusal(400, 'HTTP/1.0 knows no transfer-encoding')
-  if (coding.toLowerCase() !== 'chunked') throw new HttpRefusal(501, 'the only transfer-encoding is chunked')
+  if (length !== undefined)
+    throw new HttpProtocolError(400, 'a body has a content-length or a transfer-encoding, never both')
+  if (isHttp10) throw new HttpProtocolError(400, 'HTTP/1.0 knows no transfer-encoding')
+  if (coding.toLowerCase() !== 'chunked') throw new HttpProtocolError(501, 'the only transfer-encoding is chunked')
   return 'chunked'
 }
 

@@ -15,10 +15,10 @@ import { badRequest } from '#api'
 import type { WireResponse } from '#wire'
 import { BodyQueue } from '../body-queue.ts'
 import { lingerBytesMax, lingerMs } from '../connection.ts'
-import type { Connection, ConnectionContext } from '../connection.ts'
-import { HttpRefusal } from '../http-refusal.ts'
-import { Outlet } from '../outlet.ts'
-import { makeRequest, RequestLife } from '../request.ts'
+import type { ServerConnection, ConnectionContext } from '../connection.ts'
+import { HttpProtocolError } from '../http-refusal.ts'
+import { OutputStream } from '../outlet.ts'
+import { makeRequest, RequestLifetime } from '../request.ts'
 import {
   bytesOf,
   describeRequest,
@@ -33,11 +33,11 @@ import type { FixedBody } from '../response.ts'
 import { chunkOf, lastChunk } from './chunks.ts'
 import { checkUnfinished, headEnd, parseHead, skipEmptyLines } from './head.ts'
 import type { RequestHead } from './head.ts'
-import { Intake } from './intake.ts'
-import { formatHead } from './response-head.ts'
+import { BodyReader } from './intake.ts'
+import { formatResponseHead } from './response-head.ts'
 import type { BodyEnd } from './response-head.ts'
 
-type Phase = 'idle' | 'head' | 'gathering' | 'serving' | 'draining' | 'closing' | 'closed'
+type ConnectionPhase = 'idle' | 'head' | 'gathering' | 'serving' | 'draining' | 'closing' | 'closed'
 
 /** Later requests that wait for their turn. */
 const pipelinedBytesMax = 65_536
@@ -46,19 +46,19 @@ const drainBytesMax = 65_536
 /** Head and body up to this size go out in one write. */
 const oneWriteBytesMax = 65_536
 const never = Number.POSITIVE_INFINITY
-const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
+const continueResponse = 'HTTP/1.1 100 Continue\r\n\r\n'
 
-export class Http1Connection implements Connection {
+export class Http1Connection implements ServerConnection {
   readonly #socket: Socket
   readonly #context: ConnectionContext
-  readonly #outlet: Outlet
-  #phase: Phase = 'idle'
+  readonly #outlet: OutputStream
+  #phase: ConnectionPhase = 'idle'
   #deadlineMs: number
   #input: Buffer | undefined
   #scanned = 0
   #head: RequestHead | undefined
-  #intake: Intake | undefined
-  #life: RequestLife | undefined
+  #intake: BodyReader | undefined
+  #life: RequestLifetime | undefined
   #isAnswering = false
   #isLast = false
   #isRetired = false
@@ -67,7 +67,7 @@ export class Http1Connection implements Connection {
   constructor(socket: Socket, context: ConnectionContext) {
     this.#socket = socket
     this.#context = context
-    this.#outlet = new Outlet(socket, context.clock)
+    this.#outlet = new OutputStream(socket, context.clock)
     this.#deadlineMs = this.#inMs(context.limits.headMs)
     socket.on('data', (chunk: Buffer) => {
       this.#onData(chunk)
@@ -90,7 +90,7 @@ export class Http1Connection implements Connection {
     this.#deadlineMs = never
     if (this.#phase === 'idle') this.#close()
     else if (this.#phase === 'head' || this.#phase === 'gathering')
-      this.#refuse(new HttpRefusal(408, 'the request took too long to arrive'))
+      this.#refuse(new HttpProtocolError(408, 'the request took too long to arrive'))
     else if (this.#phase !== 'serving') this.#socket.destroy()
     else if (this.#intake?.queue.isWaitedFor === true) this.#intake.fail(badRequest('the body stopped arriving'))
     else this.#deadlineMs = this.#inMs(limits.bodyIdleMs)
@@ -147,7 +147,7 @@ export class Http1Connection implements Connection {
     else if (
       length !== 'chunked' &&
       length <= wholeBodyBytesMax &&
-      (!head.isAsking || (this.#input?.length ?? 0) >= length)
+      (!head.expectsContinue || (this.#input?.length ?? 0) >= length)
     )
       this.#gather(head)
     else this.#serve(head, this.#openIntake(head))
@@ -175,13 +175,13 @@ export class Http1Connection implements Connection {
         this.#socket.resume()
       },
       onWanted: () => {
-        if (head.isAsking && this.#intake?.isBegun === false && !this.#isAnswering && this.#outlet.isOpen)
-          this.#socket.write(goOn)
+        if (head.expectsContinue && this.#intake?.isBegun === false && !this.#isAnswering && this.#outlet.isOpen)
+          this.#socket.write(continueResponse)
       },
     })
     const input = this.#input
     this.#input = undefined
-    this.#intake = new Intake(head.length, queue)
+    this.#intake = new BodyReader(head.length, queue)
     this.#deadlineMs = this.#inMs(this.#context.limits.bodyIdleMs)
     if (input) {
       const rest = this.#feed(this.#intake, input)
@@ -190,7 +190,7 @@ export class Http1Connection implements Connection {
     return queue
   }
 
-  #feed(intake: Intake, chunk: Buffer): Buffer {
+  #feed(intake: BodyReader, chunk: Buffer): Buffer {
     const rest = intake.feed(chunk)
     this.#deadlineMs = intake.isDone ? never : this.#inMs(this.#context.limits.bodyIdleMs)
     if (intake.queue.isFull && !intake.isDone) this.#socket.pause()
@@ -207,10 +207,10 @@ export class Http1Connection implements Connection {
   async #answer(head: RequestHead, body: Uint8Array | BodyQueue | undefined): Promise<void> {
     const { method, target, headers } = head
     const { transport, peer, log } = this.#context
-    const life = (this.#life = new RequestLife())
+    const life = (this.#life = new RequestLifetime())
     let response: WireResponse
     try {
-      response = await transport(makeRequest({ method, target, headers, body, peer, borrowsPieces: true }, life))
+      response = await transport(makeRequest({ method, target, headers, body, peer, borrowsChunks: true }, life))
     } catch (error) {
       log.error('a request failed', { ...describeRequest(head), error })
       response = failureResponse(error)
@@ -237,7 +237,7 @@ export class Http1Connection implements Connection {
     if (isBodiless(head.method, status)) {
       release(body)
       this.#socket.write(this.#formatHead(head, response, 'none'), 'latin1')
-      return this.#outlet.room()
+      return this.#outlet.waitForRoom()
     }
     if (head.isHttp10) this.#isLast = true
     this.#socket.write(this.#formatHead(head, response, head.isHttp10 ? 'close' : 'chunked'), 'latin1')
@@ -262,16 +262,16 @@ export class Http1Connection implements Connection {
       whole.set(piece, at)
       at += piece.length
     }
-    return this.#socket.write(whole) || this.#outlet.room()
+    return this.#socket.write(whole) || this.#outlet.waitForRoom()
   }
 
   #formatHead(head: RequestHead, response: WireResponse, end: BodyEnd): string {
     const connection = this.#isLast ? 'close' : head.isHttp10 ? 'keep-alive' : undefined
-    return formatHead(response, { end, connection, date: this.#context.date() })
+    return formatResponseHead(response, { end, connection, date: this.#context.date() })
   }
 
   /** Whether what is left of the body can be read away, so that the connection can be used again. */
-  #canDrain({ isAsking }: RequestHead): boolean {
+  #canDrain({ expectsContinue: isAsking }: RequestHead): boolean {
     const intake = this.#intake
     if (!intake || intake.isDone) return true
     return !intake.isBroken && intake.left <= drainBytesMax && (!isAsking || intake.isBegun)
@@ -303,11 +303,11 @@ export class Http1Connection implements Connection {
 
   #refuse(error: unknown): void {
     const { date, log } = this.#context
-    const isOurs = !(error instanceof HttpRefusal)
+    const isOurs = !(error instanceof HttpProtocolError)
     if (isOurs) log.error('a connection failed', { error })
     const response = isOurs ? failureResponse(error) : textResponse(error.status, error.message)
     const [body = Buffer.alloc(0)] = piecesOf(response.body as FixedBody)
-    const text = formatHead(response, { end: { bytes: body.length }, connection: 'close', date: date() })
+    const text = formatResponseHead(response, { end: { bytes: body.length }, connection: 'close', date: date() })
     if (this.#outlet.isOpen) this.#socket.write(Buffer.concat([Buffer.from(text, 'latin1'), body]))
     this.#close()
   }

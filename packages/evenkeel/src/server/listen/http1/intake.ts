@@ -5,10 +5,10 @@
  */
 import { badRequest } from '#api'
 import type { BodyQueue } from '../body-queue.ts'
-import { HttpRefusal } from '../http-refusal.ts'
+import { HttpProtocolError } from '../http-refusal.ts'
 import { ChunkedDecoder } from './chunked-decoder.ts'
 
-export class Intake {
+export class BodyReader {
   readonly queue: BodyQueue
   readonly #decoder: ChunkedDecoder | undefined
   #left: number
@@ -70,7 +70,7 @@ export class Intake {
       if (decoder.isDone) this.#finish()
       return bytes.subarray(taken)
     } catch (error) {
-      if (!(error instanceof HttpRefusal)) throw error
+      if (!(error instanceof HttpProtocolError)) throw error
       this.fail(badRequest(error.message, { cause: error }))
       return bytes.subarray(bytes.length)
     }

@@ -8,14 +8,14 @@ import { fieldsToSend } from '../response.ts'
 /** How the other side knows where the body ends; `none` when there is no body to speak of. */
 export type BodyEnd = { readonly bytes: number } | 'chunked' | 'close' | 'none'
 
-interface HeadOptions {
+interface ResponseHeadOptions {
   readonly end: BodyEnd
   readonly date: string
   /** What to say about the connection; nothing, when the version's default holds. */
   readonly connection: 'close' | 'keep-alive' | undefined
 }
 
-export function formatHead(response: WireResponse, { end, date, connection }: HeadOptions): string {
+export function formatResponseHead(response: WireResponse, { end, date, connection }: ResponseHeadOptions): string {
   const { status } = response
   if (!(Number.isInteger(status) && status >= 200 && status <= 599))
     throw new RangeError(`a response has a status from 200 to 599, got ${status}`)

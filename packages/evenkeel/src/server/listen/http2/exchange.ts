@@ -13,9 +13,9 @@ import type { Deferred } from '#base'
 import type { WireResponse } from '#wire'
 import { BodyQueue } from '../body-queue.ts'
 import type { ConnectionContext } from '../connection.ts'
-import { HttpRefusal } from '../http-refusal.ts'
-import { Outlet } from '../outlet.ts'
-import { makeRequest, RequestLife } from '../request.ts'
+import { HttpProtocolError } from '../http-refusal.ts'
+import { OutputStream } from '../outlet.ts'
+import { makeRequest, RequestLifetime } from '../request.ts'
 import {
   bytesOf,
   describeRequest,
@@ -27,7 +27,7 @@ import {
   release,
   textResponse,
 } from '../response.ts'
-import { convertHead } from './request-head.ts'
+import { convertHttp2Head } from './request-head.ts'
 
 const never = Number.POSITIVE_INFINITY
 const oneWriteBytesMax = 65_536
@@ -36,8 +36,8 @@ const nothing = Buffer.alloc(0)
 export class Http2Exchange {
   readonly #stream: ServerHttp2Stream
   readonly #context: ConnectionContext
-  readonly #outlet: Outlet
-  readonly #life = new RequestLife()
+  readonly #outlet: OutputStream
+  readonly #life = new RequestLifetime()
   #queue: BodyQueue | undefined
   #whole: Deferred<Uint8Array> | undefined
   #bodyDeadlineMs = never
@@ -47,7 +47,7 @@ export class Http2Exchange {
   constructor(stream: ServerHttp2Stream, context: ConnectionContext) {
     this.#stream = stream
     this.#context = context
-    this.#outlet = new Outlet(stream, context.clock)
+    this.#outlet = new OutputStream(stream, context.clock)
     stream.on('error', () => undefined)
     stream.on('close', () => {
       this.#onClose()
@@ -65,7 +65,7 @@ export class Http2Exchange {
       this.#stream.destroy(new Error('the client does not take its response'))
     if (nowMs < this.#bodyDeadlineMs) return
     this.#awaitBody()
-    this.#whole?.reject(new HttpRefusal(408, 'the request took too long to arrive'))
+    this.#whole?.reject(new HttpProtocolError(408, 'the request took too long to arrive'))
     if (this.#queue?.isWaitedFor === true) this.#queue.fail(badRequest('the body stopped arriving'))
   }
 
@@ -88,13 +88,13 @@ export class Http2Exchange {
   async #ask(raw: IncomingHttpHeaders, sent: readonly string[]): Promise<WireResponse> {
     const { transport, peer, log } = this.#context
     try {
-      const { method, target, headers, length } = convertHead(raw, sent)
+      const { method, target, headers, length } = convertHttp2Head(raw, sent)
       const body = this.#body(length)
       return await transport(
         makeRequest({ method, target, headers, body: body instanceof Promise ? await body : body, peer }, this.#life),
       )
     } catch (error) {
-      if (error instanceof HttpRefusal) return textResponse(error.status, error.message)
+      if (error instanceof HttpProtocolError) return textResponse(error.status, error.message)
       log.error('a request failed', {
         ...describeRequest({ method: raw[':method'] ?? '', target: raw[':path'] ?? '' }),
         error,
@@ -203,7 +203,7 @@ export class Http2Exchange {
 
   #onClose(): void {
     if (!this.#isAnswered) this.#life.end()
-    this.#whole?.reject(new HttpRefusal(400, 'the client went away'))
+    this.#whole?.reject(new HttpProtocolError(400, 'the client went away'))
     this.#queue?.fail(badRequest('the client went away'))
   }
 }

@@ -9,19 +9,19 @@ import { constants, performServerHandshake } from 'node:http2'
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { lingerMs } from '../connection.ts'
-import type { Connection, ConnectionContext } from '../connection.ts'
+import type { ServerConnection, ConnectionContext } from '../connection.ts'
 import { Http2Exchange } from './exchange.ts'
 
 /** All unread bodies of a connection together; one slow reader does not hold up the others. */
 const connectionWindowBytes = 4_194_304
 /** Node refuses requests above this; our own back-pressure stays far below it. */
 const sessionMegabytes = 1_024
-const forgivenPerSweep = 50
+const floodEventsPerSweep = 50
 
 /** As Node gives it; its types do not know the last part, the fields as they were sent. */
 type StreamEvent = [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, sent: readonly string[]]
 
-export class Http2Connection implements Connection {
+export class Http2Connection implements ServerConnection {
   readonly #socket: TLSSocket
   readonly #context: ConnectionContext
   readonly #session: ServerHttp2Session
@@ -49,7 +49,7 @@ export class Http2Connection implements Connection {
   }
 
   expire(nowMs: number): void {
-    this.#nuisances = Math.max(0, this.#nuisances - forgivenPerSweep)
+    this.#nuisances = Math.max(0, this.#nuisances - floodEventsPerSweep)
     for (const exchange of this.#exchanges) exchange.expire(nowMs)
     if (nowMs < this.#deadlineMs) return
     if (this.#isClosed) this.#socket.destroy()

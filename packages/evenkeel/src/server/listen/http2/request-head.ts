@@ -3,8 +3,8 @@
  */
 import type { IncomingHttpHeaders } from 'node:http2'
 import type { WireHeaders } from '#wire'
-import { HttpRefusal } from '../http-refusal.ts'
-import { isAboutPersons } from '../join-fields.ts'
+import { HttpProtocolError } from '../http-refusal.ts'
+import { isIdentityHeader } from '../join-fields.ts'
 
 interface Http2Head {
   readonly method: string
@@ -20,22 +20,22 @@ const lengthText = /^\d{1,15}$/
 
 /**
  * @param sent names and values in turn, as they came
- * @throws {HttpRefusal} when a part is missing or contradicts another.
+ * @throws {HttpProtocolError} when a part is missing or contradicts another.
  */
-export function convertHead(raw: IncomingHttpHeaders, sent: readonly string[]): Http2Head {
+export function convertHttp2Head(raw: IncomingHttpHeaders, sent: readonly string[]): Http2Head {
   const { ':method': method = '', ':path': target = '', ':authority': authority } = raw
-  if (method === 'CONNECT') throw new HttpRefusal(405, 'this is no proxy')
-  if (!methodText.test(method)) throw new HttpRefusal(400, 'the method is no word')
+  if (method === 'CONNECT') throw new HttpProtocolError(405, 'this is no proxy')
+  if (!methodText.test(method)) throw new HttpProtocolError(400, 'the method is no word')
   if (!targetText.test(target) && !(target === '*' && method === 'OPTIONS'))
-    throw new HttpRefusal(400, 'the request target is not a path')
+    throw new HttpProtocolError(400, 'the request target is not a path')
   const headers = convertFields(raw, sent)
   if (authority !== undefined && headers['host'] !== undefined && headers['host'] !== authority)
-    throw new HttpRefusal(400, 'host and :authority differ')
+    throw new HttpProtocolError(400, 'host and :authority differ')
   if (authority !== undefined) headers['host'] = authority
-  if (headers['host'] === undefined) throw new HttpRefusal(400, 'there is no host')
+  if (headers['host'] === undefined) throw new HttpProtocolError(400, 'there is no host')
   const length = headers['content-length']
   if (length !== undefined && !lengthText.test(length))
-    throw new HttpRefusal(400, 'content-length is not a number of bytes')
+    throw new HttpProtocolError(400, 'content-length is not a number of bytes')
   return { method, target, headers, length: length === undefined ? undefined : Number(length) }
 }
 
@@ -44,7 +44,7 @@ function convertFields(raw: IncomingHttpHeaders, sent: readonly string[]): Recor
   for (const name of Object.keys(raw)) {
     const value = raw[name]
     if (value === undefined || name.startsWith(':')) continue
-    if (isAboutPersons(name)) headers[name] = valuesOf(name, sent).join('\n')
+    if (isIdentityHeader(name)) headers[name] = valuesOf(name, sent).join('\n')
     else headers[name] = typeof value === 'string' ? value : value.join(', ')
   }
   return headers

@@ -8,7 +8,7 @@
 
 const divisor = 0xedb88320
 /** The polynomial 1. */
-const one = 0x80000000
+const unit = 0x80000000
 
 /** x to the power 1, 2, 4, 8, ... */
 const squares = [0x40000000]
@@ -16,7 +16,7 @@ for (let index = 1; index < 32; index++) squares.push(multiply(squares[index - 1
 
 /** What {@link joinChecksums} multiplies by when `length` bytes follow. */
 export function shiftOf(length: number): number {
-  let shift = one
+  let shift = unit
   // 8 is the third square; powers repeat after 2^32 - 1, so the 32 squares are all there are.
   for (let left = length, index = 3; left > 0; left = Math.floor(left / 2), index++) {
     if (left % 2 === 1) shift = multiply(squares[index % 32] ?? 0, shift)
@@ -34,7 +34,7 @@ function multiply(a: number, b: number): number {
   let [product, rest, factor] = [0, b, a]
   while (factor !== 0) {
     // The power of x that is looked at grows from bit to bit, and `rest` is b times it.
-    if (factor < 0 || factor >= one) product ^= rest
+    if (factor < 0 || factor >= unit) product ^= rest
     factor = (factor << 1) >>> 0
     rest = (rest & 1) === 1 ? (rest >>> 1) ^ divisor : rest >>> 1
   }

@@ -7,7 +7,7 @@ import type { ListText } from '../list-bytes.ts'
 import { listEnd } from '../list-bytes.ts'
 import { joinChecksums, shiftOf } from './checksum.ts'
 import { commaBlock, commaText, gzipHead, gzipTail, plainBlocks } from './gzip.ts'
-import type { PackedRun } from './packed-runs.ts'
+import type { CompressedRun } from './packed-runs.ts'
 
 type Checksum = (bytes: Uint8Array) => number
 
@@ -39,7 +39,7 @@ export class GzipWriter {
     return this.#waiting
   }
 
-  add({ bytes, checksum, shift }: PackedRun): void {
+  add({ bytes, checksum, shift }: CompressedRun): void {
     if (!this.#isFirst) this.#checksum = joinChecksums(this.#checksum, this.#commaChecksum, { shift: commaShift })
     this.#checksum = joinChecksums(this.#checksum, checksum, { shift })
     this.#push(this.#isFirst ? bytes.subarray(commaBlock.byteLength) : bytes)

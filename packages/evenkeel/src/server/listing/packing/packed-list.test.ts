@@ -119,8 +119,8 @@ test('a list in gzip follows its pages', async () => {
 })
 
 test.each([
-  ['nothing is remembered', { packedBytesMax: 0 }],
-  ['little is remembered', { packedBytesMax: 20_000 }],
+  ['nothing is remembered', { compressedListBytesMax: 0 }],
+  ['little is remembered', { compressedListBytesMax: 20_000 }],
 ])('a list in gzip is the list when %s, also when many ask at once', async (_, options) => {
   const server = await startServer(options)
   for (let name = 0; name < 900; name++) await ask(server, { method: 'POST', target: path, body: object(name, 1000) })

@@ -6,57 +6,57 @@
  * length and without a copy; otherwise it goes out as it is made, with a turn for everybody else in between.
  */
 import { nextTurn } from '#base'
-import type { Rooms } from '../../call.ts'
+import type { ServerContext } from '../../call.ts'
 import type { ListText } from '../list-bytes.ts'
 import { GzipWriter } from './gzip-writer.ts'
-import type { PackedRun } from './packed-runs.ts'
+import type { CompressedRun } from './packed-runs.ts'
 import { runsOf } from './runs.ts'
-import type { Run } from './runs.ts'
+import type { ListRun } from './runs.ts'
 
 /** A piece is written to the socket at once. */
 const pieceBytes = 256 * 1024
 /** How many runs are compressed at once: enough to keep going while one is written. */
 const aheadMax = 4
 
-type PackingRooms = Pick<Rooms, 'clock' | 'packed'>
+type CompressionContext = Pick<ServerContext, 'clock' | 'compressedRuns'>
 
-interface Parts {
-  readonly runs: readonly Run[]
+interface ListRuns {
+  readonly runs: readonly ListRun[]
   /** Those of the runs that are there. */
-  readonly found: readonly (PackedRun | undefined)[]
+  readonly found: readonly (CompressedRun | undefined)[]
 }
 
 /** The gzip file of a list. */
-export async function packedList(
+export async function compressedList(
   text: ListText,
-  rooms: PackingRooms,
+  server: CompressionContext,
 ): Promise<readonly Uint8Array[] | AsyncIterable<Uint8Array>> {
-  const { packed } = rooms
+  const { compressedRuns: packed } = server
   const { crc32 } = await import('node:zlib')
   const writer = new GzipWriter(text, crc32)
   const runs = runsOf(text.entries, text.skipped)
   const found = runs.map((run) => packed.find(run))
   const missing = runs.filter((_, index) => found[index] === undefined)
-  if (missing.length > aheadMax) return written(writer, { runs, found }, rooms)
-  const made = await Promise.all(missing.map((run) => packed.pack(run)))
-  for (const run of found) writer.add(run ?? (made.shift() as PackedRun))
+  if (missing.length > aheadMax) return writtenPieces(writer, { runs, found }, server)
+  const made = await Promise.all(missing.map((run) => packed.compress(run)))
+  for (const run of found) writer.add(run ?? (made.shift() as CompressedRun))
   writer.end()
   return writer.take()
 }
 
-async function* written(
+async function* writtenPieces(
   writer: GzipWriter,
-  { runs, found }: Parts,
-  { clock, packed }: PackingRooms,
+  { runs, found }: ListRuns,
+  { clock, compressedRuns: packed }: CompressionContext,
 ): AsyncGenerator<Uint8Array, void> {
-  const ahead: Promise<PackedRun>[] = []
+  const ahead: Promise<CompressedRun>[] = []
   let asked = 0
   for (const run of found) {
     for (; asked < runs.length && ahead.length < aheadMax; asked++) {
-      if (!found[asked]) ahead.push(packed.pack(runs[asked] as Run))
+      if (!found[asked]) ahead.push(packed.compress(runs[asked] as ListRun))
     }
     // What is not there is the first of those that were asked for.
-    writer.add(run ?? (await (ahead.shift() as Promise<PackedRun>)))
+    writer.add(run ?? (await (ahead.shift() as Promise<CompressedRun>)))
     if (writer.waiting < pieceBytes) continue
     yield Buffer.concat(writer.take())
     await nextTurn(clock)

@@ -9,9 +9,9 @@ import type { Entry } from '#store'
 import { itemsLength, writeItem } from '../list-bytes.ts'
 import { shiftOf } from './checksum.ts'
 import { commaBlock } from './gzip.ts'
-import type { Run } from './runs.ts'
+import type { ListRun } from './runs.ts'
 
-interface PackedRunsOptions {
+interface CompressedRunCacheOptions {
   /**
    * How much is remembered.
    *
@@ -21,7 +21,7 @@ interface PackedRunsOptions {
 }
 
 /** A run as a part of a gzip file. */
-export interface PackedRun {
+export interface CompressedRun {
   /** A comma, and blocks that end at a whole byte; none of them is the last one. */
   readonly bytes: Uint8Array
   /** Of the text, without the comma. */
@@ -29,28 +29,28 @@ export interface PackedRun {
   readonly shift: number
 }
 
-interface Remembered {
+interface CachedRun {
   readonly keys: readonly string[]
   readonly revisions: readonly number[]
   readonly skipped: number
-  readonly pending: Promise<PackedRun>
+  readonly pending: Promise<CompressedRun>
   /** Once it is there. */
-  packed?: PackedRun
+  packed?: CompressedRun
   bytes: number
 }
 
 /** A number in an array, a reference to a key, and their share of what holds them. */
 const entryOverhead = 24
 const runOverhead = 400
-const level = 1
+const compressionLevel = 1
 
-export class PackedRuns {
+export class CompressedRunCache {
   readonly #bytesMax: number
   /** In the order of use. */
-  readonly #runs = new Map<number, Remembered>()
+  readonly #runs = new Map<number, CachedRun>()
   #bytes = 0
 
-  constructor({ bytesMax = 32 * 1024 * 1024 }: PackedRunsOptions = {}) {
+  constructor({ bytesMax = 32 * 1024 * 1024 }: CompressedRunCacheOptions = {}) {
     if (!(bytesMax >= 0)) throw new RangeError(`bytesMax must be 0 or more, got ${bytesMax}`)
     this.#bytesMax = bytesMax
   }
@@ -61,16 +61,16 @@ export class PackedRuns {
   }
 
   /** A run that is there. */
-  find(run: Run): PackedRun | undefined {
+  find(run: ListRun): CompressedRun | undefined {
     return this.#recall(run)?.packed
   }
 
   /** A run, compressed now if it is not there. */
-  pack(run: Run): Promise<PackedRun> {
+  compress(run: ListRun): Promise<CompressedRun> {
     return this.#recall(run)?.pending ?? this.#add(run)
   }
 
-  #recall(run: Run): Remembered | undefined {
+  #recall(run: ListRun): CachedRun | undefined {
     const known = this.#runs.get(run.fingerprint)
     if (known === undefined || !isOf(known, run)) return undefined
     this.#runs.delete(run.fingerprint)
@@ -78,11 +78,11 @@ export class PackedRuns {
     return known
   }
 
-  #add(run: Run): Promise<PackedRun> {
+  #add(run: ListRun): Promise<CompressedRun> {
     this.#forget(run.fingerprint)
     const entries = run.entries.slice(run.start, run.end)
     const pending = compressRun(entries, run.skipped)
-    const added: Remembered = {
+    const added: CachedRun = {
       keys: entries.map(({ key }) => key),
       revisions: entries.map(({ revision }) => revision),
       skipped: run.skipped,
@@ -102,7 +102,7 @@ export class PackedRuns {
     return pending
   }
 
-  #count(fingerprint: number, added: Remembered): void {
+  #count(fingerprint: number, added: CachedRun): void {
     if (this.#runs.get(fingerprint) !== added) return
     added.bytes = (added.packed?.bytes.byteLength ?? 0) + added.keys.length * entryOverhead + runOverhead
     this.#bytes += added.bytes
@@ -118,7 +118,7 @@ export class PackedRuns {
   }
 }
 
-function isOf({ keys, revisions, skipped }: Remembered, run: Run): boolean {
+function isOf({ keys, revisions, skipped }: CachedRun, run: ListRun): boolean {
   if (skipped !== run.skipped || keys.length !== run.end - run.start) return false
   for (let index = 0; index < keys.length; index++) {
     const { key, revision } = run.entries[run.start + index] as Entry
@@ -127,14 +127,14 @@ function isOf({ keys, revisions, skipped }: Remembered, run: Run): boolean {
   return true
 }
 
-async function compressRun(entries: readonly Entry[], skipped: number): Promise<PackedRun> {
+async function compressRun(entries: readonly Entry[], skipped: number): Promise<CompressedRun> {
   // Loaded when the first large list goes out: a server starts without it.
   const { constants, crc32, deflateRaw } = await import('node:zlib')
   const text = Buffer.allocUnsafe(itemsLength(entries, skipped))
   let at = 0
   for (const [index, entry] of entries.entries()) at = writeItem(text, entry, { at, skipped, isFirst: index === 0 })
   const blocks = await new Promise<Uint8Array>((done, failed) => {
-    deflateRaw(text, { level, finishFlush: constants.Z_SYNC_FLUSH }, (error, result) => {
+    deflateRaw(text, { level: compressionLevel, finishFlush: constants.Z_SYNC_FLUSH }, (error, result) => {
       if (error) failed(error)
       else done(result)
     })

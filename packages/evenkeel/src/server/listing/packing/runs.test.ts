@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Entry } from '#store'
 import { runsOf } from './runs.ts'
-import type { Run } from './runs.ts'
+import type { ListRun } from './runs.ts'
 
 const entry = (
   created: number,
   { revision = created, bytes = 10 }: { revision?: number; bytes?: number } = {},
 ): Entry => ({ key: `k${created}`, value: new Uint8Array(bytes), revision, created })
 const many = (count: number): Entry[] => Array.from({ length: count }, (_, index) => entry(index + 2))
-const keysOf = ({ entries, start, end }: Run): string[] => entries.slice(start, end).map(({ key }) => key)
-const namesOf = (runs: readonly Run[]): string[] => runs.map((run) => `${run.fingerprint}:${keysOf(run).join()}`)
+const keysOf = ({ entries, start, end }: ListRun): string[] => entries.slice(start, end).map(({ key }) => key)
+const namesOf = (runs: readonly ListRun[]): string[] => runs.map((run) => `${run.fingerprint}:${keysOf(run).join()}`)
 
 test('runsOf cuts a list into neighbours without leaving any out, about 64 in a run', () => {
   fc.assert(

@@ -8,7 +8,7 @@
 import type { Entry } from '#store'
 
 /** Some neighbours of a list: its entries from `start` up to `end`. */
-export interface Run {
+export interface ListRun {
   readonly entries: readonly Entry[]
   readonly start: number
   readonly end: number
@@ -21,8 +21,8 @@ export interface Run {
 const runBytesMax = 256 * 1024
 
 /** Cuts a list. */
-export function runsOf(entries: readonly Entry[], skipped: number): Run[] {
-  const runs: Run[] = []
+export function runsOf(entries: readonly Entry[], skipped: number): ListRun[] {
+  const runs: ListRun[] = []
   let [start, bytes, hash] = [0, 0, skipped]
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index] as Entry

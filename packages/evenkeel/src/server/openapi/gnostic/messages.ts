@@ -26,7 +26,7 @@ export type FieldType =
 
 export type MessageName = keyof typeof tables
 
-interface Message {
+interface GnosticMessage {
   readonly fields: Readonly<Record<string, readonly [tag: number, type: FieldType]>>
   /** Where keys that begin with `x-` go. */
   readonly extensions?: number
@@ -130,4 +130,4 @@ const tables = {
   },
 } as const
 
-export const messages: Readonly<Record<MessageName, Message>> = tables
+export const messages: Readonly<Record<MessageName, GnosticMessage>> = tables

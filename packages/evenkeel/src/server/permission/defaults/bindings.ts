@@ -4,7 +4,7 @@
  */
 import type { DefaultBinding, DefaultRole } from './expand.ts'
 
-export const clusterRoleBindings: readonly Omit<DefaultBinding, 'namespace'>[] = [
+export const defaultClusterRoleBindings: readonly Omit<DefaultBinding, 'namespace'>[] = [
   { name: 'cluster-admin', subjects: ['group system:masters'] },
   { name: 'system:basic-user', subjects: ['group system:authenticated'] },
   { name: 'system:discovery', subjects: ['group system:authenticated'] },
@@ -19,7 +19,7 @@ export const clusterRoleBindings: readonly Omit<DefaultBinding, 'namespace'>[] =
   { name: 'system:volume-scheduler', subjects: ['user system:kube-scheduler'] },
 ]
 
-export const roles: readonly DefaultRole[] = [
+export const defaultRoles: readonly DefaultRole[] = [
   {
     namespace: 'kube-public',
     name: 'system:controller:bootstrap-signer',
@@ -63,7 +63,7 @@ export const roles: readonly DefaultRole[] = [
   },
 ]
 
-export const roleBindings: readonly DefaultBinding[] = [
+export const defaultRoleBindings: readonly DefaultBinding[] = [
   {
     namespace: 'kube-public',
     name: 'system:controller:bootstrap-signer',

@@ -6,13 +6,13 @@
  */
 import type { DefaultClusterRole } from './expand.ts'
 
-export const clusterRoles: readonly DefaultClusterRole[] = [
-  { name: 'admin', gathers: 'admin', rules: [] },
+export const defaultClusterRoles: readonly DefaultClusterRole[] = [
+  { name: 'admin', aggregates: 'admin', rules: [] },
   { name: 'cluster-admin', rules: ['* * *', '* at *'] },
-  { name: 'edit', joins: 'admin', gathers: 'edit', rules: [] },
+  { name: 'edit', aggregateTo: 'admin', aggregates: 'edit', rules: [] },
   {
     name: 'system:aggregate-to-admin',
-    joins: 'admin',
+    aggregateTo: 'admin',
     rules: [
       'create authorization.k8s.io localsubjectaccessreviews',
       'create,delete,deletecollection,get,list,patch,update,watch rbac.authorization.k8s.io rolebindings,roles',
@@ -20,7 +20,7 @@ export const clusterRoles: readonly DefaultClusterRole[] = [
   },
   {
     name: 'system:aggregate-to-edit',
-    joins: 'edit',
+    aggregateTo: 'edit',
     rules: [
       'get,list,watch core pods/attach,pods/exec,pods/portforward,pods/proxy,secrets,services/proxy',
       'impersonate core serviceaccounts',
@@ -41,7 +41,7 @@ export const clusterRoles: readonly DefaultClusterRole[] = [
   },
   {
     name: 'system:aggregate-to-view',
-    joins: 'view',
+    aggregateTo: 'view',
     rules: [
       'get,list,watch core configmaps,endpoints,persistentvolumeclaims,persistentvolumeclaims/status,pods,replicationcontrollers,replicationcontrollers/scale,serviceaccounts,services,services/status',
       'get,list,watch core bindings,limitranges,namespaces/status,pods/log,pods/status,replicationcontrollers/status,resourcequotas,resourcequotas/status',
@@ -236,5 +236,5 @@ export const clusterRoles: readonly DefaultClusterRole[] = [
       'get,list,patch,update,watch core persistentvolumeclaims',
     ],
   },
-  { name: 'view', joins: 'edit', gathers: 'view', rules: [] },
+  { name: 'view', aggregateTo: 'edit', aggregates: 'view', rules: [] },
 ]

@@ -4,7 +4,7 @@
  */
 import type { DefaultClusterRole } from './expand.ts'
 
-export const controllerRoles: readonly DefaultClusterRole[] = [
+export const defaultControllerRoles: readonly DefaultClusterRole[] = [
   {
     name: 'system:controller:attachdetach-controller',
     rules: [

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
 import { openMemoryStore } from '#store'
 import { rbac, startCompany } from '../as.fixture.ts'
-import { expandDefaults } from './expand.ts'
+import { defaultRbacObjects } from './expand.ts'
 
 test('expandDefaults has what a cluster of 1.36 has, every binding with its role', () => {
-  const all = expandDefaults()
+  const all = defaultRbacObjects()
   const count = (wanted: string): number => all.filter(({ plural }) => plural === wanted).length
   expect([count('clusterroles'), count('clusterrolebindings'), count('roles'), count('rolebindings')]).toEqual([
     69, 50, 7, 7,
@@ -19,7 +19,7 @@ test('expandDefaults has what a cluster of 1.36 has, every binding with its role
 })
 
 test('expandDefaults: rules are read as they are written, and gathering roles have what they gather', () => {
-  const rulesOf = (wanted: string): unknown => expandDefaults().find(({ name }) => name === wanted)?.fields['rules']
+  const rulesOf = (wanted: string): unknown => defaultRbacObjects().find(({ name }) => name === wanted)?.fields['rules']
   expect(rulesOf('cluster-admin')).toEqual([
     { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
     { verbs: ['*'], nonResourceURLs: ['*'] },

@@ -6,9 +6,9 @@
  */
 import type { JsonObject } from '#api'
 import { policyRule, toRuleObject } from '../../access/policy-rule.ts'
-import { clusterRoleBindings, roleBindings, roles } from './bindings.ts'
-import { clusterRoles } from './cluster-roles.ts'
-import { controllerRoles } from './controller-roles.ts'
+import { defaultClusterRoleBindings, defaultRoleBindings, defaultRoles } from './bindings.ts'
+import { defaultClusterRoles } from './cluster-roles.ts'
+import { defaultControllerRoles } from './controller-roles.ts'
 
 export interface DefaultRole {
   readonly namespace: string
@@ -18,8 +18,8 @@ export interface DefaultRole {
 
 export interface DefaultClusterRole extends Omit<DefaultRole, 'namespace'> {
   /** It takes in every role that joins this. */
-  readonly gathers?: string
-  readonly joins?: string
+  readonly aggregates?: string
+  readonly aggregateTo?: string
 }
 
 export interface DefaultBinding {
@@ -32,7 +32,7 @@ export interface DefaultBinding {
 }
 
 /** One object that must be there. */
-export interface DefaultObject {
+export interface DefaultRbacObject {
   readonly plural: 'clusterroles' | 'clusterrolebindings' | 'roles' | 'rolebindings'
   readonly kind: string
   readonly namespace: string
@@ -46,21 +46,21 @@ const rbacGroup = 'rbac.authorization.k8s.io'
 const joinLabel = (name: string): string => `${rbacGroup}/aggregate-to-${name}`
 
 /** Everything that must be there: roles before those who have them. */
-export function expandDefaults(): readonly DefaultObject[] {
-  const all = [...clusterRoles, ...controllerRoles]
-  const controllers = controllerRoles.map(({ name }) => ({
+export function defaultRbacObjects(): readonly DefaultRbacObject[] {
+  const all = [...defaultClusterRoles, ...defaultControllerRoles]
+  const controllers = defaultControllerRoles.map(({ name }) => ({
     name,
     subjects: [`account kube-system/${name.split(':').at(-1) ?? ''}`],
   }))
   return [
     ...all.map((role) => clusterRoleObject(role, all)),
-    ...roles.map(({ namespace, name, rules }) =>
+    ...defaultRoles.map(({ namespace, name, rules }) =>
       makeObject('roles', { namespace, name }, { rules: rules.map(parseRule) }),
     ),
-    ...[...clusterRoleBindings, ...controllers].map((binding) =>
+    ...[...defaultClusterRoleBindings, ...controllers].map((binding) =>
       makeObject('clusterrolebindings', { ...binding, namespace: '' }, bindingFields(binding, 'ClusterRole')),
     ),
-    ...roleBindings.map((binding) => makeObject('rolebindings', binding, bindingFields(binding, 'Role'))),
+    ...defaultRoleBindings.map((binding) => makeObject('rolebindings', binding, bindingFields(binding, 'Role'))),
   ]
 }
 
@@ -72,15 +72,15 @@ const kinds = {
 } as const
 
 function makeObject(
-  plural: DefaultObject['plural'],
+  plural: DefaultRbacObject['plural'],
   { namespace, name }: { namespace: string; name: string },
   fields: JsonObject,
-): DefaultObject {
+): DefaultRbacObject {
   return { plural, kind: kinds[plural], namespace, name, labels: {}, fields }
 }
 
-function clusterRoleObject(role: DefaultClusterRole, all: readonly DefaultClusterRole[]): DefaultObject {
-  const { name, gathers, joins } = role
+function clusterRoleObject(role: DefaultClusterRole, all: readonly DefaultClusterRole[]): DefaultRbacObject {
+  const { name, aggregates: gathers, aggregateTo: joins } = role
   const rules = gatheredRules(role, all).map(parseRule)
   const aggregationRule =
     gathers === undefined
@@ -90,9 +90,12 @@ function clusterRoleObject(role: DefaultClusterRole, all: readonly DefaultCluste
   return { ...object, labels: joins === undefined ? {} : { [joinLabel(joins)]: 'true' } }
 }
 
-function gatheredRules({ gathers, rules }: DefaultClusterRole, all: readonly DefaultClusterRole[]): readonly string[] {
+function gatheredRules(
+  { aggregates: gathers, rules }: DefaultClusterRole,
+  all: readonly DefaultClusterRole[],
+): readonly string[] {
   if (gathers === undefined) return rules
-  const joining = all.filter(({ joins }) => joins === gathers)
+  const joining = all.filter(({ aggregateTo: joins }) => joins === gathers)
   return [...new Set([...rules, ...joining.flatMap((role) => gatheredRules(role, all))])]
 }
 

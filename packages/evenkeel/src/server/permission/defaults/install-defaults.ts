@@ -9,44 +9,44 @@ import type { JsonObject } from '#api'
 import { randomUuid } from '#base'
 import { storeLimits } from '#store'
 import type { Write } from '#store'
-import type { Rooms } from '../../call.ts'
+import type { ServerContext } from '../../call.ts'
 import { Unstamped } from '../../storage/bytes.ts'
 import { objectKey } from '../../storage/keys.ts'
 import { rbacGroup } from '../permissions.ts'
-import { expandDefaults } from './expand.ts'
-import type { DefaultObject } from './expand.ts'
-import { freshMetadata, mustReplace, reconciled } from './reconcile.ts'
+import { defaultRbacObjects } from './expand.ts'
+import type { DefaultRbacObject } from './expand.ts'
+import { defaultMetadata, mustRecreate, reconcileDefault } from './reconcile.ts'
 
 const attemptsMax = 10
 
 /** Writes what is missing; the views have it when this resolves. */
-export async function installDefaults(rooms: Rooms): Promise<void> {
-  const wanted = expandDefaults()
+export async function installDefaultRoles(server: ServerContext): Promise<void> {
+  const wanted = defaultRbacObjects()
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    const writes = wanted.flatMap((object) => writeOf(object, rooms) ?? [])
-    const isDone = await commitInParts(writes, rooms)
+    const writes = wanted.flatMap((object) => writeOf(object, server) ?? [])
+    const isDone = await commitInParts(writes, server)
     if (isDone && !writes.some(({ value }) => value === undefined)) return
   }
-  rooms.log.error('the default roles kept changing while they were being written', {})
+  server.log.error('the default roles kept changing while they were being written', {})
 }
 
 /** @returns whether all of it was written; otherwise somebody else was faster */
-async function commitInParts(writes: readonly Write[], { store, views }: Rooms): Promise<boolean> {
+async function commitInParts(writes: readonly Write[], { store, informers }: ServerContext): Promise<boolean> {
   let isDone = true
   for (let from = 0; from < writes.length; from += storeLimits.batchMax) {
     const { ok } = await store.commitAll(writes.slice(from, from + storeLimits.batchMax))
     isDone &&= ok
   }
-  if (writes.length > 0) await views.caughtUp(await store.head())
+  if (writes.length > 0) await informers.waitForRevision(await store.head())
   return isDone
 }
 
-function writeOf(object: DefaultObject, { views, cluster, clock, random }: Rooms): Write | undefined {
+function writeOf(object: DefaultRbacObject, { informers, cluster, clock, random }: ServerContext): Write | undefined {
   const { plural, kind, namespace, name, fields } = object
   const key = objectKey(cluster, { group: rbacGroup, plural, version: 'v1', kind }, { namespace, name })
-  const present = views.of(rbacGroup, plural).get(name, { namespace })
+  const present = informers.forResource(rbacGroup, plural).get(name, { namespace })
   // A binding that must go is made anew in the next round.
-  if (present && mustReplace(object, present)) return { key, expect: Number(present.metadata.resourceVersion) }
+  if (present && mustRecreate(object, present)) return { key, expect: Number(present.metadata.resourceVersion) }
   const made = (): JsonObject => ({
     kind,
     apiVersion: `${rbacGroup}/v1`,
@@ -56,10 +56,10 @@ function writeOf(object: DefaultObject, { views, cluster, clock, random }: Rooms
       ...(namespace !== '' && { namespace }),
       uid: randomUuid(random),
       creationTimestamp: formatTime(clock.now()),
-      ...freshMetadata(object),
+      ...defaultMetadata(object),
     },
   })
-  const next = present ? reconciled(object, present) : made()
+  const next = present ? reconcileDefault(object, present) : made()
   if (next === undefined) return undefined
   const { value, stampAt } = new Unstamped(next)
   return { key, value, stampAt, expect: Number(present?.metadata.resourceVersion ?? 0) }

@@ -6,20 +6,20 @@
  */
 import { deepEqual, getOwn, isJsonObject } from '#api'
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
-import { readRules, rulesIn, toRuleObject } from '../../access/policy-rule.ts'
+import { rulesOf, cachedRulesOf, toRuleObject } from '../../access/policy-rule.ts'
 import { uncovered } from '../rules/covers.ts'
-import type { DefaultObject } from './expand.ts'
+import type { DefaultRbacObject } from './expand.ts'
 
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate'
 const labelled = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
 
 /** The labels and annotations of an object that was just made. */
-export function freshMetadata({ labels }: DefaultObject): JsonObject {
+export function defaultMetadata({ labels }: DefaultRbacObject): JsonObject {
   return { labels: { ...labelled, ...labels }, annotations: { [autoupdate]: 'true' } }
 }
 
 /** The object as it should be; undefined when it can stay as it is. */
-export function reconciled(wanted: DefaultObject, present: UnstructuredObject): JsonObject | undefined {
+export function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject): JsonObject | undefined {
   const { annotations = {}, labels = {} } = present.metadata
   if (annotations[autoupdate] === 'false') return undefined
   const metadata = {
@@ -32,14 +32,14 @@ export function reconciled(wanted: DefaultObject, present: UnstructuredObject): 
 }
 
 /** A binding to another role cannot be mended, only replaced. */
-export function mustReplace({ fields }: DefaultObject, present: UnstructuredObject): boolean {
+export function mustRecreate({ fields }: DefaultRbacObject, present: UnstructuredObject): boolean {
   return (
     present.metadata.annotations?.[autoupdate] !== 'false' &&
     !deepEqual(getOwn(fields, 'roleRef'), getOwn(present, 'roleRef'))
   )
 }
 
-function fieldsOf({ plural, fields }: DefaultObject, present: UnstructuredObject): JsonObject {
+function fieldsOf({ plural, fields }: DefaultRbacObject, present: UnstructuredObject): JsonObject {
   if (plural === 'rolebindings' || plural === 'clusterrolebindings')
     return withAll('subjects', listIn(fields, 'subjects'), present)
   const gathering = getOwn(fields, 'aggregationRule')
@@ -57,7 +57,7 @@ function fieldsOf({ plural, fields }: DefaultObject, present: UnstructuredObject
 
 function missingRules(fields: JsonObject, present: UnstructuredObject): JsonObject {
   if (deepEqual(getOwn(fields, 'rules'), getOwn(present, 'rules'))) return {}
-  const missing = uncovered(rulesIn(present), readRules(fields)) ?? []
+  const missing = uncovered(cachedRulesOf(present), rulesOf(fields)) ?? []
   return missing.length === 0 ? {} : { rules: [...listIn(present, 'rules'), ...missing.map(toRuleObject)] }
 }
 

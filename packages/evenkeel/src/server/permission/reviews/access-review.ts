@@ -6,18 +6,18 @@
 import { badRequest, invalid } from '#api'
 import type { JsonObject } from '#api'
 import { formatErrors } from '../../access/access.ts'
-import type { Access } from '../../access/access.ts'
+import type { AuthorizerChain } from '../../access/access.ts'
 import { toRuleObject } from '../../access/policy-rule.ts'
 import { objectIn, textIn } from '../../builtin/rules/reading.ts'
-import type { Call, Target } from '../../call.ts'
+import type { RequestContext, ResourceRef } from '../../call.ts'
 import type { ObjectDraft } from '../../resources/resource.ts'
-import { questionIn, userIn } from './question.ts'
+import { attributesIn, userIn } from './question.ts'
 import { validateAccessReview } from './validate-review.ts'
 
-interface Review {
-  readonly call: Call
-  readonly target: Target
-  readonly access: Access
+interface AccessReviewContext {
+  readonly call: RequestContext
+  readonly target: ResourceRef
+  readonly authorizer: AuthorizerChain
 }
 
 /**
@@ -33,15 +33,18 @@ export async function accessStatus(
       resource: { kind, group },
       namespace,
     },
-    access,
-  }: Review,
+    authorizer,
+  }: AccessReviewContext,
 ): Promise<JsonObject> {
-  if (kind === 'LocalSubjectAccessReview') settleNamespace(review, namespace)
+  if (kind === 'LocalSubjectAccessReview') completeReviewNamespace(review, namespace)
   const errors = validateAccessReview(review, kind)
   if (errors.length > 0) throw invalid({ group, kind: '', name: '' }, errors)
   const spec = objectIn(review as JsonObject, 'spec')
-  const { question, errors: ignored } = questionIn(spec, kind === 'SelfSubjectAccessReview' ? call.user : userIn(spec))
-  const { allowed, undecided, why, error } = await access.decide(question)
+  const { question, errors: ignored } = attributesIn(
+    spec,
+    kind === 'SelfSubjectAccessReview' ? call.user : userIn(spec),
+  )
+  const { allowed, noOpinion: undecided, reason: why, error } = await authorizer.decide(question)
   const evaluationError = [...(error === undefined ? [] : [error]), ...ignored].join('; ')
   return {
     allowed,
@@ -51,7 +54,7 @@ export async function accessStatus(
   }
 }
 
-function settleNamespace({ metadata }: ObjectDraft, namespace: string): void {
+function completeReviewNamespace({ metadata }: ObjectDraft, namespace: string): void {
   const given = metadata['namespace'] ?? ''
   if (given !== '' && given !== namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
@@ -63,10 +66,10 @@ function settleNamespace({ metadata }: ObjectDraft, namespace: string): void {
  *
  * @throws {ApiError} `BadRequest`, when it names no namespace
  */
-export function rulesStatus(review: ObjectDraft, { call: { user }, access }: Review): JsonObject {
+export function rulesStatus(review: ObjectDraft, { call: { user }, authorizer }: AccessReviewContext): JsonObject {
   const namespace = textIn(objectIn(review as JsonObject, 'spec'), 'namespace')
   if (namespace === '') throw badRequest('no namespace on request')
-  const { rules, incomplete, errors } = access.rulesFor(user, namespace)
+  const { rules, incomplete, errors } = authorizer.rulesFor(user, namespace)
   return {
     resourceRules: rules
       .filter(({ resources }) => resources.length > 0)

@@ -5,23 +5,23 @@
  */
 import { parseFieldSelector, parseLabelSelector, validateLabelRequirement } from '#api'
 import type { FieldRequirement, JsonObject, LabelOperator, LabelRequirement } from '#api'
-import type { AccessQuestion } from '../../access/access.ts'
+import type { AuthorizationAttributes } from '../../access/access.ts'
 import { objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../../builtin/rules/reading.ts'
 import type { User } from '../../call.ts'
 
-interface Asked {
-  readonly question: AccessQuestion
+interface ReviewedAttributes {
+  readonly question: AuthorizationAttributes
   /** Selectors that were ignored, at least in part. */
   readonly errors: readonly string[]
 }
 
 /** What the spec of a review asks about a user. */
-export function questionIn(spec: JsonObject, user: User): Asked {
+export function attributesIn(spec: JsonObject, user: User): ReviewedAttributes {
   const resource = optionalObjectIn(spec, 'resourceAttributes')
   if (resource === undefined) {
     const attributes = objectIn(spec, 'nonResourceAttributes')
     return {
-      question: { user, verb: textIn(attributes, 'verb'), path: textIn(attributes, 'path'), place: undefined },
+      question: { user, verb: textIn(attributes, 'verb'), path: textIn(attributes, 'path'), resourcePath: undefined },
       errors: [],
     }
   }
@@ -43,11 +43,11 @@ export function questionIn(spec: JsonObject, user: User): Asked {
       user,
       verb: text('verb'),
       path: '',
-      place,
+      resourcePath: place,
       ...(fields.read.length > 0 && { fields: fields.read }),
       ...(labels.read.length > 0 && { labels: labels.read }),
     },
-    errors: [...complaint('fieldSelector', fields), ...complaint('labelSelector', labels)],
+    errors: [...selectorProblem('fieldSelector', fields), ...selectorProblem('labelSelector', labels)],
   }
 }
 
@@ -64,18 +64,18 @@ export function userIn(spec: JsonObject): User {
   }
 }
 
-interface Read<T> {
+interface SelectorRead<T> {
   readonly read: readonly T[]
   readonly isFaulty: boolean
 }
 
-interface Reader<T> {
+interface RequirementReader<T> {
   parse(text: string): readonly T[]
   /** Undefined when it cannot be read. */
   requirement(requirement: JsonObject): T | undefined
 }
 
-function readSelector<T>(selector: JsonObject | undefined, reader: Reader<T>): Read<T> {
+function readSelector<T>(selector: JsonObject | undefined, reader: RequirementReader<T>): SelectorRead<T> {
   const requirements = objectsIn(selector, 'requirements')
   if (requirements.length > 0) {
     const all = requirements.map((requirement) => reader.requirement(requirement))
@@ -88,7 +88,7 @@ function readSelector<T>(selector: JsonObject | undefined, reader: Reader<T>): R
   }
 }
 
-const fieldReader: Reader<FieldRequirement> = {
+const fieldReader: RequirementReader<FieldRequirement> = {
   parse: parseFieldSelector,
   requirement(requirement) {
     const [operator, [value, ...more]] = [textIn(requirement, 'operator'), textsIn(requirement, 'values')]
@@ -104,7 +104,7 @@ const labelOperators: Readonly<Record<string, LabelOperator>> = {
   DoesNotExist: '!',
 }
 
-const labelReader: Reader<LabelRequirement> = {
+const labelReader: RequirementReader<LabelRequirement> = {
   parse: parseLabelSelector,
   requirement(requirement) {
     const name = textIn(requirement, 'operator')
@@ -115,7 +115,7 @@ const labelReader: Reader<LabelRequirement> = {
   },
 }
 
-function complaint<T>(name: string, { read, isFaulty }: Read<T>): string[] {
+function selectorProblem<T>(name: string, { read, isFaulty }: SelectorRead<T>): string[] {
   return isFaulty
     ? [`spec.resourceAttributes.${name} ${read.length > 0 ? 'partially ' : ''}ignored due to parse error`]
     : []

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { policyRule } from '../../access/policy-rule.ts'
 import type { PolicyRule } from '../../access/policy-rule.ts'
-import type { AccessQuestion } from '../../access/access.ts'
+import type { AuthorizationAttributes } from '../../access/access.ts'
 import { partsMax, uncovered } from './covers.ts'
 import { matchesRule } from './match-rule.ts'
 
@@ -85,7 +85,7 @@ const rules: fc.Arbitrary<PolicyRule> = fc.record({
 })
 
 test('uncovered: what is covered allows no question that is not allowed already', () => {
-  const questions: AccessQuestion[] = [
+  const questions: AuthorizationAttributes[] = [
     ...['get', 'list', 'delete'].flatMap((verb) =>
       ['', 'apps', 'x'].flatMap((group) =>
         ['pods', 'nodes'].flatMap((resource) =>
@@ -94,21 +94,26 @@ test('uncovered: what is covered allows no question that is not allowed already'
               user: { name: '', groups: [] },
               verb,
               path: '',
-              place: { group, version: '', resource, subresource, namespace: '', name },
+              resourcePath: { group, version: '', resource, subresource, namespace: '', name },
             })),
           ),
         ),
       ),
     ),
-    ...['/a', '/a/b', '/c'].map((path) => ({ user: { name: '', groups: [] }, verb: 'get', path, place: undefined })),
+    ...['/a', '/a/b', '/c'].map((path) => ({
+      user: { name: '', groups: [] },
+      verb: 'get',
+      path,
+      resourcePath: undefined,
+    })),
   ]
-  const allows = (list: readonly PolicyRule[], question: AccessQuestion): boolean =>
+  const allows = (list: readonly PolicyRule[], question: AuthorizationAttributes): boolean =>
     list.some(
       (rule) =>
         matchesRule(rule, question) &&
-        (question.place === undefined ||
+        (question.resourcePath === undefined ||
           rule.resourceNames.length === 0 ||
-          rule.resourceNames.includes(question.place.name)),
+          rule.resourceNames.includes(question.resourcePath.name)),
     )
   fc.assert(
     fc.property(fc.array(rules, { maxLength: 3 }), fc.array(rules, { maxLength: 2 }), (held, wanted) => {

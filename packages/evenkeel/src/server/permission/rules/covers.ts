@@ -20,12 +20,12 @@ export function uncovered(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
 ): readonly PolicyRule[] | undefined {
-  if (wanted.reduce((sum, rule) => sum + partsOf(rule), 0) > partsMax) return undefined
-  const holders = held.map(makeHolder)
+  if (wanted.reduce((sum, rule) => sum + countParts(rule), 0) > partsMax) return undefined
+  const holders = held.map(makeCoverTest)
   return wanted.flatMap(breakDown).filter((part) => !holders.some((covers) => covers(part)))
 }
 
-function partsOf({ apiGroups, resources, verbs, resourceNames, nonResourceURLs }: PolicyRule): number {
+function countParts({ apiGroups, resources, verbs, resourceNames, nonResourceURLs }: PolicyRule): number {
   return (
     verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
   )
@@ -50,7 +50,7 @@ function breakDown({ apiGroups, resources, verbs, resourceNames, nonResourceURLs
 }
 
 /** Says of smallest parts whether one rule covers them. */
-function makeHolder(rule: PolicyRule): (part: PolicyRule) => boolean {
+function makeCoverTest(rule: PolicyRule): (part: PolicyRule) => boolean {
   const [verbs, groups, resources, names] = [
     new Set(rule.verbs),
     new Set(rule.apiGroups),

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { policyRule } from '../../access/policy-rule.ts'
-import type { AccessQuestion } from '../../access/access.ts'
+import type { AuthorizationAttributes } from '../../access/access.ts'
 import { matchesPath, matchesRule } from './match-rule.ts'
 
 const user = { name: 'u', groups: [] }
 
-function about(verb: string, resource: string, group = ''): AccessQuestion {
+function about(verb: string, resource: string, group = ''): AuthorizationAttributes {
   const [plural = '', subresource = ''] = resource.split('/')
   return {
     user,
     verb,
     path: '',
-    place: { group, version: 'v1', resource: plural, subresource, namespace: '', name: '' },
+    resourcePath: { group, version: 'v1', resource: plural, subresource, namespace: '', name: '' },
   }
 }
 
@@ -42,7 +42,7 @@ test('matchesRule: verb and group must be there, or a star', () => {
 })
 
 test('matchesRule: rules about resources say nothing about paths, nor the other way round', () => {
-  const path: AccessQuestion = { user, verb: 'get', path: '/healthz', place: undefined }
+  const path: AuthorizationAttributes = { user, verb: 'get', path: '/healthz', resourcePath: undefined }
   expect(matchesRule(policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }), path)).toBe(false)
   expect(matchesRule(policyRule({ verbs: ['*'], nonResourceURLs: ['*'] }), about('get', 'pods'))).toBe(false)
   expect(matchesRule(policyRule({ verbs: ['get'], nonResourceURLs: ['/healthz'] }), path)).toBe(true)

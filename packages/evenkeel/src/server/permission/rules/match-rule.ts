@@ -2,13 +2,13 @@
  * Whether a rule is about what is asked. A star in a list stands for everything; a star before a slash in resources
  * stands for that part of every resource. Names are matched by the caller: one rule can be about very many.
  */
-import type { AccessQuestion } from '../../access/access.ts'
+import type { AuthorizationAttributes } from '../../access/access.ts'
 import type { PolicyRule } from '../../access/policy-rule.ts'
 
 /** Whether a rule covers verb and place, whatever the name, or verb and path. */
 export function matchesRule(
   { verbs, apiGroups, resources, nonResourceURLs }: PolicyRule,
-  { verb, place, path }: AccessQuestion,
+  { verb, resourcePath: place, path }: AuthorizationAttributes,
 ): boolean {
   if (!hasOrAll(verbs, verb)) return false
   if (place === undefined) return nonResourceURLs.some((pattern) => matchesPath(pattern, path))

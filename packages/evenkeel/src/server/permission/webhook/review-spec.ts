@@ -2,15 +2,15 @@
  * A question as the spec of a SubjectAccessReview, without what is empty.
  */
 import type { FieldRequirement, JsonObject, JsonValue, LabelOperator, LabelRequirement } from '#api'
-import type { AccessQuestion } from '../../access/access.ts'
+import type { AuthorizationAttributes } from '../../access/access.ts'
 
 /** What a webhook is asked. */
-export function reviewSpec(question: AccessQuestion): JsonObject {
+export function reviewSpec(question: AuthorizationAttributes): JsonObject {
   const {
     user: { name, uid, groups, extra },
     verb,
     path,
-    place,
+    resourcePath: place,
   } = question
   const about =
     place === undefined
@@ -19,7 +19,12 @@ export function reviewSpec(question: AccessQuestion): JsonObject {
   return withoutEmpty({ ...about, user: name, groups: [...groups], extra: extra as unknown as JsonObject, uid })
 }
 
-function resourceAttributes({ verb, place, fields = [], labels = [] }: AccessQuestion): JsonObject {
+function resourceAttributes({
+  verb,
+  resourcePath: place,
+  fields = [],
+  labels = [],
+}: AuthorizationAttributes): JsonObject {
   return withoutEmpty({
     namespace: place?.namespace,
     verb,

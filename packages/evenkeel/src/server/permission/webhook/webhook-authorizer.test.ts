@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SimulatedClock, silentLogger } from '#base'
 import type { HttpsOptions, WireRequest, WireResponse } from '#wire'
-import type { Verdict } from '../../access/access.ts'
+import type { AuthorizationDecision } from '../../access/access.ts'
 import { may } from '../world.fixture.ts'
 import { webhookAuthorizer } from './webhook-authorizer.ts'
 import type { AuthorizationWebhook } from './webhook-authorizer.ts'
@@ -47,7 +47,7 @@ function status(value: object): WireResponse {
 async function decide(
   { authorizer, clock }: Staged,
   question = may('get pods/log', { namespace: 'n', object: 'o', groups: ['g'] }),
-): Promise<Verdict | undefined> {
+): Promise<AuthorizationDecision | undefined> {
   const deciding = Promise.resolve(authorizer(question))
   // Long enough for three attempts and the pauses between them.
   for (let turn = 0; turn < 5; turn++) await clock.advance(500)
@@ -56,7 +56,7 @@ async function decide(
 
 test('webhookAuthorizer sends a SubjectAccessReview and believes its status', async () => {
   const staged = stage(() => status({ allowed: true, reason: 'fine' }), { caPem: 'PEM', token: 't' })
-  expect(await decide(staged)).toEqual({ allowed: true, why: 'fine' })
+  expect(await decide(staged)).toEqual({ allowed: true, reason: 'fine' })
   expect(staged.destinations).toEqual([{ origin: 'https://judge.test:8443', bytesMax: 1_048_576, caPem: 'PEM' }])
   expect(staged.asked).toMatchObject([
     {
@@ -81,16 +81,16 @@ test('webhookAuthorizer sends a SubjectAccessReview and believes its status', as
 })
 
 test.each([
-  [{ allowed: false }, { allowed: false, undecided: true, why: '' }],
+  [{ allowed: false }, { allowed: false, noOpinion: true, reason: '' }],
   [
     { allowed: false, denied: true, reason: 'no' },
-    { allowed: false, why: 'no' },
+    { allowed: false, reason: 'no' },
   ],
   [
     { allowed: true, denied: true },
-    { allowed: false, why: '', error: 'webhook subject access review returned both allow and deny response' },
+    { allowed: false, reason: '', error: 'webhook subject access review returned both allow and deny response' },
   ],
-  [{ allowed: 'yes' }, { allowed: false, undecided: true, why: '' }],
+  [{ allowed: 'yes' }, { allowed: false, noOpinion: true, reason: '' }],
 ])('webhookAuthorizer: the status %j', async (value, verdict) => {
   expect(await decide(stage(() => status(value)))).toEqual(verdict)
 })
@@ -118,14 +118,14 @@ test('webhookAuthorizer tries three times, then has no opinion or says no, and n
   const open = stage(broken)
   expect(await decide(open)).toEqual({
     allowed: false,
-    undecided: true,
-    why: '',
+    noOpinion: true,
+    reason: '',
     error: 'the authorization webhook could not be asked',
   })
   expect(open.asked.length).toBe(3)
   expect(
     await decide(stage(() => ({ status: 302, headers: { location: 'https://metadata' } }), { onFailure: 'deny' })),
-  ).toEqual({ allowed: false, why: '', error: 'the authorization webhook could not be asked' })
+  ).toEqual({ allowed: false, reason: '', error: 'the authorization webhook could not be asked' })
   expect(await decide(stage((turn) => (turn < 3 ? broken() : status({ allowed: true }))))).toMatchObject({
     allowed: true,
   })

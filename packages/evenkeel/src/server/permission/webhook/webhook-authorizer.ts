@@ -10,8 +10,8 @@ import type { JsonObject, JsonValue } from '#api'
 import { deadline, onAbort, sleep } from '#base'
 import type { Clock, Logger } from '#base'
 import { connectHttps, readJson } from '#wire'
-import type { Connection, HttpsOptions, WireResponse } from '#wire'
-import type { AccessQuestion, Authorizer, HeldRules, Verdict } from '../../access/access.ts'
+import type { HttpsConnection, HttpsOptions, WireResponse } from '#wire'
+import type { AuthorizationAttributes, Authorizer, SubjectRules, AuthorizationDecision } from '../../access/access.ts'
 import { reviewSpec } from './review-spec.ts'
 
 /** Where questions of permission are sent. */
@@ -56,11 +56,11 @@ export interface AuthorizationWebhook {
   readonly onFailure?: 'no-opinion' | 'deny'
 }
 
-export interface WebhookSurroundings {
+export interface AuthorizationWebhookContext {
   readonly clock: Clock
   readonly log: Logger
   /** Opens a way to an HTTPS origin. */
-  readonly connect?: ((destination: HttpsOptions) => Connection) | undefined
+  readonly connect?: ((destination: HttpsOptions) => HttpsConnection) | undefined
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
 }
@@ -68,17 +68,17 @@ export interface WebhookSurroundings {
 const attemptsMax = 3
 const firstPauseMs = 500
 const answerBytesMax = 1024 * 1024
-const rememberedMax = 8192
+const cachedDecisionsMax = 8192
 /** A longer question is not remembered: callers choose its texts. */
 const questionLengthMax = 10_000
 
 /** Asks a webhook. */
-export function webhookAuthorizer(webhook: AuthorizationWebhook, surroundings: WebhookSurroundings): Authorizer {
+export function webhookAuthorizer(webhook: AuthorizationWebhook, context: AuthorizationWebhookContext): Authorizer {
   const { authorizedTtlMs = 300_000, unauthorizedTtlMs = 30_000, onFailure = 'no-opinion' } = webhook
-  const { clock, log } = surroundings
-  const ask = makeAsk(webhook, surroundings)
-  const remembered = new Map<string, { readonly verdict: Verdict; readonly until: number }>()
-  const authorizer = (question: AccessQuestion): Verdict | Promise<Verdict> => {
+  const { clock, log } = context
+  const ask = makeSendReview(webhook, context)
+  const remembered = new Map<string, { readonly verdict: AuthorizationDecision; readonly until: number }>()
+  const authorizer = (question: AuthorizationAttributes): AuthorizationDecision | Promise<AuthorizationDecision> => {
     const spec = reviewSpec(question)
     const key = JSON.stringify(spec)
     const known = remembered.get(key)
@@ -86,41 +86,41 @@ export function webhookAuthorizer(webhook: AuthorizationWebhook, surroundings: W
     remembered.delete(key)
     return askAndRemember(spec, key)
   }
-  const askAndRemember = async (spec: JsonObject, key: string): Promise<Verdict> => {
+  const askAndRemember = async (spec: JsonObject, key: string): Promise<AuthorizationDecision> => {
     try {
-      const verdict = verdictOf(await ask(spec))
+      const verdict = decisionOf(await ask(spec))
       if (key.length <= questionLengthMax) remember(key, verdict)
       return verdict
     } catch (error) {
       log.error('the authorization webhook could not be asked', { url: webhook.url, error })
       return {
         allowed: false,
-        why: '',
+        reason: '',
         error: 'the authorization webhook could not be asked',
-        ...(onFailure === 'no-opinion' && { undecided: true }),
+        ...(onFailure === 'no-opinion' && { noOpinion: true }),
       }
     }
   }
-  const remember = (key: string, verdict: Verdict): void => {
+  const remember = (key: string, verdict: AuthorizationDecision): void => {
     const [oldest] = remembered.keys()
-    if (remembered.size >= rememberedMax && oldest !== undefined) remembered.delete(oldest)
+    if (remembered.size >= cachedDecisionsMax && oldest !== undefined) remembered.delete(oldest)
     remembered.set(key, { verdict, until: clock.monotonic() + (verdict.allowed ? authorizedTtlMs : unauthorizedTtlMs) })
   }
-  return Object.assign(authorizer, { rulesFor: () => unknown })
+  return Object.assign(authorizer, { rulesFor: () => unknownRules })
 }
 
-const unknown: HeldRules = {
+const unknownRules: SubjectRules = {
   rules: [],
   incomplete: true,
   errors: ['webhook authorizer does not support user rule resolution'],
 }
 
-type Ask = (spec: JsonObject) => Promise<JsonObject>
+type SendReview = (spec: JsonObject) => Promise<JsonObject>
 
-function makeAsk(
+function makeSendReview(
   { url, caPem, token, timeoutMs = 10_000 }: AuthorizationWebhook,
-  { clock, connect = connectHttps, stopping }: WebhookSurroundings,
-): Ask {
+  { clock, connect = connectHttps, stopping }: AuthorizationWebhookContext,
+): SendReview {
   const { origin, pathname, search } = new URL(url)
   const connection = connect({ origin, bytesMax: answerBytesMax, ...(caPem !== undefined && { caPem }) })
   onAbort(stopping, () => {
@@ -169,7 +169,7 @@ function statusOf({ status, body }: WireResponse): JsonObject {
   return answer
 }
 
-function verdictOf(status: JsonObject): Verdict {
+function decisionOf(status: JsonObject): AuthorizationDecision {
   const [allowed, denied, reason] = [
     getOwn(status, 'allowed') === true,
     getOwn(status, 'denied') === true,
@@ -177,6 +177,6 @@ function verdictOf(status: JsonObject): Verdict {
   ]
   const why = typeof reason === 'string' ? reason : ''
   if (allowed && denied)
-    return { allowed: false, why, error: 'webhook subject access review returned both allow and deny response' }
-  return { allowed: allowed && !denied, why, ...(!allowed && !denied && { undecided: true }) }
+    return { allowed: false, reason: why, error: 'webhook subject access review returned both allow and deny response' }
+  return { allowed: allowed && !denied, reason: why, ...(!allowed && !denied && { noOpinion: true }) }
 }

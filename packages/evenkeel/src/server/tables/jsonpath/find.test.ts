@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findAll } from './find.ts'
-import { parsePath } from './parse.ts'
+import { findByJsonPath } from './find.ts'
+import { parseJsonPath } from './parse.ts'
 
 const data: unknown = JSON.parse(`{
   "list": [1, 2, 3, 4, 5], "nothing": null, "text": "abc", "nested": { "a": { "a": 1 }, "b": [ { "a": 2 } ] },
@@ -58,15 +58,15 @@ test.each<[string, readonly unknown[] | undefined]>([
   ['.constructor', []],
   ['.nested.__proto__', []],
 ])('findAll of %s', (path, found) => {
-  expect(findAll(parsePath(path), data)).toEqual(found)
+  expect(findByJsonPath(parseJsonPath(path), data)).toEqual(found)
 })
 
 test('findAll gives up when there is too much to look at', () => {
   const wide = Array.from({ length: 400 }, () => Array.from({ length: 400 }, () => ({ a: 1 })))
-  expect(findAll(parsePath('[*][*].a'), wide)).toBeUndefined()
+  expect(findByJsonPath(parseJsonPath('[*][*].a'), wide)).toBeUndefined()
   let deep: unknown = 1
   for (let level = 0; level < 50_000; level++) deep = { a: deep }
-  expect(findAll(parsePath('..a..a'), deep)).toBeUndefined()
+  expect(findByJsonPath(parseJsonPath('..a..a'), deep)).toBeUndefined()
 })
 
 test('findAll never throws, whatever the data', () => {
@@ -82,10 +82,10 @@ test('findAll never throws, whatever the data', () => {
     '[0,1]',
     "['a','b']",
     '[-1:]',
-  ].map(parsePath)
+  ].map(parseJsonPath)
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom(...paths), (value, path) => {
-      const found = findAll(path, value)
+      const found = findByJsonPath(path, value)
       expect(found === undefined || Array.isArray(found)).toBe(true)
     }),
   )

@@ -6,10 +6,10 @@
  * (`undefined`), because upstream shows neither but a filter tells them apart.
  */
 import { getOwn, isJsonObject } from '#api'
-import type { Filter, Path, Slice, Step } from './path.ts'
+import type { JsonPathFilter, JsonPath, JsonPathSlice, JsonPathStep } from './path.ts'
 
 /** All matches in order; `undefined` when a step does not fit the data or there is too much to look at. */
-export function findAll(path: Path, data: unknown): readonly unknown[] | undefined {
+export function findByJsonPath(path: JsonPath, data: unknown): readonly unknown[] | undefined {
   return follow(path, [data], { left: visitsMax })
 }
 
@@ -22,7 +22,7 @@ interface Budget {
 
 const visitsMax = 100_000
 
-function follow(path: Path, start: readonly unknown[], budget: Budget): Found {
+function follow(path: JsonPath, start: readonly unknown[], budget: Budget): Found {
   let found: Found = start
   for (const step of path) {
     found = take(step, found, budget)
@@ -33,7 +33,7 @@ function follow(path: Path, start: readonly unknown[], budget: Budget): Found {
   return found
 }
 
-function take(step: Step, values: readonly unknown[], budget: Budget): Found {
+function take(step: JsonPathStep, values: readonly unknown[], budget: Budget): Found {
   switch (step.type) {
     case 'field':
       return values.flatMap((value) => fieldOf(value, step.name))
@@ -95,7 +95,7 @@ function descend(values: readonly unknown[], budget: Budget): Found {
   return all
 }
 
-function sliceOf(value: unknown, { from = 0, to, step = 1, single }: Slice): Found {
+function sliceOf(value: unknown, { from = 0, to, step = 1, single }: JsonPathSlice): Found {
   if (!Array.isArray(value)) return undefined
   const begin = from < 0 ? from + value.length : from
   const end = endOf(value.length, { begin, to, single })
@@ -113,7 +113,7 @@ function endOf(
   return to < 0 ? to + length : to
 }
 
-function filterItems(value: unknown, { left, operator, right }: Filter, budget: Budget): Found {
+function filterItems(value: unknown, { left, operator, right }: JsonPathFilter, budget: Budget): Found {
   if (!Array.isArray(value)) return undefined
   return each(value, (item: unknown) => {
     const lefts = follow(left, [item], budget)

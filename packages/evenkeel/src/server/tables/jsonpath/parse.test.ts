@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parsePath } from './parse.ts'
-import type { Path } from './path.ts'
+import { parseJsonPath } from './parse.ts'
+import type { JsonPath } from './path.ts'
 
-const field = (name: string): Path[number] => ({ type: 'field', name })
+const field = (name: string): JsonPath[number] => ({ type: 'field', name })
 
-test.each<[string, Path]>([
+test.each<[string, JsonPath]>([
   ['', []],
   ['.', [field('')]],
   ['.a.b', [field('a'), field('b')]],
@@ -34,7 +34,7 @@ test.each<[string, Path]>([
   ["'\\u00e9\\x41\\101\\n'", [{ type: 'literal', value: 'éAA\n' }]],
   ['range', [{ type: 'word', name: 'range' }]],
 ])('parsePath reads %s', (text, path) => {
-  expect(parsePath(text)).toEqual(path)
+  expect(parseJsonPath(text)).toEqual(path)
 })
 
 test.each([
@@ -62,12 +62,12 @@ test.each([
   '.a\n',
   '"\\ud800"',
 ])('parsePath refuses %j', (text) => {
-  expect(() => parsePath(text)).toThrow(RangeError)
+  expect(() => parseJsonPath(text)).toThrow(RangeError)
 })
 
 test('parsePath refuses a path that is too long', () => {
-  expect(parsePath('.a'.repeat(2048))).toHaveLength(2048)
-  expect(() => parsePath(`${'.a'.repeat(2048)}.`)).toThrow('a JSON path has at most 4096 characters, got 4097')
+  expect(parseJsonPath('.a'.repeat(2048))).toHaveLength(2048)
+  expect(() => parseJsonPath(`${'.a'.repeat(2048)}.`)).toThrow('a JSON path has at most 4096 characters, got 4097')
 })
 
 test('parsePath either reads a text or refuses it', () => {
@@ -98,7 +98,7 @@ test('parsePath either reads a text or refuses it', () => {
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
       try {
-        parsePath(parts.join(''))
+        parseJsonPath(parts.join(''))
       } catch (error) {
         expect(error).toBeInstanceOf(RangeError)
       }

@@ -6,14 +6,14 @@
  * bracket ends at the first `]`; an unknown operator or word is no mistake here but finds nothing later. Invariant: the
  * text is read once from left to right, and what is nested is shorter, so the cost is bounded by the length.
  */
-import type { Path, Slice, Step } from './path.ts'
+import type { JsonPath, JsonPathSlice, JsonPathStep } from './path.ts'
 
 /**
  * The steps of a path.
  *
  * @throws {RangeError} when the text is no path.
  */
-export function parsePath(text: string): Path {
+export function parseJsonPath(text: string): JsonPath {
   if (text.length > textLengthMax)
     throw new RangeError(`a JSON path has at most ${textLengthMax} characters, got ${text.length}`)
   return new Parser(text).parse()
@@ -28,13 +28,13 @@ const comparison = /^([^!<>=]+)([!<>=]+)(.+)$/s
 class Parser {
   readonly #text: string
   #at = 0
-  readonly #steps: Step[] = []
+  readonly #steps: JsonPathStep[] = []
 
   constructor(text: string) {
     this.#text = text
   }
 
-  parse(): Path {
+  parse(): JsonPath {
     while (this.#at < this.#text.length) this.#step()
     return this.#steps
   }
@@ -101,12 +101,12 @@ class Parser {
     const alternatives = inner.split(',')
     const key = /^'([^']*)'$/.exec(inner)?.[1]
     if (alternatives.length > 1)
-      this.#steps.push({ type: 'union', paths: alternatives.map((one) => parsePath(`[${one.trim()}]`)) })
-    else if (key !== undefined) this.#steps.push(...parsePath(`.${key}`))
+      this.#steps.push({ type: 'union', paths: alternatives.map((one) => parseJsonPath(`[${one.trim()}]`)) })
+    else if (key !== undefined) this.#steps.push(...parseJsonPath(`.${key}`))
     else this.#steps.push(this.#slice(inner === '*' ? ':' : inner))
   }
 
-  #slice(inner: string): Slice {
+  #slice(inner: string): JsonPathSlice {
     const match = slicePattern.exec(inner)
     if (!match) throw this.#mistake(`cannot read the index ${JSON.stringify(inner)}`)
     const [from, to, step] = [match[1] ?? '', match[2]?.slice(1) ?? '', match[3]?.slice(1) ?? ''].map((digits) => {
@@ -128,7 +128,7 @@ class Parser {
     const inner = this.#text.slice(this.#at + 3, end)
     this.#at = end + 2
     const [, left = inner, operator = 'exists', right = ''] = comparison.exec(inner) ?? []
-    this.#steps.push({ type: 'filter', left: parsePath(left), operator, right: parsePath(right) })
+    this.#steps.push({ type: 'filter', left: parseJsonPath(left), operator, right: parseJsonPath(right) })
   }
 
   /** Where the parenthesis closes: the first one outside the only quoted text a filter may have. */

@@ -2,25 +2,25 @@
  * Kinds that watch over requests: webhooks, policies, priorities, API services, certificates.
  */
 import { humanDuration } from '../age.ts'
-import { column, columnsOf, created, integer, name, plainName } from '../column.ts'
-import type { Cell, Columns } from '../columns.ts'
-import type { View } from '../view.ts'
+import { column, columnsOf, ageColumn, integerColumn, nameColumn, unformattedNameColumn } from '../column.ts'
+import type { Cell, TableColumns } from '../columns.ts'
+import type { FieldReader } from '../view.ts'
 import { conditionStatus, formatLabels, qualifiedName, withMore } from './formats.ts'
 
 const group = 'admissionregistration.k8s.io'
 const webhooks = columnsOf(
-  name,
-  integer('Webhooks', 'How many there are.', (o) => o.size('webhooks')),
-  created,
+  nameColumn,
+  integerColumn('Webhooks', 'How many there are.', (o) => o.size('webhooks')),
+  ageColumn,
 )
 const policyBinding = columnsOf(
-  name,
+  nameColumn,
   column('PolicyName', 'Which policy it puts in force.', (o) => o.text('spec', 'policyName')),
   column('ParamRef', 'With which parameters.', parameterReference),
-  created,
+  ageColumn,
 )
 
-export const admissionKinds: Readonly<Record<string, Columns>> = {
+export const admissionColumns: Readonly<Record<string, TableColumns>> = {
   [`MutatingWebhookConfiguration.${group}`]: webhooks,
   [`ValidatingWebhookConfiguration.${group}`]: webhooks,
   [`ValidatingAdmissionPolicy.${group}`]: policy('Validations'),
@@ -28,7 +28,7 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
   [`ValidatingAdmissionPolicyBinding.${group}`]: policyBinding,
   [`MutatingAdmissionPolicyBinding.${group}`]: policyBinding,
   'FlowSchema.flowcontrol.apiserver.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('PriorityLevel', 'At which level its requests are served.', (o) =>
       o.text('spec', 'priorityLevelConfiguration', 'name'),
     ),
@@ -38,7 +38,7 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
     column('DistinguisherMethod', 'What tells its flows apart.', (o) =>
       o.has('spec', 'distinguisherMethod') ? o.text('spec', 'distinguisherMethod', 'type') : '<none>',
     ),
-    created,
+    ageColumn,
     column(
       'MissingPL',
       'Whether its level does not exist.',
@@ -46,7 +46,7 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
     ),
   ),
   'PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('Type', 'Whether it is limited at all.', (o) => o.text('spec', 'type')),
     column('NominalConcurrencyShares', 'Its share of the seats.', (o) =>
       limit(o.at('spec', 'limited'), 'nominalConcurrencyShares'),
@@ -54,21 +54,21 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
     column('Queues', 'How many queues it has.', (o) => limit(queuing(o), 'queues')),
     column('HandSize', 'Over how many queues a flow is spread.', (o) => limit(queuing(o), 'handSize')),
     column('QueueLengthLimit', 'How many may wait in a queue.', (o) => limit(queuing(o), 'queueLengthLimit')),
-    created,
+    ageColumn,
   ),
   'APIService.apiregistration.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('Service', 'Who serves this API.', (o) =>
       o.has('spec', 'service')
         ? `${o.text('spec', 'service', 'namespace')}/${o.text('spec', 'service', 'name')}`
         : 'Local',
     ),
     column('Available', 'Whether it can be reached.', availability),
-    created,
+    ageColumn,
   ),
   'CertificateSigningRequest.certificates.k8s.io': columnsOf(
-    name,
-    created,
+    nameColumn,
+    ageColumn,
     column('SignerName', 'Who is asked to sign.', (o) => o.text('spec', 'signerName') || '<none>'),
     column('Requestor', 'Who asks.', (o) => o.text('spec', 'username')),
     column('RequestedDuration', 'For how long.', (o) =>
@@ -77,11 +77,11 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
     column('Condition', 'How far it is.', signingStatus),
   ),
   'ClusterTrustBundle.certificates.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('SignerName', 'Whose roots these are.', (o) => o.text('spec', 'signerName') || '<none>'),
   ),
   'PodCertificateRequest.certificates.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('PodName', 'For which pod.', (o) => o.text('spec', 'podName')),
     column('ServiceAccountName', 'As which account it runs.', (o) => o.text('spec', 'serviceAccountName')),
     column('NodeName', 'On which node it runs.', (o) => o.text('spec', 'nodeName')),
@@ -92,17 +92,17 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
     ),
   ),
   'StorageVersion.internal.apiserver.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column(
       'CommonEncodingVersion',
       'The version all servers write.',
       (o) => o.optionalText('status', 'commonEncodingVersion') ?? '<unset>',
     ),
     column('StorageVersions', 'The version each server writes.', storageVersions),
-    created,
+    ageColumn,
   ),
   'StorageVersionMigration.storagemigration.k8s.io': columnsOf(
-    plainName,
+    unformattedNameColumn,
     column('Resource', 'What is migrated.', (o) =>
       qualifiedName(o.text('spec', 'resource', 'resource'), o.text('spec', 'resource', 'group')),
     ),
@@ -110,27 +110,27 @@ export const admissionKinds: Readonly<Record<string, Columns>> = {
   ),
 }
 
-function policy(rules: 'Validations' | 'Mutations'): Columns {
+function policy(rules: 'Validations' | 'Mutations'): TableColumns {
   return columnsOf(
-    name,
-    integer(rules, 'How many rules it has.', (o) => o.size('spec', rules.toLowerCase())),
+    nameColumn,
+    integerColumn(rules, 'How many rules it has.', (o) => o.size('spec', rules.toLowerCase())),
     column('ParamKind', 'What its parameters are.', (o) =>
       o.has('spec', 'paramKind')
         ? `${o.text('spec', 'paramKind', 'apiVersion')}/${o.text('spec', 'paramKind', 'kind')}`
         : '<unset>',
     ),
-    created,
+    ageColumn,
   )
 }
 
-function parameterReference(binding: View): string {
+function parameterReference(binding: FieldReader): string {
   const reference = binding.at('spec', 'paramRef')
   if (reference.text('name') !== '') return `${reference.text('namespace') || '*'}/${reference.text('name')}`
   return reference.has('selector') ? dumpSelector(reference.at('selector')) : '<unset>'
 }
 
 /** A selector the way Go prints the struct, since that is what ends up in this column. */
-function dumpSelector(selector: View): string {
+function dumpSelector(selector: FieldReader): string {
   const labels = selector
     .entries('matchLabels')
     .map(([key, value]) => `${key}: ${value.text()},`)
@@ -145,28 +145,28 @@ function dumpSelector(selector: View): string {
   return `&LabelSelector{MatchLabels:map[string]string{${labels}},MatchExpressions:[]LabelSelectorRequirement{${expressions}},}`
 }
 
-function queuing(level: View): View {
+function queuing(level: FieldReader): FieldReader {
   return level.at('spec', 'limited', 'limitResponse', 'queuing')
 }
 
-function limit(limits: View, field: string): Cell {
+function limit(limits: FieldReader, field: string): Cell {
   return limits.has() ? limits.number(field) : '<none>'
 }
 
-function availability(service: View): string {
+function availability(service: FieldReader): string {
   const condition = service.list('status', 'conditions').find((one) => one.text('type') === 'Available')
   if (!condition) return 'Unknown'
   const [status, reason] = [condition.text('status'), condition.text('reason')]
   return status === 'True' || reason === '' ? status : `${status} (${reason})`
 }
 
-function signingStatus(request: View): string {
+function signingStatus(request: FieldReader): string {
   const types = new Set(request.list('status', 'conditions').map((condition) => condition.text('type')))
   const verdict = ['Denied', 'Approved'].find((type) => types.has(type)) ?? 'Pending'
   return `${verdict}${types.has('Failed') ? ',Failed' : ''}${request.text('status', 'certificate') === '' ? '' : ',Issued'}`
 }
 
-function requestState(request: View): string {
+function requestState(request: FieldReader): string {
   return (
     request
       .list('status', 'conditions')
@@ -175,14 +175,14 @@ function requestState(request: View): string {
   )
 }
 
-function storageVersions(version: View): string {
+function storageVersions(version: FieldReader): string {
   const all = version
     .list('status', 'storageVersions')
     .map((one) => `${one.text('apiServerID')}=${one.text('encodingVersion')}`)
   return withMore(all.slice(0, 3), { total: all.length }) || '<unset>'
 }
 
-function migrationStatus(migration: View): string {
+function migrationStatus(migration: FieldReader): string {
   return (
     migration
       .list('status', 'conditions')

@@ -1,40 +1,42 @@
 /**
  * Kinds every cluster has: namespaces, nodes, settings, leases, accounts, and who may do what.
  */
-import { boolean, column, columnsOf, created, integer, name, wide } from '../column.ts'
-import type { Columns } from '../columns.ts'
-import type { View } from '../view.ts'
+import { booleanColumn, column, columnsOf, ageColumn, integerColumn, nameColumn, wideColumn } from '../column.ts'
+import type { TableColumns } from '../columns.ts'
+import type { FieldReader } from '../view.ts'
 import { conditionStatus } from './formats.ts'
 
-export const clusterKinds: Readonly<Record<string, Columns>> = {
+export const clusterColumns: Readonly<Record<string, TableColumns>> = {
   Namespace: columnsOf(
-    name,
+    nameColumn,
     column('Status', 'Whether it is in use or going away.', (o) => o.text('status', 'phase')),
-    created,
+    ageColumn,
   ),
   ConfigMap: columnsOf(
-    name,
+    nameColumn,
     column('Data', 'How many entries it has.', (o) => o.size('data') + o.size('binaryData')),
-    created,
+    ageColumn,
   ),
   Secret: columnsOf(
-    name,
+    nameColumn,
     column('Type', 'What it is for.', (o) => o.text('type')),
     column('Data', 'How many entries it has.', (o) => o.size('data')),
-    created,
+    ageColumn,
   ),
-  ServiceAccount: columnsOf(name, created),
+  ServiceAccount: columnsOf(nameColumn, ageColumn),
   Node: columnsOf(
-    name,
+    nameColumn,
     column('Status', 'Whether it is ready for pods.', nodeStatus),
     column('Roles', 'What it is for.', (o) => nodeRoles(o).join(',') || '<none>'),
-    created,
+    ageColumn,
     column('Version', 'The version of its agent.', (o) => o.text('status', 'nodeInfo', 'kubeletVersion')),
-    wide(column('Internal-IP', 'Its address inside.', (o) => nodeAddress(o, 'InternalIP'))),
-    wide(column('External-IP', 'Its address outside.', (o) => nodeAddress(o, 'ExternalIP'))),
-    wide(column('OS-Image', 'Its operating system.', (o) => o.text('status', 'nodeInfo', 'osImage') || '<unknown>')),
-    wide(column('Kernel-Version', 'Its kernel and architecture.', kernelVersion)),
-    wide(
+    wideColumn(column('Internal-IP', 'Its address inside.', (o) => nodeAddress(o, 'InternalIP'))),
+    wideColumn(column('External-IP', 'Its address outside.', (o) => nodeAddress(o, 'ExternalIP'))),
+    wideColumn(
+      column('OS-Image', 'Its operating system.', (o) => o.text('status', 'nodeInfo', 'osImage') || '<unknown>'),
+    ),
+    wideColumn(column('Kernel-Version', 'Its kernel and architecture.', kernelVersion)),
+    wideColumn(
       column(
         'Container-Runtime',
         'What runs its containers.',
@@ -43,67 +45,67 @@ export const clusterKinds: Readonly<Record<string, Columns>> = {
     ),
   ),
   ComponentStatus: columnsOf(
-    name,
+    nameColumn,
     column('Status', 'Whether the component is well.', componentStatus),
     column('Message', 'What it says.', (o) => healthCondition(o)?.text('message') ?? ''),
     column('Error', 'What is wrong with it.', (o) => healthCondition(o)?.text('error') ?? ''),
   ),
   'Lease.coordination.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('Holder', 'Who has it.', (o) => o.text('spec', 'holderIdentity')),
-    created,
+    ageColumn,
   ),
   'LeaseCandidate.coordination.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('LeaseName', 'Which lease it is a candidate for.', (o) => o.text('spec', 'leaseName')),
     column('BinaryVersion', 'The version it is.', (o) => o.text('spec', 'binaryVersion')),
     column('EmulationVersion', 'The version it behaves as.', (o) => o.text('spec', 'emulationVersion')),
-    created,
+    ageColumn,
   ),
   'RoleBinding.rbac.authorization.k8s.io': roleBinding(),
   'ClusterRoleBinding.rbac.authorization.k8s.io': roleBinding(),
   'RuntimeClass.node.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('Handler', 'What runs its pods.', (o) => o.text('handler')),
-    created,
+    ageColumn,
   ),
   'PriorityClass.scheduling.k8s.io': columnsOf(
-    name,
-    integer('Value', 'The priority.', (o) => o.number('value')),
-    boolean('Global-Default', 'Whether pods without a class have this one.', (o) => o.flag('globalDefault')),
-    created,
+    nameColumn,
+    integerColumn('Value', 'The priority.', (o) => o.number('value')),
+    booleanColumn('Global-Default', 'Whether pods without a class have this one.', (o) => o.flag('globalDefault')),
+    ageColumn,
     column('PreemptionPolicy', 'Whether its pods may push others aside.', (o) => o.text('preemptionPolicy')),
   ),
 }
 
-function roleBinding(): Columns {
+function roleBinding(): TableColumns {
   const subjects =
-    (kind: string, format: (subject: View) => string) =>
-    (binding: View): string =>
+    (kind: string, format: (subject: FieldReader) => string) =>
+    (binding: FieldReader): string =>
       binding
         .list('subjects')
         .filter((subject) => subject.text('kind') === kind)
         .map(format)
         .join(', ')
   return columnsOf(
-    name,
+    nameColumn,
     column('Role', 'Which role is given.', (o) => `${o.text('roleRef', 'kind')}/${o.text('roleRef', 'name')}`),
-    created,
-    wide(
+    ageColumn,
+    wideColumn(
       column(
         'Users',
         'The users who get it.',
         subjects('User', (subject) => subject.text('name')),
       ),
     ),
-    wide(
+    wideColumn(
       column(
         'Groups',
         'The groups that get it.',
         subjects('Group', (subject) => subject.text('name')),
       ),
     ),
-    wide(
+    wideColumn(
       column(
         'ServiceAccounts',
         'The accounts that get it.',
@@ -113,13 +115,13 @@ function roleBinding(): Columns {
   )
 }
 
-function nodeStatus(node: View): string {
+function nodeStatus(node: FieldReader): string {
   const ready = conditionStatus(node.list('status', 'conditions').reverse(), 'Ready')
   const status = ready === undefined ? 'Unknown' : ready === 'True' ? 'Ready' : 'NotReady'
   return node.flag('spec', 'unschedulable') ? `${status},SchedulingDisabled` : status
 }
 
-function nodeRoles(node: View): string[] {
+function nodeRoles(node: FieldReader): string[] {
   const roles = node.entries('metadata', 'labels').map(([key, value]) => {
     if (key.startsWith(rolePrefix)) return key.slice(rolePrefix.length)
     return key === 'kubernetes.io/role' ? value.text() : ''
@@ -129,7 +131,7 @@ function nodeRoles(node: View): string[] {
 
 const rolePrefix = 'node-role.kubernetes.io/'
 
-function nodeAddress(node: View, type: string): string {
+function nodeAddress(node: FieldReader, type: string): string {
   return (
     node
       .list('status', 'addresses')
@@ -138,16 +140,16 @@ function nodeAddress(node: View, type: string): string {
   )
 }
 
-function kernelVersion(node: View): string {
+function kernelVersion(node: FieldReader): string {
   const architecture = node.text('status', 'nodeInfo', 'architecture')
   return `${node.text('status', 'nodeInfo', 'kernelVersion') || '<unknown>'}${architecture === '' ? '' : ` (${architecture})`}`
 }
 
-function healthCondition(component: View): View | undefined {
+function healthCondition(component: FieldReader): FieldReader | undefined {
   return component.list('conditions').find((condition) => condition.text('type') === 'Healthy')
 }
 
-function componentStatus(component: View): string {
+function componentStatus(component: FieldReader): string {
   const condition = healthCondition(component)
   if (!condition) return 'Unknown'
   return condition.text('status') === 'True' ? 'Healthy' : 'Unhealthy'

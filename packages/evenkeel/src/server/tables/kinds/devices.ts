@@ -1,37 +1,37 @@
 /**
  * Kinds about devices, who claims them, and groups of pods that are scheduled together.
  */
-import { column, columnsOf, created, integer, name } from '../column.ts'
+import { column, columnsOf, ageColumn, integerColumn, nameColumn } from '../column.ts'
 import type { Column } from '../column.ts'
-import type { Columns } from '../columns.ts'
-import type { View } from '../view.ts'
+import type { TableColumns } from '../columns.ts'
+import type { FieldReader } from '../view.ts'
 import { conditionStatus } from './formats.ts'
 
 const group = 'resource.k8s.io'
 
-export const deviceKinds: Readonly<Record<string, Columns>> = {
-  [`DeviceClass.${group}`]: columnsOf(name, created),
-  [`ResourceClaimTemplate.${group}`]: columnsOf(name, created),
-  [`ResourceClaim.${group}`]: columnsOf(name, column('State', 'How far the claim is.', claimState), created),
+export const schedulingColumns: Readonly<Record<string, TableColumns>> = {
+  [`DeviceClass.${group}`]: columnsOf(nameColumn, ageColumn),
+  [`ResourceClaimTemplate.${group}`]: columnsOf(nameColumn, ageColumn),
+  [`ResourceClaim.${group}`]: columnsOf(nameColumn, column('State', 'How far the claim is.', claimState), ageColumn),
   [`ResourceSlice.${group}`]: columnsOf(
-    name,
+    nameColumn,
     column('Node', 'Where the devices are.', (o) => o.text('spec', 'nodeName')),
     column('Driver', 'Who serves them.', (o) => o.text('spec', 'driver')),
     column('Pool', 'Which pool they belong to.', (o) => o.text('spec', 'pool', 'name')),
-    created,
+    ageColumn,
   ),
   [`DeviceTaintRule.${group}`]: columnsOf(
-    name,
+    nameColumn,
     column('Key', 'What the taint is called.', (o) => o.text('spec', 'taint', 'key')),
     column('Value', 'What it says.', (o) => o.text('spec', 'taint', 'value')),
     column('Effect', 'What it does to pods.', (o) => o.text('spec', 'taint', 'effect')),
     column('TimeAdded', 'How long ago it was added.', (o, nowMs) =>
       o.has('spec', 'taint', 'timeAdded') ? o.age(nowMs, 'spec', 'taint', 'timeAdded') : '',
     ),
-    created,
+    ageColumn,
   ),
   [`ResourcePoolStatusRequest.${group}`]: columnsOf(
-    name,
+    nameColumn,
     column('Driver', 'Whose pools are asked for.', (o) => o.text('spec', 'driver')),
     sum('Total'),
     sum('Available'),
@@ -40,15 +40,15 @@ export const deviceKinds: Readonly<Record<string, Columns>> = {
     column('Errors', 'How many pools are not valid.', (o) =>
       isCounted(o) ? String(o.list('status', 'pools').filter((pool) => pool.has('validationError')).length) : '-',
     ),
-    integer('Pools', 'How many pools there are.', (o) => o.number('status', 'poolCount')),
+    integerColumn('Pools', 'How many pools there are.', (o) => o.number('status', 'poolCount')),
     column('Status', 'How far the request is.', requestStatus),
     column('Completed', 'How long ago it was answered.', (o, nowMs) =>
       outcome(o)?.text('type') === 'Complete' ? (outcome(o)?.age(nowMs, 'lastTransitionTime') ?? '') : '<none>',
     ),
   ),
-  'Workload.scheduling.k8s.io': columnsOf(name, created),
+  'Workload.scheduling.k8s.io': columnsOf(nameColumn, ageColumn),
   'PodGroup.scheduling.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('Policy', 'Whether its pods start only together.', (o) =>
       o.has('spec', 'schedulingPolicy', 'gang') ? 'Gang' : 'Basic',
     ),
@@ -58,11 +58,11 @@ export const deviceKinds: Readonly<Record<string, Columns>> = {
         : '<none>',
     ),
     column('Status', 'How far it is.', groupStatus),
-    created,
+    ageColumn,
   ),
 }
 
-function claimState(claim: View): string {
+function claimState(claim: FieldReader): string {
   const deleted = claim.has('metadata', 'deletionTimestamp')
   const states = deleted ? ['deleted'] : []
   if (claim.has('status', 'allocation'))
@@ -72,32 +72,32 @@ function claimState(claim: View): string {
 }
 
 /** The first condition that ends the request. */
-function outcome(request: View): View | undefined {
+function outcome(request: FieldReader): FieldReader | undefined {
   return request
     .list('status', 'conditions')
     .find((one) => one.text('status') === 'True' && ['Complete', 'Failed'].includes(one.text('type')))
 }
 
-function isCounted(request: View): boolean {
+function isCounted(request: FieldReader): boolean {
   return request.has('status') && outcome(request)?.text('type') !== 'Failed'
 }
 
 function sum(which: string): Column {
   const field = `${which.toLowerCase()}Devices`
-  const total = (request: View): number =>
+  const total = (request: FieldReader): number =>
     request.list('status', 'pools').reduce((count, pool) => count + pool.number(field), 0)
   return column(which, `How many devices there are: ${which.toLowerCase()}.`, (o) =>
     isCounted(o) ? String(total(o)) : '-',
   )
 }
 
-function requestStatus(request: View): string {
+function requestStatus(request: FieldReader): string {
   const status = outcome(request)?.text('type') ?? 'Pending'
   const [shown, all] = [request.list('status', 'pools').length, request.number('status', 'poolCount')]
   return status === 'Complete' && all > shown ? `Complete (${shown}/${all} pools)` : status
 }
 
-function groupStatus(podGroup: View): string {
+function groupStatus(podGroup: FieldReader): string {
   const conditions = podGroup.list('status', 'conditions').reverse()
   const disruption = conditions.find((condition) => condition.text('type') === 'DisruptionTarget')
   if (disruption) return disruption.text('reason')

@@ -3,12 +3,12 @@
  */
 import { formatLabelRequirements, formatQuantity, labelRequirementsOf, parseQuantity } from '#api'
 import type { LabelSelector } from '#api'
-import { column, wide } from '../column.ts'
+import { column, wideColumn } from '../column.ts'
 import type { Column } from '../column.ts'
-import type { View } from '../view.ts'
+import type { FieldReader } from '../view.ts'
 
 /** `app=web,tier=front`, or `<none>`. */
-export function formatLabels(labels: View): string {
+export function formatLabels(labels: FieldReader): string {
   return (
     labels
       .entries()
@@ -18,7 +18,7 @@ export function formatLabels(labels: View): string {
 }
 
 /** The text of a label selector, empty when it is missing or selects everything; `undefined` when it is malformed. */
-export function formatSelector(selector: View): string | undefined {
+export function formatSelector(selector: FieldReader): string | undefined {
   if (!selector.has()) return ''
   try {
     return formatLabelRequirements(labelRequirementsOf(selector.value as LabelSelector) ?? [])
@@ -28,7 +28,7 @@ export function formatSelector(selector: View): string | undefined {
 }
 
 /** A quantity in its canonical form; something that is none as it stands. */
-export function formatAmount(amount: View): string {
+export function formatQuantityCell(amount: FieldReader): string {
   const text = typeof amount.value === 'number' ? String(amount.value) : amount.text()
   try {
     return formatQuantity(parseQuantity(text))
@@ -52,22 +52,22 @@ export function qualifiedName(resource: string, group: string): string {
 }
 
 /** The status of the condition of a type, the first if there are several. */
-export function conditionStatus(conditions: readonly View[], type: string): string | undefined {
+export function conditionStatus(conditions: readonly FieldReader[], type: string): string | undefined {
   return conditions.find((condition) => condition.text('type') === type)?.text('status')
 }
 
 /** The containers of a pod template at a path, and their images. */
 export function containerColumns(...template: readonly string[]): readonly [Column, Column] {
-  const containers = (object: View): View[] => object.list(...template, 'spec', 'containers')
+  const containers = (object: FieldReader): FieldReader[] => object.list(...template, 'spec', 'containers')
   return [
-    wide(
+    wideColumn(
       column('Containers', 'The names of the containers in the template.', (o) =>
         containers(o)
           .map((one) => one.text('name'))
           .join(','),
       ),
     ),
-    wide(
+    wideColumn(
       column('Images', 'The images of the containers in the template.', (o) =>
         containers(o)
           .map((one) => one.text('image'))
@@ -79,11 +79,11 @@ export function containerColumns(...template: readonly string[]): readonly [Colu
 
 /** A label selector at a path. */
 export function selectorColumn(...path: readonly string[]): Column {
-  return wide(column('Selector', 'Which pods belong to it.', (o) => selectorText(o.at(...path))))
+  return wideColumn(column('Selector', 'Which pods belong to it.', (o) => selectorText(o.at(...path))))
 }
 
 /** A label selector for a cell: `<none>` when there is nothing to say. */
-export function selectorText(selector: View): string {
+export function selectorText(selector: FieldReader): string {
   const text = formatSelector(selector)
   return text === undefined ? '<error>' : text || '<none>'
 }

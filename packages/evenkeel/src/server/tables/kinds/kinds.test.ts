@@ -1,19 +1,19 @@
 /** The kinds whose columns mostly just read a field: one row for each thing worth a look. */
 import { describe, expect, test } from 'vitest'
-import type { Columns } from '../columns.ts'
+import type { TableColumns } from '../columns.ts'
 import type { JsonObject } from '#api'
-import { admissionKinds } from './admission.ts'
-import { clusterKinds } from './cluster.ts'
-import { deviceKinds } from './devices.ts'
-import { eventKinds } from './event.ts'
-import { scalingKinds } from './scaling.ts'
-import { storageKinds } from './storage.ts'
+import { admissionColumns } from './admission.ts'
+import { clusterColumns } from './cluster.ts'
+import { schedulingColumns } from './devices.ts'
+import { eventColumnsByKind } from './event.ts'
+import { autoscalingColumns } from './scaling.ts'
+import { storageColumns } from './storage.ts'
 
 const nowMs = 1_767_225_660_000
 const minuteAgo = '2026-01-01T00:00:00Z'
 type Row = [kind: string, fields: JsonObject, cells: readonly unknown[]]
 
-function rows(kinds: Readonly<Record<string, Columns>>, cases: readonly Row[]): void {
+function rows(kinds: Readonly<Record<string, TableColumns>>, cases: readonly Row[]): void {
   test.each(cases)('%s of %j', (kind, { metadata = {}, ...fields }, cells) => {
     const object = {
       apiVersion: 'v1',
@@ -36,7 +36,7 @@ const nodeInfo = {
 }
 
 describe('clusterKinds', () =>
-  rows(clusterKinds, [
+  rows(clusterColumns, [
     ['Namespace', { status: { phase: 'Active' } }, ['one', 'Active', '60s']],
     ['ConfigMap', { data: { a: '1' }, binaryData: { b: '', c: '' } }, ['one', 3, '60s']],
     ['Secret', { type: 'Opaque', data: { a: '' } }, ['one', 'Opaque', 1, '60s']],
@@ -118,7 +118,7 @@ const volume = {
 }
 
 describe('storageKinds', () =>
-  rows(storageKinds, [
+  rows(storageColumns, [
     [
       'PersistentVolume',
       {
@@ -194,7 +194,7 @@ describe('storageKinds', () =>
 const old = '2025-12-31T23:00:00Z'
 
 describe('eventKinds', () =>
-  rows(eventKinds, [
+  rows(eventColumnsByKind, [
     [
       'Event',
       {
@@ -240,7 +240,7 @@ const labels = { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'c', operato
 const queuing = { queues: 64, handSize: 6, queueLengthLimit: 50 }
 
 describe('admissionKinds', () =>
-  rows(admissionKinds, [
+  rows(admissionColumns, [
     [`ValidatingWebhookConfiguration.${registration}`, { webhooks: [{}, {}] }, ['one', 2, '60s']],
     [
       `ValidatingAdmissionPolicy.${registration}`,
@@ -348,7 +348,7 @@ const scaler = (metrics: JsonObject[], currentMetrics: JsonObject[] = []): JsonO
 const scaled = (targets: string): readonly unknown[] => ['one', '/', targets, '<unset>', 0, 0, '60s']
 
 describe('scalingKinds', () =>
-  rows(scalingKinds, [
+  rows(autoscalingColumns, [
     [
       'HorizontalPodAutoscaler.autoscaling',
       {
@@ -410,7 +410,7 @@ const pools = [
 ]
 
 describe('deviceKinds', () =>
-  rows(deviceKinds, [
+  rows(schedulingColumns, [
     [`DeviceClass.${group}`, {}, ['one', '60s']],
     [`ResourceClaim.${group}`, {}, ['one', 'pending', '60s']],
     [`ResourceClaim.${group}`, { metadata: deleted }, ['one', 'deleted', '60s']],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '#api'
-import { networkKinds } from './network.ts'
+import { networkingColumns } from './network.ts'
 
 const nowMs = 1_767_225_660_000
 
@@ -11,7 +11,7 @@ function row(kind: string, { metadata = {}, ...fields }: JsonObject): unknown {
     metadata: { name: 'web', creationTimestamp: '2026-01-01T00:00:00Z', ...(metadata as JsonObject) },
     ...fields,
   }
-  return networkKinds[kind]?.cells(object, nowMs)
+  return networkingColumns[kind]?.cells(object, nowMs)
 }
 
 const balancer = {

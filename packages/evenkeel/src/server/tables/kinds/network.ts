@@ -1,16 +1,16 @@
 /**
  * Kinds that say who can be reached where.
  */
-import { column, columnsOf, created, name, wide } from '../column.ts'
-import type { Columns } from '../columns.ts'
-import type { View } from '../view.ts'
+import { column, columnsOf, ageColumn, nameColumn, wideColumn } from '../column.ts'
+import type { TableColumns } from '../columns.ts'
+import type { FieldReader } from '../view.ts'
 import { formatLabels, qualifiedName, selectorText, withMore } from './formats.ts'
 
 const shownMax = 3
 
-export const networkKinds: Readonly<Record<string, Columns>> = {
+export const networkingColumns: Readonly<Record<string, TableColumns>> = {
   Service: columnsOf(
-    name,
+    nameColumn,
     column('Type', 'How the service is offered.', (o) => o.text('spec', 'type')),
     column(
       'Cluster-IP',
@@ -19,21 +19,21 @@ export const networkKinds: Readonly<Record<string, Columns>> = {
     ),
     column('External-IP', 'Its addresses outside.', externalAddress),
     column('Port(s)', 'Its ports.', (o) => o.list('spec', 'ports').map(formatPort).join(',') || '<none>'),
-    created,
-    wide(column('Selector', 'Which pods serve it.', (o) => formatLabels(o.at('spec', 'selector')))),
+    ageColumn,
+    wideColumn(column('Selector', 'Which pods serve it.', (o) => formatLabels(o.at('spec', 'selector')))),
   ),
-  Endpoints: columnsOf(name, column('Endpoints', 'Where the service is served.', formatEndpoints), created),
+  Endpoints: columnsOf(nameColumn, column('Endpoints', 'Where the service is served.', formatEndpoints), ageColumn),
   'EndpointSlice.discovery.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('AddressType', 'What kind of addresses these are.', (o) => o.text('addressType')),
     column('Ports', 'The ports at each address.', (o) => firstOr(o.list('ports').map(slicePort))),
     column('Endpoints', 'The addresses.', (o) =>
       firstOr(o.list('endpoints').flatMap((endpoint) => endpoint.texts('addresses'))),
     ),
-    created,
+    ageColumn,
   ),
   'Ingress.networking.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column(
       'Class',
       'Which class of controllers serves it.',
@@ -42,33 +42,33 @@ export const networkKinds: Readonly<Record<string, Columns>> = {
     column('Hosts', 'The names it answers to.', formatHosts),
     column('Address', 'Where it can be reached.', (o) => balancerAddresses(o).join(',')),
     column('Ports', 'The ports it listens on.', (o) => (o.size('spec', 'tls') > 0 ? '80, 443' : '80')),
-    created,
+    ageColumn,
   ),
   'IngressClass.networking.k8s.io': columnsOf(
-    { ...name, cell: (o) => o.text('metadata', 'name') + (isDefaultClass(o) ? ' (default)' : '') },
+    { ...nameColumn, cell: (o) => o.text('metadata', 'name') + (isDefaultClass(o) ? ' (default)' : '') },
     column('Controller', 'Who serves ingresses of this class.', (o) => o.text('spec', 'controller')),
     column('Parameters', 'Where more is said about the class.', classParameters),
-    created,
+    ageColumn,
   ),
   'NetworkPolicy.networking.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('Pod-Selector', 'Which pods it is about.', (o) => selectorText(o.at('spec', 'podSelector'))),
-    created,
+    ageColumn,
   ),
   'ServiceCIDR.networking.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('CIDRs', 'The ranges of addresses.', (o) => o.texts('spec', 'cidrs').join(',')),
-    created,
+    ageColumn,
   ),
   // Upstream gives a third cell, the age, for which it has no column.
-  'IPAddress.networking.k8s.io': columnsOf(name, column('ParentRef', 'Who has the address.', parentReference)),
+  'IPAddress.networking.k8s.io': columnsOf(nameColumn, column('ParentRef', 'Who has the address.', parentReference)),
 }
 
 function firstOr(all: readonly string[]): string {
   return withMore(all.slice(0, shownMax), { total: all.length }) || '<unset>'
 }
 
-function externalAddress(service: View): string {
+function externalAddress(service: FieldReader): string {
   const own = service.texts('spec', 'externalIPs')
   switch (service.text('spec', 'type')) {
     case 'ClusterIP':
@@ -83,19 +83,19 @@ function externalAddress(service: View): string {
   }
 }
 
-function balancerAddresses(object: View): string[] {
+function balancerAddresses(object: FieldReader): string[] {
   const points = object
     .list('status', 'loadBalancer', 'ingress')
     .map((point) => point.text('ip') || point.text('hostname'))
   return [...new Set(points.filter((address) => address !== ''))].sort()
 }
 
-function formatPort(port: View): string {
+function formatPort(port: FieldReader): string {
   const node = port.number('nodePort')
   return `${port.number('port')}${node > 0 ? `:${node}` : ''}/${port.text('protocol')}`
 }
 
-function formatEndpoints(endpoints: View): string {
+function formatEndpoints(endpoints: FieldReader): string {
   if (endpoints.size('subsets') === 0) return '<none>'
   const all = endpoints.list('subsets').flatMap((subset) => {
     const addresses = subset.list('addresses').map((address) => address.text('ip'))
@@ -111,12 +111,12 @@ function joinHostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-function slicePort(port: View): string {
+function slicePort(port: FieldReader): string {
   return port.has('port') ? String(port.number('port')) : (port.optionalText('name') ?? '*')
 }
 
 /** Rules without a host are not shown; they count as "more" only if there were three hosts before them. */
-function formatHosts(ingress: View): string {
+function formatHosts(ingress: FieldReader): string {
   const rules = ingress.list('spec', 'rules').map((rule) => rule.text('host'))
   const hosts: string[] = []
   let more = false
@@ -128,18 +128,18 @@ function formatHosts(ingress: View): string {
   return more ? `${hosts.join(',')} + ${rules.length - shownMax} more...` : hosts.join(',')
 }
 
-function isDefaultClass(ingressClass: View): boolean {
+function isDefaultClass(ingressClass: FieldReader): boolean {
   return ingressClass.text('metadata', 'annotations', 'ingressclass.kubernetes.io/is-default-class') === 'true'
 }
 
-function classParameters(ingressClass: View): string {
+function classParameters(ingressClass: FieldReader): string {
   const parameters = ingressClass.at('spec', 'parameters')
   if (!parameters.has()) return '<none>'
   const group = parameters.optionalText('apiGroup')
   return `${parameters.text('kind')}${group === undefined ? '' : `.${group}`}/${parameters.text('name')}`
 }
 
-function parentReference(address: View): string {
+function parentReference(address: FieldReader): string {
   const parent = address.at('spec', 'parentRef')
   if (!parent.has()) return '<none>'
   const resource = qualifiedName(parent.text('resource'), parent.text('group')).toLowerCase()

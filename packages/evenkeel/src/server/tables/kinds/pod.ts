@@ -7,9 +7,9 @@
  */
 import type { JsonObject } from '#api'
 import { humanDuration, toMs } from '../age.ts'
-import { column, columnsOf, created, name, wide } from '../column.ts'
-import type { Columns } from '../columns.ts'
-import { View } from '../view.ts'
+import { column, columnsOf, ageColumn, nameColumn, wideColumn } from '../column.ts'
+import type { TableColumns } from '../columns.ts'
+import { FieldReader } from '../view.ts'
 import { conditionStatus } from './formats.ts'
 
 interface Restarts {
@@ -26,30 +26,30 @@ interface Summary {
 }
 
 const shown = columnsOf(
-  name,
+  nameColumn,
   column('Ready', 'How many containers are ready, of how many.', () => null),
   column('Status', 'What the containers as a whole are doing.', () => null),
   column('Restarts', 'How often containers were started again, and when last.', () => null),
-  created,
-  wide(
+  ageColumn,
+  wideColumn(
     column(
       'IP',
       'The address of the pod.',
       (o) => o.at('status').list('podIPs')[0]?.text('ip') || o.text('status', 'podIP') || '<none>',
     ),
   ),
-  wide(column('Node', 'Where the pod runs.', (o) => o.text('spec', 'nodeName') || '<none>')),
-  wide(
+  wideColumn(column('Node', 'Where the pod runs.', (o) => o.text('spec', 'nodeName') || '<none>')),
+  wideColumn(
     column(
       'Nominated Node',
       'Where the pod will run once others have made room.',
       (o) => o.text('status', 'nominatedNodeName') || '<none>',
     ),
   ),
-  wide(column('Readiness Gates', 'How many of its further conditions hold, of how many.', readinessGates)),
+  wideColumn(column('Readiness Gates', 'How many of its further conditions hold, of how many.', readinessGates)),
 )
 
-export const podColumns: Columns = {
+export const podColumns: TableColumns = {
   definitions: shown.definitions,
   cells(object, nowMs) {
     const [podName, , , , podAge, ...rest] = shown.cells(object, nowMs)
@@ -58,12 +58,12 @@ export const podColumns: Columns = {
       total,
       reason,
       restarts: { count, lastEndMs },
-    } = summarize(new View(object))
+    } = summarize(new FieldReader(object))
     const since = count !== 0 && lastEndMs !== undefined ? ` (${humanDuration(nowMs - lastEndMs)} ago)` : ''
     return [podName ?? '', `${ready}/${total}`, reason, `${count}${since}`, podAge ?? '', ...rest]
   },
   conditions(object) {
-    return rowConditions.get(new View(object).text('status', 'phase')) ?? []
+    return rowConditions.get(new FieldReader(object).text('status', 'phase')) ?? []
   },
 }
 
@@ -72,7 +72,7 @@ const rowConditions = new Map<string, readonly JsonObject[]>([
   ['Failed', [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod has ended badly.' }]],
 ])
 
-function readinessGates(pod: View): string {
+function readinessGates(pod: FieldReader): string {
   const gates = pod.list('spec', 'readinessGates')
   if (gates.length === 0) return '<none>'
   const conditions = pod.list('status', 'conditions')
@@ -80,7 +80,7 @@ function readinessGates(pod: View): string {
   return `${held.length}/${gates.length}`
 }
 
-function summarize(pod: View): Summary {
+function summarize(pod: FieldReader): Summary {
   const initContainers = pod.list('spec', 'initContainers')
   const summary: Summary = {
     ready: 0,
@@ -98,11 +98,11 @@ function summarize(pod: View): Summary {
   return summary
 }
 
-function isSidecar(container: View): boolean {
+function isSidecar(container: FieldReader): boolean {
   return container.text('restartPolicy') === 'Always'
 }
 
-function initialReason(pod: View): string {
+function initialReason(pod: FieldReader): string {
   const gated = pod
     .list('status', 'conditions')
     .some((one) => one.text('type') === 'PodScheduled' && one.text('reason') === 'SchedulingGated')
@@ -111,8 +111,8 @@ function initialReason(pod: View): string {
 
 /** Reads up to the first init container that is not done; if there is one, the reason says which or why. */
 function readInitContainers(
-  pod: View,
-  containers: readonly View[],
+  pod: FieldReader,
+  containers: readonly FieldReader[],
   summary: Summary,
 ): { initializing: boolean; sidecarRestarts: Restarts } {
   const sidecars = new Map(containers.map((container) => [container.text('name'), isSidecar(container)]))
@@ -132,13 +132,13 @@ function readInitContainers(
   return { initializing: false, sidecarRestarts }
 }
 
-function initReason(container: View): string | undefined {
+function initReason(container: FieldReader): string | undefined {
   if (container.has('state', 'terminated')) return endReason(container)
   const waiting = container.text('state', 'waiting', 'reason')
   return waiting === '' || waiting === 'PodInitializing' ? undefined : waiting
 }
 
-function readContainers(pod: View, summary: Summary): void {
+function readContainers(pod: FieldReader, summary: Summary): void {
   let [running, failure] = [false, '']
   for (const container of pod.list('status', 'containerStatuses').reverse()) {
     countRestarts(container, summary.restarts)
@@ -156,7 +156,7 @@ function readContainers(pod: View, summary: Summary): void {
 }
 
 /** One container is done, but is the pod? */
-function completedReason(pod: View, running: boolean, failure: string): string {
+function completedReason(pod: FieldReader, running: boolean, failure: string): string {
   const ready = pod
     .list('status', 'conditions')
     .some((one) => one.text('type') === 'Ready' && one.text('status') === 'True')
@@ -164,19 +164,19 @@ function completedReason(pod: View, running: boolean, failure: string): string {
   return failure || (running ? 'NotReady' : 'Completed')
 }
 
-function finalReason(pod: View, reason: string): string {
+function finalReason(pod: FieldReader, reason: string): string {
   if (!pod.has('metadata', 'deletionTimestamp')) return reason
   if (pod.text('status', 'reason') === 'NodeLost') return 'Unknown'
   return ['Succeeded', 'Failed'].includes(pod.text('status', 'phase')) ? reason : 'Terminating'
 }
 
-function endReason(container: View): string {
+function endReason(container: FieldReader): string {
   const end = container.at('state', 'terminated')
   if (end.text('reason') !== '') return end.text('reason')
   return end.number('signal') === 0 ? `ExitCode:${end.number('exitCode')}` : `Signal:${end.number('signal')}`
 }
 
-function countRestarts(container: View, restarts: Restarts): void {
+function countRestarts(container: FieldReader, restarts: Restarts): void {
   restarts.count += container.number('restartCount')
   const endMs = toMs(container.at('lastState', 'terminated', 'finishedAt').value)
   if (endMs !== undefined && (restarts.lastEndMs === undefined || endMs > restarts.lastEndMs))

@@ -1,14 +1,14 @@
 /**
  * Kinds that say how many or how much: autoscalers, budgets, quotas.
  */
-import { column, columnsOf, created, integer, name, plainName } from '../column.ts'
-import type { Columns } from '../columns.ts'
-import { View } from '../view.ts'
-import { formatAmount, withMore } from './formats.ts'
+import { column, columnsOf, ageColumn, integerColumn, nameColumn, unformattedNameColumn } from '../column.ts'
+import type { TableColumns } from '../columns.ts'
+import { FieldReader } from '../view.ts'
+import { formatQuantityCell, withMore } from './formats.ts'
 
-export const scalingKinds: Readonly<Record<string, Columns>> = {
+export const autoscalingColumns: Readonly<Record<string, TableColumns>> = {
   'HorizontalPodAutoscaler.autoscaling': columnsOf(
-    name,
+    nameColumn,
     column(
       'Reference',
       'What it scales.',
@@ -20,64 +20,66 @@ export const scalingKinds: Readonly<Record<string, Columns>> = {
     ),
     column('MaxPods', 'The most pods.', (o) => o.number('spec', 'maxReplicas')),
     column('Replicas', 'How many pods there are.', (o) => o.number('status', 'currentReplicas')),
-    created,
+    ageColumn,
   ),
   'Scale.autoscaling': columnsOf(
-    plainName,
-    integer('Desired', 'How many there should be.', (o) => o.number('spec', 'replicas')),
-    integer('Available', 'How many there are.', (o) => o.number('status', 'replicas')),
-    created,
+    unformattedNameColumn,
+    integerColumn('Desired', 'How many there should be.', (o) => o.number('spec', 'replicas')),
+    integerColumn('Available', 'How many there are.', (o) => o.number('status', 'replicas')),
+    ageColumn,
   ),
   'PodDisruptionBudget.policy': columnsOf(
-    name,
+    nameColumn,
     column('Min Available', 'How many pods must stay.', (o) => countOrShare(o.at('spec', 'minAvailable'))),
     column('Max Unavailable', 'How many pods may be missing.', (o) => countOrShare(o.at('spec', 'maxUnavailable'))),
-    integer('Allowed Disruptions', 'How many pods may be evicted now.', (o) =>
+    integerColumn('Allowed Disruptions', 'How many pods may be evicted now.', (o) =>
       o.number('status', 'disruptionsAllowed'),
     ),
-    created,
+    ageColumn,
   ),
   ResourceQuota: columnsOf(
-    name,
+    nameColumn,
     column('Request', 'What is used of what may be requested.', (o) =>
       quota(o, (resource) => !resource.startsWith('limits.')),
     ),
     column('Limit', 'What is used of what limits may add up to.', (o) =>
       quota(o, (resource) => resource.startsWith('limits.')),
     ),
-    created,
+    ageColumn,
   ),
 }
 
-function countOrShare(value: View): string {
+function countOrShare(value: FieldReader): string {
   if (!value.has()) return 'N/A'
   return typeof value.value === 'number' ? String(value.value) : value.text()
 }
 
-function quota(object: View, belongs: (resource: string) => boolean): string {
+function quota(object: FieldReader, belongs: (resource: string) => boolean): string {
   return object
     .entries('status', 'hard')
     .filter(([resource]) => belongs(resource))
     .map(([resource, hard]) => {
       const used = object.at('status', 'used', resource)
-      return `${resource}: ${used.has() ? formatAmount(used) : '0'}/${formatAmount(hard)}`
+      return `${resource}: ${used.has() ? formatQuantityCell(used) : '0'}/${formatQuantityCell(hard)}`
     })
     .join(', ')
 }
 
-function targets(autoscaler: View): string {
+function targets(autoscaler: FieldReader): string {
   const { specs, statuses } = metricsOf(autoscaler)
-  const shown = specs.slice(0, 2).map((spec, index) => formatMetric(spec, statuses[index] ?? new View(undefined)))
+  const shown = specs
+    .slice(0, 2)
+    .map((spec, index) => formatMetric(spec, statuses[index] ?? new FieldReader(undefined)))
   return withMore(shown, { total: specs.length, separator: ', ' }) || '<none>'
 }
 
 /** The first version knows only the use of processors; 80 % is what it wants when it does not say. */
-function metricsOf(autoscaler: View): { specs: View[]; statuses: View[] } {
+function metricsOf(autoscaler: FieldReader): { specs: FieldReader[]; statuses: FieldReader[] } {
   if (autoscaler.text('apiVersion') !== 'autoscaling/v1') {
     return { specs: autoscaler.list('spec', 'metrics'), statuses: autoscaler.list('status', 'currentMetrics') }
   }
-  const metric = (field: string, averageUtilization: number): View =>
-    new View({ type: 'Resource', resource: { name: 'cpu', [field]: { averageUtilization } } })
+  const metric = (field: string, averageUtilization: number): FieldReader =>
+    new FieldReader({ type: 'Resource', resource: { name: 'cpu', [field]: { averageUtilization } } })
   const [wanted, current] = [
     autoscaler.at('spec', 'targetCPUUtilizationPercentage'),
     autoscaler.at('status', 'currentCPUUtilizationPercentage'),
@@ -88,7 +90,7 @@ function metricsOf(autoscaler: View): { specs: View[]; statuses: View[] } {
   }
 }
 
-function formatMetric(spec: View, status: View): string {
+function formatMetric(spec: FieldReader, status: FieldReader): string {
   switch (spec.text('type')) {
     case 'External':
       return valueMetric(spec.at('external'), status.at('external'))
@@ -105,7 +107,7 @@ function formatMetric(spec: View, status: View): string {
   }
 }
 
-function valueMetric(spec: View, status: View): string {
+function valueMetric(spec: FieldReader, status: FieldReader): string {
   if (spec.has('target', 'averageValue')) {
     const current = status.has('current', 'averageValue') ? amount(status.at('current', 'averageValue')) : '<unknown>'
     return `${current}/${amount(spec.at('target', 'averageValue'))} (avg)`
@@ -113,7 +115,7 @@ function valueMetric(spec: View, status: View): string {
   return `${status.has() ? amount(status.at('current', 'value')) : '<unknown>'}/${amount(spec.at('target', 'value'))}`
 }
 
-function resourceMetric(spec: View, status: View): string {
+function resourceMetric(spec: FieldReader, status: FieldReader): string {
   const resource = spec.text('name')
   if (spec.has('target', 'averageValue')) {
     const current = status.has() ? amount(status.at('current', 'averageValue')) : '<unknown>'
@@ -122,10 +124,10 @@ function resourceMetric(spec: View, status: View): string {
   return `${resource}: ${percent(status.at('current', 'averageUtilization'), '<unknown>')}/${percent(spec.at('target', 'averageUtilization'), '<auto>')}`
 }
 
-function percent(value: View, otherwise: string): string {
+function percent(value: FieldReader, otherwise: string): string {
   return value.has() ? `${value.number()}%` : otherwise
 }
 
-function amount(value: View): string {
-  return value.has() ? formatAmount(value) : '<nil>'
+function amount(value: FieldReader): string {
+  return value.has() ? formatQuantityCell(value) : '<nil>'
 }

@@ -1,13 +1,22 @@
 /**
  * Kinds about volumes and those who provide them.
  */
-import { boolean, column, columnsOf, created, identifying, integer, name, wide } from '../column.ts'
+import {
+  booleanColumn,
+  column,
+  columnsOf,
+  ageColumn,
+  identifyingColumn,
+  integerColumn,
+  nameColumn,
+  wideColumn,
+} from '../column.ts'
 import type { Column } from '../column.ts'
-import type { Columns } from '../columns.ts'
-import type { View } from '../view.ts'
-import { formatAmount } from './formats.ts'
+import type { TableColumns } from '../columns.ts'
+import type { FieldReader } from '../view.ts'
+import { formatQuantityCell } from './formats.ts'
 
-const volumeMode = wide(
+const volumeMode = wideColumn(
   column(
     'VolumeMode',
     'Whether it is a file system or a block device.',
@@ -29,9 +38,9 @@ const volumeClass = column(
 )
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 
-export const storageKinds: Readonly<Record<string, Columns>> = {
+export const storageColumns: Readonly<Record<string, TableColumns>> = {
   PersistentVolume: columnsOf(
-    name,
+    nameColumn,
     column('Capacity', 'How large it is.', (o) => capacity(o.at('spec', 'capacity'))),
     column('Access Modes', 'Who may use it at a time.', (o) => accessModes(o.texts('spec', 'accessModes'))),
     column('Reclaim Policy', 'What becomes of it when it is released.', (o) =>
@@ -42,11 +51,11 @@ export const storageKinds: Readonly<Record<string, Columns>> = {
     volumeClass,
     attributesClass,
     column('Reason', 'Why it is in this state.', (o) => o.text('status', 'reason')),
-    created,
+    ageColumn,
     volumeMode,
   ),
   PersistentVolumeClaim: columnsOf(
-    name,
+    nameColumn,
     volumeStatus,
     column('Volume', 'Which volume it got.', (o) => o.text('spec', 'volumeName')),
     column('Capacity', 'How large the volume is.', (o) => (isBound(o) ? capacity(o.at('status', 'capacity')) : '')),
@@ -55,11 +64,11 @@ export const storageKinds: Readonly<Record<string, Columns>> = {
     ),
     volumeClass,
     attributesClass,
-    created,
+    ageColumn,
     volumeMode,
   ),
   'StorageClass.storage.k8s.io': columnsOf(
-    { ...name, cell: (o) => o.text('metadata', 'name') + (isDefaultClass(o) ? ' (default)' : '') },
+    { ...nameColumn, cell: (o) => o.text('metadata', 'name') + (isDefaultClass(o) ? ' (default)' : '') },
     column('Provisioner', 'Who makes volumes of this class.', (o) => o.text('provisioner')),
     column(
       'ReclaimPolicy',
@@ -72,29 +81,29 @@ export const storageKinds: Readonly<Record<string, Columns>> = {
       (o) => o.optionalText('volumeBindingMode') ?? 'Immediate',
     ),
     column('AllowVolumeExpansion', 'Whether its volumes can grow.', (o) => o.flag('allowVolumeExpansion')),
-    created,
+    ageColumn,
   ),
   'VolumeAttributesClass.storage.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('DriverName', 'Who knows these attributes.', (o) => o.text('driverName')),
-    created,
+    ageColumn,
   ),
   'VolumeAttachment.storage.k8s.io': columnsOf(
-    name,
-    identifying(column('Attacher', 'Who attaches it.', (o) => o.text('spec', 'attacher'))),
+    nameColumn,
+    identifyingColumn(column('Attacher', 'Who attaches it.', (o) => o.text('spec', 'attacher'))),
     column('PV', 'Which volume.', (o) => o.text('spec', 'source', 'persistentVolumeName')),
     column('Node', 'To which node.', (o) => o.text('spec', 'nodeName')),
-    boolean('Attached', 'Whether it is attached.', (o) => o.flag('status', 'attached')),
-    created,
+    booleanColumn('Attached', 'Whether it is attached.', (o) => o.flag('status', 'attached')),
+    ageColumn,
   ),
   'CSINode.storage.k8s.io': columnsOf(
-    name,
-    integer('Drivers', 'How many drivers the node has.', (o) => o.size('spec', 'drivers')),
-    created,
+    nameColumn,
+    integerColumn('Drivers', 'How many drivers the node has.', (o) => o.size('spec', 'drivers')),
+    ageColumn,
   ),
   'CSIDriver.storage.k8s.io': columnsOf(
-    name,
-    boolean(
+    nameColumn,
+    booleanColumn(
       'AttachRequired',
       'Whether volumes are attached before they are mounted.',
       (o) => !o.has('spec', 'attachRequired') || o.flag('spec', 'attachRequired'),
@@ -108,24 +117,24 @@ export const storageKinds: Readonly<Record<string, Columns>> = {
       'For how long volumes can live.',
       (o) => o.texts('spec', 'volumeLifecycleModes').join(',') || '<none>',
     ),
-    created,
+    ageColumn,
   ),
   'CSIStorageCapacity.storage.k8s.io': columnsOf(
-    name,
+    nameColumn,
     column('StorageClassName', 'The class of storage.', (o) => o.text('storageClassName')),
     column('Capacity', 'How much room is left.', (o) =>
-      o.has('capacity') ? formatAmount(o.at('capacity')) : '<unset>',
+      o.has('capacity') ? formatQuantityCell(o.at('capacity')) : '<unset>',
     ),
   ),
 }
 
 function driverFlag(title: string, description: string): Column {
   const field = title.charAt(0).toLowerCase() + title.slice(1)
-  return boolean(title, description, (o) => o.flag('spec', field))
+  return booleanColumn(title, description, (o) => o.flag('spec', field))
 }
 
-function capacity(resources: View): string {
-  return resources.has('storage') ? formatAmount(resources.at('storage')) : '0'
+function capacity(resources: FieldReader): string {
+  return resources.has('storage') ? formatQuantityCell(resources.at('storage')) : '0'
 }
 
 function accessModes(modes: readonly string[]): string {
@@ -142,23 +151,23 @@ const shortModes = new Map([
   ['ReadWriteOncePod', 'RWOP'],
 ])
 
-function claim(volume: View): string {
+function claim(volume: FieldReader): string {
   const reference = volume.at('spec', 'claimRef')
   return reference.has() ? `${reference.text('namespace')}/${reference.text('name')}` : ''
 }
 
-function isBound(volumeClaim: View): boolean {
+function isBound(volumeClaim: FieldReader): boolean {
   return volumeClaim.text('spec', 'volumeName') !== ''
 }
 
-function isDefaultClass(storageClass: View): boolean {
+function isDefaultClass(storageClass: FieldReader): boolean {
   const prefixes = ['storageclass.kubernetes.io', 'storageclass.beta.kubernetes.io']
   return prefixes.some(
     (prefix) => storageClass.text('metadata', 'annotations', `${prefix}/is-default-class`) === 'true',
   )
 }
 
-function tokenRequests(driver: View): string {
+function tokenRequests(driver: FieldReader): string {
   if (!driver.has('spec', 'tokenRequests')) return '<unset>'
   return driver
     .list('spec', 'tokenRequests')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '#api'
-import { workloadKinds } from './workloads.ts'
+import { appsColumns } from './workloads.ts'
 
 const nowMs = 1_767_225_660_000
 const minuteAgo = '2026-01-01T00:00:00Z'
@@ -31,7 +31,7 @@ function row(
     metadata: { name: 'web', creationTimestamp: minuteAgo, ...metadata },
     ...(fields as JsonObject),
   }
-  return workloadKinds[kind]?.cells(object, nowMs)
+  return appsColumns[kind]?.cells(object, nowMs)
 }
 
 test.each<[string, JsonObject, readonly unknown[]]>([

@@ -2,10 +2,10 @@
  * Kinds that run pods, and what they leave behind.
  */
 import { humanDuration, toMs } from '../age.ts'
-import { boolean, column, columnsOf, created, integer, name, wide } from '../column.ts'
+import { booleanColumn, column, columnsOf, ageColumn, integerColumn, nameColumn, wideColumn } from '../column.ts'
 import type { Column } from '../column.ts'
-import type { Columns } from '../columns.ts'
-import type { View } from '../view.ts'
+import type { TableColumns } from '../columns.ts'
+import type { FieldReader } from '../view.ts'
 import {
   conditionStatus,
   containerColumns,
@@ -17,9 +17,9 @@ import {
 import { podColumns } from './pod.ts'
 
 const replicaCounts: readonly Column[] = [
-  integer('Desired', 'How many pods there should be.', (o) => o.number('spec', 'replicas')),
-  integer('Current', 'How many pods there are.', (o) => o.number('status', 'replicas')),
-  integer('Ready', 'How many pods are ready.', (o) => o.number('status', 'readyReplicas')),
+  integerColumn('Desired', 'How many pods there should be.', (o) => o.number('spec', 'replicas')),
+  integerColumn('Current', 'How many pods there are.', (o) => o.number('status', 'replicas')),
+  integerColumn('Ready', 'How many pods are ready.', (o) => o.number('status', 'readyReplicas')),
 ]
 const readyOfDesired = column(
   'Ready',
@@ -27,10 +27,10 @@ const readyOfDesired = column(
   (o) => `${o.number('status', 'readyReplicas')}/${o.number('spec', 'replicas')}`,
 )
 
-export const workloadKinds: Readonly<Record<string, Columns>> = {
+export const appsColumns: Readonly<Record<string, TableColumns>> = {
   Pod: podColumns,
   PodTemplate: columnsOf(
-    name,
+    nameColumn,
     ...containerColumns('template').map(({ definition, cell }) => ({
       definition: { ...definition, priority: 0 },
       cell,
@@ -40,84 +40,86 @@ export const workloadKinds: Readonly<Record<string, Columns>> = {
     ),
   ),
   ReplicationController: columnsOf(
-    name,
+    nameColumn,
     ...replicaCounts,
-    created,
+    ageColumn,
     ...containerColumns('spec', 'template'),
-    wide(column('Selector', 'Which pods belong to it.', (o) => formatLabels(o.at('spec', 'selector')))),
+    wideColumn(column('Selector', 'Which pods belong to it.', (o) => formatLabels(o.at('spec', 'selector')))),
   ),
   'ReplicaSet.apps': columnsOf(
-    name,
+    nameColumn,
     ...replicaCounts,
-    created,
+    ageColumn,
     ...containerColumns('spec', 'template'),
     selectorColumn('spec', 'selector'),
   ),
   'Deployment.apps': columnsOf(
-    name,
+    nameColumn,
     readyOfDesired,
     column('Up-to-date', 'How many pods are of the latest template.', (o) => o.number('status', 'updatedReplicas')),
     column('Available', 'How many pods have been ready for long enough.', (o) =>
       o.number('status', 'availableReplicas'),
     ),
-    created,
+    ageColumn,
     ...containerColumns('spec', 'template'),
-    wide(
+    wideColumn(
       column('Selector', 'Which pods belong to it.', (o) => formatSelector(o.at('spec', 'selector')) ?? '<invalid>'),
     ),
   ),
-  'StatefulSet.apps': columnsOf(name, readyOfDesired, created, ...containerColumns('spec', 'template')),
+  'StatefulSet.apps': columnsOf(nameColumn, readyOfDesired, ageColumn, ...containerColumns('spec', 'template')),
   'DaemonSet.apps': columnsOf(
-    name,
-    integer('Desired', 'On how many nodes a pod should run.', (o) => o.number('status', 'desiredNumberScheduled')),
-    integer('Current', 'On how many nodes a pod should run and does.', (o) =>
+    nameColumn,
+    integerColumn('Desired', 'On how many nodes a pod should run.', (o) =>
+      o.number('status', 'desiredNumberScheduled'),
+    ),
+    integerColumn('Current', 'On how many nodes a pod should run and does.', (o) =>
       o.number('status', 'currentNumberScheduled'),
     ),
-    integer('Ready', 'On how many of these the pod is ready.', (o) => o.number('status', 'numberReady')),
-    integer('Up-to-date', 'On how many the pod is of the latest template.', (o) =>
+    integerColumn('Ready', 'On how many of these the pod is ready.', (o) => o.number('status', 'numberReady')),
+    integerColumn('Up-to-date', 'On how many the pod is of the latest template.', (o) =>
       o.number('status', 'updatedNumberScheduled'),
     ),
-    integer('Available', 'On how many the pod has been ready for long enough.', (o) =>
+    integerColumn('Available', 'On how many the pod has been ready for long enough.', (o) =>
       o.number('status', 'numberAvailable'),
     ),
     column('Node Selector', 'Which nodes are meant.', (o) =>
       formatLabels(o.at('spec', 'template', 'spec', 'nodeSelector')),
     ),
-    created,
+    ageColumn,
     ...containerColumns('spec', 'template'),
     selectorColumn('spec', 'selector'),
   ),
   'ControllerRevision.apps': columnsOf(
-    name,
+    nameColumn,
     column('Controller', 'Whose revision it is.', controllerName),
     column('Revision', 'Its number.', (o) => o.number('revision')),
-    created,
+    ageColumn,
   ),
   'Job.batch': columnsOf(
-    name,
+    nameColumn,
     column('Status', 'How far the job is.', jobStatus),
     column('Completions', 'How many pods have ended well, of how many.', completions),
     column('Duration', 'How long the job took, or has been running.', jobDuration),
-    created,
+    ageColumn,
     ...containerColumns('spec', 'template'),
     selectorColumn('spec', 'selector'),
   ),
   'CronJob.batch': columnsOf(
-    name,
+    nameColumn,
     column('Schedule', 'When jobs are started.', (o) => o.text('spec', 'schedule')),
     column('Timezone', 'Where the schedule is meant.', (o) => o.optionalText('spec', 'timeZone') ?? '<none>'),
-    boolean('Suspend', 'Whether no jobs are started for now.', suspended),
-    integer('Active', 'How many jobs are running.', (o) => o.size('status', 'active')),
+    booleanColumn('Suspend', 'Whether no jobs are started for now.', suspended),
+    integerColumn('Active', 'How many jobs are running.', (o) => o.size('status', 'active')),
     column('Last Schedule', 'How long ago a job was started.', (o, nowMs) =>
       o.has('status', 'lastScheduleTime') ? o.age(nowMs, 'status', 'lastScheduleTime') : '<none>',
     ),
-    created,
+    ageColumn,
     ...containerColumns('spec', 'jobTemplate', 'spec', 'template'),
     selectorColumn('spec', 'jobTemplate', 'spec', 'selector'),
   ),
 }
 
-function controllerName(revision: View): string {
+function controllerName(revision: FieldReader): string {
   const controller = revision.list('metadata', 'ownerReferences').find((owner) => owner.flag('controller'))
   if (!controller) return '<none>'
   const [group = '', version] = controller.text('apiVersion').split('/')
@@ -125,12 +127,12 @@ function controllerName(revision: View): string {
   return kind === '' ? controller.text('name') : `${kind}/${controller.text('name')}`
 }
 
-function suspended(job: View): string {
+function suspended(job: FieldReader): string {
   if (!job.has('spec', 'suspend')) return '<unset>'
   return job.flag('spec', 'suspend') ? 'True' : 'False'
 }
 
-function jobStatus(job: View): string {
+function jobStatus(job: FieldReader): string {
   const conditions = job.list('status', 'conditions')
   const holds = (type: string): boolean => conditionStatus(conditions, type) === 'True'
   const ended = ['Complete', 'Failed'].find(holds)
@@ -139,14 +141,14 @@ function jobStatus(job: View): string {
   return ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'].find(holds) ?? 'Running'
 }
 
-function completions(job: View): string {
+function completions(job: FieldReader): string {
   const succeeded = job.number('status', 'succeeded')
   if (job.has('spec', 'completions')) return `${succeeded}/${job.number('spec', 'completions')}`
   const parallelism = job.number('spec', 'parallelism')
   return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`
 }
 
-function jobDuration(job: View, nowMs: number): string {
+function jobDuration(job: FieldReader, nowMs: number): string {
   const startMs = toMs(job.at('status', 'startTime').value)
   if (startMs === undefined) return ''
   return humanDuration((toMs(job.at('status', 'completionTime').value) ?? nowMs) - startMs)

@@ -9,8 +9,8 @@
  */
 import { abortable, deadline, deferred, randomFraction, sleep } from '#base'
 import type { AbortOptions, Clock, Deferred, Logger, Random } from '#base'
-import { Connection } from './connection.ts'
-import type { TlsOptions } from './connection.ts'
+import { EtcdConnection } from './connection.ts'
+import type { EtcdTlsOptions } from './connection.ts'
 import { decodeStatus, decodeToken, encodeLogin } from './control-messages.ts'
 import { ProtobufWriter } from './protobuf.ts'
 import { notSent, RpcError } from './rpc-error.ts'
@@ -49,9 +49,9 @@ export interface EtcdTimeouts {
   pingTimeoutMs?: number
 }
 
-interface ClientOptions {
+interface EtcdClientOptions {
   endpoints: readonly string[]
-  tls: TlsOptions
+  tls: EtcdTlsOptions
   user: string | undefined
   password: string | undefined
   timeouts: Required<EtcdTimeouts>
@@ -60,7 +60,7 @@ interface ClientOptions {
   log: Logger
 }
 
-interface ClientCallOptions extends AbortOptions {
+interface EtcdCallOptions extends AbortOptions {
   /**
    * Doing it twice is not the same as doing it once.
    *
@@ -87,17 +87,17 @@ export const methods = {
 const pauseMinMs = 50
 const pauseMaxMs = 3_000
 
-export class Client {
-  readonly #options: ClientOptions
+export class EtcdClient {
+  readonly #options: EtcdClientOptions
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
   /** The connection, and those that are no longer it but still have calls to end. */
-  readonly #open = new Set<Connection>()
-  #connection: Connection | undefined
-  #next: Deferred<Connection> = deferred()
+  readonly #open = new Set<EtcdConnection>()
+  #connection: EtcdConnection | undefined
+  #next: Deferred<EtcdConnection> = deferred()
   #failure: string | undefined
 
-  constructor(options: ClientOptions) {
+  constructor(options: EtcdClientOptions) {
     this.#options = options
     this.#next.promise.catch(() => undefined)
     this.#running = this.#run()
@@ -109,19 +109,19 @@ export class Client {
   }
 
   /** The connection; waits until there is one. Rejects with an {@link RpcError} once the client is closed. */
-  connection({ signal }: AbortOptions = {}): Promise<Connection> {
+  connection({ signal }: AbortOptions = {}): Promise<EtcdConnection> {
     return this.#connection ? Promise.resolve(this.#connection) : abortable(this.#next.promise, { signal })
   }
 
   /** One question, one answer; repeated while that is safe and there is time. */
-  call(path: string, request: ProtobufWriter, { signal, isOnce = false }: ClientCallOptions = {}): Promise<Uint8Array> {
+  call(path: string, request: ProtobufWriter, { signal, isOnce = false }: EtcdCallOptions = {}): Promise<Uint8Array> {
     return this.attempt((connection) => connection.unary(path, request, { signal }), { signal, isOnce })
   }
 
   /** Runs something on a connection; again, perhaps on another one, while that is safe and there is time. */
   async attempt<T>(
-    work: (connection: Connection) => Promise<T>,
-    { signal, isOnce = false }: ClientCallOptions = {},
+    work: (connection: EtcdConnection) => Promise<T>,
+    { signal, isOnce = false }: EtcdCallOptions = {},
   ): Promise<T> {
     const {
       clock,
@@ -151,7 +151,7 @@ export class Client {
   }
 
   /** A call failed, though the connection may stand: the next ones get a new connection, a new token, perhaps another server. */
-  report(connection: Connection, error: RpcError): void {
+  report(connection: EtcdConnection, error: RpcError): void {
     if (error.isLoginOver) {
       connection.retire('the login is over')
     } else if (error.code === 'Unavailable') {
@@ -170,7 +170,7 @@ export class Client {
     await Promise.all([this.#running, ...ending])
   }
 
-  async #wait(until: number, { signal }: AbortOptions): Promise<Connection> {
+  async #wait(until: number, { signal }: AbortOptions): Promise<EtcdConnection> {
     const { clock, endpoints } = this.#options
     const limit = deadline(clock, Math.max(0, until - clock.monotonic()), { signal })
     try {
@@ -200,7 +200,7 @@ export class Client {
   /** Uses one endpoint until it fails; false when it was never of use. */
   async #serve(endpoint: string): Promise<boolean> {
     const { log } = this.#options
-    let connection: Connection
+    let connection: EtcdConnection
     try {
       connection = await this.#connect(endpoint)
     } catch (error) {
@@ -223,10 +223,10 @@ export class Client {
     return true
   }
 
-  async #connect(endpoint: string): Promise<Connection> {
+  async #connect(endpoint: string): Promise<EtcdConnection> {
     const { clock, tls, timeouts } = this.#options
     const { signal } = this.#closing
-    const connection = await Connection.open(endpoint, { clock, tls, ...timeouts, signal })
+    const connection = await EtcdConnection.open(endpoint, { clock, tls, ...timeouts, signal })
     this.#open.add(connection)
     void connection.closed.then(() => this.#open.delete(connection))
     try {
@@ -239,7 +239,7 @@ export class Client {
     }
   }
 
-  async #login(connection: Connection): Promise<void> {
+  async #login(connection: EtcdConnection): Promise<void> {
     const { user, password = '', timeouts } = this.#options
     if (user === undefined) return
     connection.token = decodeToken(
@@ -250,7 +250,7 @@ export class Client {
     )
   }
 
-  async #probe(connection: Connection): Promise<void> {
+  async #probe(connection: EtcdConnection): Promise<void> {
     const { timeouts } = this.#options
     try {
       const status = decodeStatus(

@@ -14,13 +14,13 @@ import type { Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { abortable, deadline, deferred, identityCheck, onAbort } from '#base'
 import type { AbortOptions, Cancel, Clock } from '#base'
-import { FrameReader } from './frames.ts'
+import { GrpcFrameReader } from './frames.ts'
 import type { ProtobufWriter } from './protobuf.ts'
 import { broken, errorOf, notSent, RpcError } from './rpc-error.ts'
 import { RpcStream } from './rpc-stream.ts'
 
 /** Who we are and whom we believe, in PEM. */
-export interface TlsOptions {
+export interface EtcdTlsOptions {
   /**
    * The authorities that may have signed the server's certificate.
    *
@@ -32,9 +32,9 @@ export interface TlsOptions {
   key?: string | Buffer
 }
 
-interface ConnectionOptions {
+interface EtcdConnectionOptions {
   clock: Clock
-  tls: TlsOptions
+  tls: EtcdTlsOptions
   connectMs: number
   requestMs: number
   pingMs: number
@@ -48,7 +48,7 @@ interface CallOptions extends AbortOptions {
   timeoutMs?: number
 }
 
-interface Opened {
+interface OpenedSocket {
   readonly endpoint: string
   readonly socket: Socket
   readonly closed: Promise<undefined>
@@ -59,7 +59,7 @@ const connectionWindowBytes = 2 ** 30
 /** Node refuses calls above this; etcd answers with what we asked for, so only we can cause it. */
 const sessionMegabytes = 4096
 
-export class Connection {
+export class EtcdConnection {
   readonly endpoint: string
   /** Settles, with the reason, once the connection takes no more calls. */
   readonly gone: Promise<string>
@@ -82,7 +82,10 @@ export class Connection {
   #stopPinging: Cancel | undefined
 
   /** Connects. Rejects with an {@link RpcError} when that fails or takes too long. */
-  static async open(endpoint: string, { signal, ...options }: ConnectionOptions & AbortOptions): Promise<Connection> {
+  static async open(
+    endpoint: string,
+    { signal, ...options }: EtcdConnectionOptions & AbortOptions,
+  ): Promise<EtcdConnection> {
     const { clock, tls, connectMs } = options
     const socket = openSocket(new URL(endpoint), tls)
     const closed = deferred<undefined>()
@@ -111,12 +114,12 @@ export class Connection {
     } finally {
       limit.done()
     }
-    return new Connection(session, { ...options, endpoint, socket, closed: closed.promise })
+    return new EtcdConnection(session, { ...options, endpoint, socket, closed: closed.promise })
   }
 
   private constructor(
     session: ClientHttp2Session,
-    { endpoint, socket, closed, clock, requestMs, pingMs, pingTimeoutMs }: ConnectionOptions & Opened,
+    { endpoint, socket, closed, clock, requestMs, pingMs, pingTimeoutMs }: EtcdConnectionOptions & OpenedSocket,
   ) {
     this.endpoint = endpoint
     this.closed = closed
@@ -215,7 +218,7 @@ export class Connection {
 
   /** Collects the one answer of a stream; what is given back tells it, once the stream has closed. */
   #gather(stream: ClientHttp2Stream): () => Uint8Array | RpcError {
-    const reader = new FrameReader()
+    const reader = new GrpcFrameReader()
     let answer: Uint8Array | undefined
     let status: IncomingHttpHeaders | undefined
     let failure: unknown
@@ -283,7 +286,7 @@ function resetOnceSent(stream: ClientHttp2Stream): void {
 }
 
 /** Our own socket, because a session that ends gently leaves its socket to the other side. */
-function openSocket({ protocol, hostname, port }: URL, tls: TlsOptions): Socket {
+function openSocket({ protocol, hostname, port }: URL, tls: EtcdTlsOptions): Socket {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) })
   return connectTls({

@@ -4,7 +4,7 @@
 import { ProtobufReader, ProtobufWriter } from './protobuf.ts'
 
 /** `ttl` is in seconds; 0 or less means that the lease is gone. */
-interface LeaseAnswer {
+interface LeaseResponse {
   readonly id: bigint
   readonly ttl: number
 }
@@ -24,7 +24,7 @@ export function encodeLease(id: bigint): ProtobufWriter {
 }
 
 /** The answer to a grant or a keep-alive. */
-export function decodeLease(message: Uint8Array): LeaseAnswer {
+export function decodeLease(message: Uint8Array): LeaseResponse {
   const reader = new ProtobufReader(message)
   let [id, ttl] = [0n, 0]
   while (reader.next()) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { SeededRandom, randomInt } from '#base'
-import { FrameReader } from './frames.ts'
+import { GrpcFrameReader } from './frames.ts'
 
 function frame(message: Uint8Array): Buffer {
   const prefix = Buffer.alloc(5)
@@ -14,7 +14,7 @@ const stream = Buffer.concat(messages.map(frame))
 describe('FrameReader', () => {
   test('gives the same messages wherever the bytes are cut in two', () => {
     for (let at = 0; at <= stream.length; at++) {
-      const reader = new FrameReader()
+      const reader = new GrpcFrameReader()
       const found = [stream.subarray(0, at), stream.subarray(at)].flatMap((part) => reader.push(part))
       expect(
         found.map((one) => Buffer.from(one)),
@@ -24,7 +24,7 @@ describe('FrameReader', () => {
   })
 
   test('gives the same messages byte by byte', () => {
-    const reader = new FrameReader()
+    const reader = new GrpcFrameReader()
     const found = [...stream].flatMap((byte) => reader.push(Uint8Array.of(byte)))
     expect(found.map((one) => Buffer.from(one))).toEqual(messages)
   })
@@ -32,7 +32,7 @@ describe('FrameReader', () => {
   test('gives the same messages cut anyhow', () => {
     const random = new SeededRandom('frames')
     for (let round = 0; round < 200; round++) {
-      const reader = new FrameReader()
+      const reader = new GrpcFrameReader()
       const found: Uint8Array[] = []
       for (let at = 0; at < stream.length;) {
         const size = randomInt(random, 40)
@@ -44,7 +44,7 @@ describe('FrameReader', () => {
   })
 
   test('refuses what is compressed or too long to be a message', () => {
-    expect(() => new FrameReader().push(Buffer.from('0100000000', 'hex'))).toThrow('compressed')
-    expect(() => new FrameReader().push(Buffer.from('00ffffffff', 'hex'))).toThrow('4294967295 bytes')
+    expect(() => new GrpcFrameReader().push(Buffer.from('0100000000', 'hex'))).toThrow('compressed')
+    expect(() => new GrpcFrameReader().push(Buffer.from('00ffffffff', 'hex'))).toThrow('4294967295 bytes')
   })
 })

@@ -11,7 +11,7 @@ const prefixBytes = 5
 /** Nothing that etcd sends comes near; what claims to be longer is not gRPC. */
 const messageBytesMax = 2 ** 30
 
-export class FrameReader {
+export class GrpcFrameReader {
   #held: Uint8Array[] = []
   #size = 0
   #needed = prefixBytes

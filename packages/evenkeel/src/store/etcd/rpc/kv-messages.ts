@@ -30,7 +30,7 @@ export interface RangeRequest extends KeyRange {
   readonly isKeysOnly?: boolean
 }
 
-export interface RangeAnswer {
+export interface RangeResponse {
   /** The newest revision when the answer was made. */
   readonly revision: number
   readonly entries: readonly KeyValue[]
@@ -52,7 +52,7 @@ interface TxnRequest {
   readonly writes: readonly TxnWrite[]
 }
 
-export interface TxnAnswer {
+export interface TxnResponse {
   readonly revision: number
   readonly isDone: boolean
   /** When it was not done: what the expected keys were like, in their order. */
@@ -65,7 +65,7 @@ export function encodeRange(request: RangeRequest): ProtobufWriter {
   return writer
 }
 
-export function decodeRange(message: Uint8Array): RangeAnswer {
+export function decodeRange(message: Uint8Array): RangeResponse {
   return readRange(new ProtobufReader(message))
 }
 
@@ -92,7 +92,7 @@ export function encodeReads(keys: readonly string[]): ProtobufWriter {
   return writer
 }
 
-export function decodeTxn(message: Uint8Array): TxnAnswer {
+export function decodeTxn(message: Uint8Array): TxnResponse {
   const reader = new ProtobufReader(message)
   const found: (KeyValue | undefined)[] = []
   let [revision, isDone] = [0, false]
@@ -167,7 +167,7 @@ function writeOperation(writer: ProtobufWriter, { key, value, lease = 0n }: TxnW
   else writer.message(3, (remove) => remove.latin1(1, key))
 }
 
-function readRange(reader: ProtobufReader): RangeAnswer {
+function readRange(reader: ProtobufReader): RangeResponse {
   const entries: KeyValue[] = []
   let [revision, count] = [0, 0]
   while (reader.next()) {

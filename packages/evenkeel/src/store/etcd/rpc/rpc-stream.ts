@@ -9,7 +9,7 @@ import { constants } from 'node:http2'
 import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import { onAbort } from '#base'
 import type { AbortOptions } from '#base'
-import { FrameReader } from './frames.ts'
+import { GrpcFrameReader } from './frames.ts'
 import type { ProtobufWriter } from './protobuf.ts'
 import { errorOf } from './rpc-error.ts'
 import type { RpcError } from './rpc-error.ts'
@@ -72,7 +72,7 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    const reader = new FrameReader()
+    const reader = new GrpcFrameReader()
     try {
       for await (const chunk of this.#stream as AsyncIterable<Buffer>) {
         this.#onHeard()

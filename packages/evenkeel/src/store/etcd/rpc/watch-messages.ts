@@ -14,7 +14,7 @@ export interface WatchEvent {
   readonly previous: KeyValue | undefined
 }
 
-export interface WatchAnswer {
+export interface WatchResponse {
   /** The newest revision that the sender knew. Not a promise that all before it was told. */
   readonly revision: number
   /** -1 for an answer that belongs to the whole stream. */
@@ -41,7 +41,7 @@ export function encodeProgressRequest(): ProtobufWriter {
   return new ProtobufWriter().message(3, () => undefined)
 }
 
-export function decodeWatch(message: Uint8Array): WatchAnswer {
+export function decodeWatch(message: Uint8Array): WatchResponse {
   const reader = new ProtobufReader(message)
   const events: WatchEvent[] = []
   const answer = {

@@ -4,7 +4,7 @@
 import { pathToFileURL } from 'node:url'
 import { explore } from '../explore.ts'
 import type { Explored, ExploreOptions } from '../explore.ts'
-import { loadSubject, placeOfModule } from './module.ts'
+import { loadExploreSubject, parseModuleReference } from './module.ts'
 
 export type ExploreModuleOptions = Omit<ExploreOptions, 'controllers' | 'scenario' | 'module'>
 
@@ -13,7 +13,7 @@ export type ExploreModuleOptions = Omit<ExploreOptions, 'controllers' | 'scenari
  * @throws {RangeError} when there is nothing to explore in it, or it cannot be played.
  */
 export async function exploreModule(module: string | URL, options: ExploreModuleOptions = {}): Promise<Explored> {
-  const { path, name } = placeOfModule(module)
+  const { path, name } = parseModuleReference(module)
   const url = `${pathToFileURL(path).href}${name === undefined ? '' : `#${name}`}`
-  return await explore({ ...options, ...(await loadSubject(url)), module: url })
+  return await explore({ ...options, ...(await loadExploreSubject(url)), module: url })
 }

@@ -3,18 +3,18 @@
  */
 import { scenarioOf } from '../explore.ts'
 import { Session } from '../session.ts'
-import type { Job } from '../session.ts'
-import { loadSubject } from './module.ts'
-import type { Opening, Said } from './pool.ts'
+import type { ScheduleJob } from '../session.ts'
+import { loadExploreSubject } from './module.ts'
+import type { WorkerInit, WorkerMessage } from './pool.ts'
 
 let session: Session | undefined
 
-async function heard(what: Opening | Job): Promise<Said> {
+async function handle(what: WorkerInit | ScheduleJob): Promise<WorkerMessage> {
   if (!('module' in what))
     return session
       ? { type: 'done', outcome: await session.run(what) }
       : { type: 'failed', message: 'nothing is loaded yet' }
-  session = await Session.open(scenarioOf(await loadSubject(what.module)), what.session)
+  session = await Session.open(scenarioOf(await loadExploreSubject(what.module)), what.session)
   const { hash } = session.first.trace
   return hash === what.hash
     ? { type: 'ready' }
@@ -23,8 +23,8 @@ async function heard(what: Opening | Job): Promise<Said> {
 
 /** A rejection here is an answer too. */
 process.on('message', (what) => {
-  heard(what as Opening | Job)
-    .catch((error: unknown): Said => ({
+  handle(what as WorkerInit | ScheduleJob)
+    .catch((error: unknown): WorkerMessage => ({
       type: 'failed',
       message: error instanceof Error ? error.message : String(error),
     }))

@@ -5,10 +5,10 @@
  * from. Without a module, or where no process can be started, everything runs here, and why is said.
  */
 import { availableParallelism } from 'node:os'
-import type { Runner, Session, SessionOptions } from '../session.ts'
-import { Pool } from './pool.ts'
+import type { ScheduleRunner, Session, SessionOptions } from '../session.ts'
+import { WorkerPool } from './pool.ts'
 
-interface LanesOptions {
+interface WorkersOptions {
   readonly module?: string | URL | undefined
   readonly cores?: number | undefined
   readonly session: SessionOptions
@@ -16,15 +16,18 @@ interface LanesOptions {
   readonly isWorth: boolean
 }
 
-interface Lanes {
-  readonly runner: Runner
+interface Workers {
+  readonly runner: ScheduleRunner
   /** Why there is one only, if more were wished for. */
   readonly why?: string
   close(): Promise<void>
 }
 
-export async function openLanes(here: Session, { module, cores, session, isWorth }: LanesOptions): Promise<Lanes> {
-  const alone = (why?: string): Lanes => ({
+export async function openWorkers(
+  here: Session,
+  { module, cores, session, isWorth }: WorkersOptions,
+): Promise<Workers> {
+  const alone = (why?: string): Workers => ({
     runner: here,
     ...(why !== undefined && { why }),
     close: () => Promise.resolve(),
@@ -39,7 +42,7 @@ export async function openLanes(here: Session, { module, cores, session, isWorth
   const count = cores ?? availableParallelism()
   if (count === 1) return alone()
   try {
-    const pool = await Pool.open({ module: String(module), session, hash: here.first.trace.hash, count })
+    const pool = await WorkerPool.open({ module: String(module), session, hash: here.first.trace.hash, count })
     return { runner: pool, close: () => pool.close() }
   } catch (error) {
     return alone(`other processes could not be started: ${error instanceof Error ? error.message : String(error)}`)

@@ -10,16 +10,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { ExploreOptions } from '../explore.ts'
 
 /** What is explored. */
-type Subject = Pick<ExploreOptions, 'controllers' | 'scenario'>
+type ExploreSubject = Pick<ExploreOptions, 'controllers' | 'scenario'>
 
 /** A file and the name of an export in it. */
-interface ModulePlace {
+interface ModuleReference {
   readonly path: string
   readonly name: string | undefined
 }
 
 /** @param module a path, from the working folder, or a file: URL; `#name` at its end */
-export function placeOfModule(module: string | URL): ModulePlace {
+export function parseModuleReference(module: string | URL): ModuleReference {
   const text = String(module)
   const at = text.lastIndexOf('#')
   const [file, name] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
@@ -27,16 +27,16 @@ export function placeOfModule(module: string | URL): ModulePlace {
 }
 
 /** @throws {RangeError} when there is no such module, or nothing to explore in it; the message says what is missing. */
-export async function loadSubject(module: string | URL): Promise<Subject> {
-  const { path, name } = placeOfModule(module)
+export async function loadExploreSubject(module: string | URL): Promise<ExploreSubject> {
+  const { path, name } = parseModuleReference(module)
   if (!existsSync(path)) throw new RangeError(`there is no module ${path}`)
   const exported = await load(path)
   const chosen = name === undefined ? (exported['default'] ?? exported) : exported[name]
   if (name !== undefined && chosen === undefined)
     throw new RangeError(`${path} exports no ${name}: it exports ${Object.keys(exported).join(', ') || 'nothing'}`)
-  if (isSubject(chosen)) return chosen
+  if (isExploreSubject(chosen)) return chosen
   const subject = { controllers: name === undefined ? exported['controllers'] : chosen, scenario: exported['scenario'] }
-  if (isSubject(subject)) return subject
+  if (isExploreSubject(subject)) return subject
   throw new RangeError(
     `there is nothing to explore in ${path}: it must export controllers and scenario, or an object with both that is named as ${path.slice(path.lastIndexOf('/') + 1)}#name`,
   )
@@ -53,12 +53,12 @@ async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
   }
 }
 
-function isSubject(value: unknown): value is Subject {
+function isExploreSubject(value: unknown): value is ExploreSubject {
   if (typeof value !== 'object' || value === null) return false
-  const { controllers, scenario } = value as Partial<Subject>
+  const { controllers, scenario } = value as Partial<ExploreSubject>
   return (
     (typeof controllers === 'function' || Array.isArray(controllers)) &&
     typeof scenario === 'object' &&
-    Array.isArray((scenario as Partial<Subject['scenario']>).steps)
+    Array.isArray((scenario as Partial<ExploreSubject['scenario']>).steps)
   )
 }

@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url'
 import { deferred } from '#base'
 import type { Deferred } from '#base'
 import { describeDeviation } from '../../faults/deviation.ts'
-import type { Job, Outcome, Runner, SessionOptions } from '../session.ts'
+import type { ScheduleJob, ScheduleOutcome, ScheduleRunner, SessionOptions } from '../session.ts'
 
 /** What a process is told first. */
-export interface Opening {
+export interface WorkerInit {
   readonly module: string
   readonly session: SessionOptions
   /** Of the undisturbed schedule: it must be the same there. */
@@ -21,16 +21,16 @@ export interface Opening {
 }
 
 /** What a process says: that it is ready, what a job came to, or why it cannot. */
-export type Said =
+export type WorkerMessage =
   | { readonly type: 'ready' }
-  | { readonly type: 'done'; readonly outcome: Outcome }
+  | { readonly type: 'done'; readonly outcome: ScheduleOutcome }
   | { readonly type: 'failed'; readonly message: string }
 
 const stderrMax = 2000
 
-class Lane {
+class WorkerProcess {
   readonly #child: ChildProcess
-  #waiting: Deferred<Said> | undefined
+  #waiting: Deferred<WorkerMessage> | undefined
   #stderr = ''
 
   constructor() {
@@ -46,7 +46,7 @@ class Lane {
       this.#stderr = (this.#stderr + text).slice(-stderrMax)
     })
     this.#child.on('message', (said) => {
-      this.#waiting?.resolve(said as Said)
+      this.#waiting?.resolve(said as WorkerMessage)
     })
     this.#child.on('error', (error) => {
       this.#waiting?.reject(error)
@@ -60,8 +60,8 @@ class Lane {
     })
   }
 
-  async ask(what: Opening | Job): Promise<Said> {
-    this.#waiting = deferred<Said>()
+  async request(what: WorkerInit | ScheduleJob): Promise<WorkerMessage> {
+    this.#waiting = deferred<WorkerMessage>()
     this.#child.send(what, (error) => {
       if (error) this.#waiting?.reject(error)
     })
@@ -80,24 +80,24 @@ class Lane {
   }
 }
 
-interface PoolOptions extends Opening {
+interface WorkerPoolOptions extends WorkerInit {
   readonly count: number
 }
 
-export class Pool implements Runner {
-  readonly #lanes: readonly Lane[]
-  readonly #idle: Lane[]
+export class WorkerPool implements ScheduleRunner {
+  readonly #lanes: readonly WorkerProcess[]
+  readonly #idle: WorkerProcess[]
 
-  private constructor(lanes: readonly Lane[]) {
+  private constructor(lanes: readonly WorkerProcess[]) {
     this.#lanes = lanes
     this.#idle = [...lanes]
   }
 
   /** @throws {Error} when a process cannot be started, or cannot load the module. */
-  static async open({ count, ...opening }: PoolOptions): Promise<Pool> {
-    const pool = new Pool(Array.from({ length: count }, () => new Lane()))
+  static async open({ count, ...opening }: WorkerPoolOptions): Promise<WorkerPool> {
+    const pool = new WorkerPool(Array.from({ length: count }, () => new WorkerProcess()))
     try {
-      await Promise.all(pool.#lanes.map((lane) => lane.ask(opening)))
+      await Promise.all(pool.#lanes.map((lane) => lane.request(opening)))
     } catch (error) {
       await pool.close()
       throw error
@@ -105,15 +105,15 @@ export class Pool implements Runner {
     return pool
   }
 
-  get lanes(): number {
+  get workers(): number {
     return this.#lanes.length
   }
 
-  async run(job: Job): Promise<Outcome> {
+  async run(job: ScheduleJob): Promise<ScheduleOutcome> {
     const lane = this.#idle.pop()
     if (!lane) throw new RangeError('every lane is busy: no more jobs at a time than there are lanes')
     try {
-      const said = await lane.ask(job)
+      const said = await lane.request(job)
       if (said.type !== 'done') throw new Error('a process of the exploration answered something else')
       return said.outcome
     } catch (error) {

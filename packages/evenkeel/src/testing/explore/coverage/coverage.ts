@@ -6,20 +6,20 @@ import { ruleCodes } from '../../rules/index.ts'
 import type { World } from '../../world/world.ts'
 
 /** Of so many that were seen in the undisturbed schedule, something went wrong at so many. */
-export interface Share {
+export interface CoverageShare {
   readonly seen: number
   readonly faulted: number
 }
 
 export interface Coverage {
   /** Writes to the server. */
-  readonly writes: Share
+  readonly writes: CoverageShare
   /** Calls that change something outside. */
-  readonly calls: Share
+  readonly calls: CoverageShare
   /** Reads of either. */
-  readonly looks: Share
+  readonly looks: CoverageShare
   /** Moments at which nothing happens. */
-  readonly rests: Share
+  readonly rests: CoverageShare
   /** In how many schedules each kind of deviation took part, most first. */
   readonly deeds: Readonly<Record<string, number>>
   /** Rules that had something to judge, and those that had not. */
@@ -28,7 +28,7 @@ export interface Coverage {
   readonly controllers: readonly { readonly name: string; readonly runs: number; readonly objects: number }[]
 }
 
-export class CoverageCount {
+export class CoverageCounter {
   readonly #first: World
   readonly #places = new Set<string>()
   readonly #deeds = new Map<string, number>()
@@ -48,13 +48,13 @@ export class CoverageCount {
   }
 
   get result(): Coverage {
-    const { points, restSteps } = this.#first
+    const { interactions: points, quietSteps } = this.#first
     const own = points.filter(({ index }) => index >= 0)
-    const share = (those: typeof own): Share => ({
+    const share = (those: typeof own): CoverageShare => ({
       seen: those.length,
       faulted: those.filter(({ type, index }) => this.#places.has(`${type} ${index}`)).length,
     })
-    const rests = restSteps.slice(0, -1)
+    const rests = quietSteps.slice(0, -1)
     return {
       writes: share(own.filter(({ type, call }) => type === 'effect' && !call)),
       calls: share(own.filter(({ type, call }) => type === 'effect' && call)),
@@ -70,9 +70,9 @@ export class CoverageCount {
   }
 }
 
-function controllersOf({ lives }: World): Coverage['controllers'] {
+function controllersOf({ processes }: World): Coverage['controllers'] {
   const found = new Map<string, { runs: number; readonly objects: Set<string> }>()
-  for (const { controller, key } of lives.flatMap(({ manager }) => manager?.ledger.entries() ?? [])) {
+  for (const { controller, key } of processes.flatMap(({ manager }) => manager?.ledger.entries() ?? [])) {
     const known = found.get(controller) ?? { runs: 0, objects: new Set<string>() }
     known.runs++
     known.objects.add(JSON.stringify(key))

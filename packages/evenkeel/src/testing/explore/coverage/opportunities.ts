@@ -1,7 +1,7 @@
 /**
  * Which rules had something to judge in a schedule: silence of a rule that had nothing to look at says nothing.
  */
-import type { Deed } from '../../faults/deviation.ts'
+import type { DeviationAction } from '../../faults/deviation.ts'
 import { ruleCodes } from '../../rules/index.ts'
 import type { World } from '../../world/world.ts'
 
@@ -10,47 +10,50 @@ const opportunities: Readonly<Record<string, (world: World) => boolean>> = {
   'deletion-first': isAnyDeleting,
   cleanup: (world) =>
     isAnyDeleting(world) ||
-    world.chronicle.happenings.some(({ before, after }) => before && !after && world.facts.view.isReconciled(before)),
-  identity: hasDeed('recreate'),
+    world.history.events.some(({ before, after }) => before && !after && world.facts.state.isReconciled(before)),
+  identity: hasAction('recreate'),
   ownership: (world) =>
     writes(world).some(({ after }) => (after?.metadata.ownerReferences ?? []).length > 0) ||
-    hasDeed('neighbour')(world),
+    hasAction('neighbour')(world),
   conflict: (world) =>
-    world.points.some(({ asked }) => asked?.isWrite === true && (asked.verb === 'update' || asked.verb === 'patch')),
+    world.interactions.some(
+      ({ requestInfo }) =>
+        requestInfo?.isWrite === true && (requestInfo.verb === 'update' || requestInfo.verb === 'patch'),
+    ),
   truth: (world) => writes(world).some(({ after }) => after?.['status'] !== undefined),
-  idempotent: (world) => !world.options.reference || hasDeed('crash', 'lose')(world),
-  state: (world) => !world.options.reference || hasDeed('hold', 'coalesce', 'drift', 'amend')(world),
-  stateless: hasDeed('crash', 'serial'),
-  resync: hasDeed('silence', 'cut'),
-  clock: hasDeed('skew'),
-  leader: hasDeed('rival'),
-  look: (world) => world.points.some(({ type, call }) => type === 'look' && call !== undefined),
+  idempotent: (world) => !world.options.reference || hasAction('crash', 'lose')(world),
+  state: (world) => !world.options.reference || hasAction('hold', 'coalesce', 'drift', 'amend')(world),
+  stateless: hasAction('crash', 'serial'),
+  resync: hasAction('silence', 'cut'),
+  clock: hasAction('skew'),
+  leader: hasAction('rival'),
+  look: (world) => world.interactions.some(({ type, call }) => type === 'look' && call !== undefined),
   churn: (world) =>
     writes(world).some(({ after }) => !after) ||
-    world.points.some(({ type, call }) => type === 'effect' && call !== undefined),
+    world.interactions.some(({ type, call }) => type === 'effect' && call !== undefined),
   secrets: (world) =>
     world.facts.objects.some(isSecret) ||
-    world.chronicle.happenings.some(({ after }) => after !== undefined && isSecret(after)),
+    world.history.events.some(({ after }) => after !== undefined && isSecret(after)),
 }
 
 /** @param known those that need not be looked at again */
-export function exercisedIn(world: World, known: ReadonlySet<string>): readonly string[] {
+export function exercisedRules(world: World, known: ReadonlySet<string>): readonly string[] {
   return ruleCodes.filter((code) => !known.has(code) && (opportunities[code]?.(world) ?? true))
 }
 
 function isAnyDeleting(world: World): boolean {
-  return world.chronicle.happenings.some(
-    ({ after }) => after?.metadata.deletionTimestamp !== undefined && world.facts.view.isReconciled(after),
+  return world.history.events.some(
+    ({ after }) => after?.metadata.deletionTimestamp !== undefined && world.facts.state.isReconciled(after),
   )
 }
 
-function hasDeed(...types: readonly Deed['type'][]): (world: World) => boolean {
+function hasAction(...types: readonly DeviationAction['type'][]): (world: World) => boolean {
   return ({ options: { deviations } }) => deviations.some(({ deed }) => types.includes(deed.type))
 }
 
 /** What processes of the program wrote. */
-function writes(world: World): World['chronicle']['happenings'] {
-  return world.chronicle.happenings.filter(({ actor }) => world.facts.isLife(actor))
+function writes(world: World): World['history']['events'] {
+  return world.history.events.filter(({ actor }) => world.facts.isProcess(actor))
 }
 
 function isSecret({ kind }: { readonly kind: string }): boolean {

@@ -21,8 +21,8 @@ test(`${seeds} random seeds, each run twice, give the same trace both times`, { 
   for (let seed = 0; seed < seeds; seed++) {
     const deviations = drawSchedule(String(seed), singles)
     const [one, other] = [
-      await session.run({ deviations, wantsNexts: false }),
-      await session.run({ deviations, wantsNexts: false }),
+      await session.run({ deviations, wantsNextDeviations: false }),
+      await session.run({ deviations, wantsNextDeviations: false }),
     ]
     if (one.hash !== other.hash) different.push(`${seed}: ${JSON.stringify(deviations)}`)
     hashes.add(one.hash)

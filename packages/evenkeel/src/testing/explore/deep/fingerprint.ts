@@ -7,39 +7,39 @@
  */
 import { createHash } from 'node:crypto'
 import type { UnstructuredObject } from '#api'
-import type { Deed, Place } from '../../faults/deviation.ts'
-import type { Point } from '../../life/effect.ts'
+import type { DeviationAction, SchedulePoint } from '../../faults/deviation.ts'
+import type { Interaction } from '../../life/effect.ts'
 import type { Rule } from '../../rules/finding.ts'
-import { describeObject, plain } from '../../state/normalize.ts'
+import { describeObject, normalizeValue } from '../../state/normalize.ts'
 import type { World } from '../../world/world.ts'
 
 /** A place that a schedule came to. */
-interface Print {
+interface Fingerprint {
   /** How many places came before. */
   readonly order: number
   /** What was about to happen, or had happened. */
   readonly about: string
-  readonly world: string
+  readonly hash: string
 }
 
 /** The places of one schedule, by `placeKey`. */
-export type Prints = Map<string, Print>
+export type Fingerprints = Map<string, Fingerprint>
 
-export function placeKey({ type, index, when = 'before' }: Place): string {
+export function schedulePointKey({ type, index, when = 'before' }: SchedulePoint): string {
   return `${when} ${type} ${index}`
 }
 
 /** Not a rule: it looks on like one, and finds nothing. */
-export function fingerprinting(prints: Prints): Rule {
+export function fingerprintRule(prints: Fingerprints): Rule {
   return {
     code: 'fingerprint',
     says: 'nothing',
     watch(world) {
-      const take = (place: Place, about: string): void => {
+      const take = (place: SchedulePoint, about: string): void => {
         if (place.index >= 0 && !world.isHealed)
-          prints.set(placeKey(place), { order: prints.size, about, world: fingerprintOf(world) })
+          prints.set(schedulePointKey(place), { order: prints.size, about, hash: fingerprintOf(world) })
       }
-      const at = ({ type, index, about }: Point, when: 'before' | 'after'): void => {
+      const at = ({ type, index, about }: Interaction, when: 'before' | 'after'): void => {
         take({ type, index, when }, about)
       }
       return {
@@ -58,16 +58,16 @@ export function fingerprinting(prints: Prints): Rule {
 }
 
 function fingerprintOf(world: World): string {
-  const { agenda, chronicle, facts, lives, phase } = world
+  const { eventQueue, history, facts, processes, phase } = world
   const hash = createHash('sha1')
-  const alive = lives.filter(({ isDead }) => !isDead)
+  const alive = processes.filter(({ isDead }) => !isDead)
   const failing = alive.map(
     ({ name, manager }) => `${roleOf(name)} ${(manager?.controllers ?? []).map(({ health }) => health.failing).join()}`,
   )
   hash.update(`${phase} ${failing.join()} ${lasting(world)}\n`)
-  for (const object of chronicle.objects.values()) hash.update(textOf(object, world))
+  for (const object of history.objects.values()) hash.update(textOf(object, world))
   for (const [about, values] of facts.outside()) hash.update(`${about}=${values.join()}\n`)
-  for (const { actor, type, about } of agenda.waiting)
+  for (const { actor, type, about } of eventQueue.waiting)
     hash.update(`${roleOf(actor)} ${type} ${about.replace(/ \d+$/, '')}\n`)
   return hash.digest('base64')
 }
@@ -76,7 +76,7 @@ function fingerprintOf(world: World): string {
 const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition', 'ServiceAccount'])
 const texts = new WeakMap<UnstructuredObject, string>()
 
-function textOf(object: UnstructuredObject, { chronicle }: World): string {
+function textOf(object: UnstructuredObject, { history }: World): string {
   const known = texts.get(object)
   if (known !== undefined) return known
   const {
@@ -85,7 +85,7 @@ function textOf(object: UnstructuredObject, { chronicle }: World): string {
   } = object
   const text = ignored.has(object.kind)
     ? ''
-    : `${describeObject(object)} ${JSON.stringify(plain({ ...rest, labels, annotations, finalizers, ownerReferences, deleting: deletionTimestamp !== undefined }, chronicle, { generation }))}\n`
+    : `${describeObject(object)} ${JSON.stringify(normalizeValue({ ...rest, labels, annotations, finalizers, ownerReferences, deleting: deletionTimestamp !== undefined }, history, { generation }))}\n`
   texts.set(object, text)
   return text
 }
@@ -96,7 +96,7 @@ function roleOf(actor: string): string {
 }
 
 /** Over at once: what is left of these can be seen in the world. */
-const momentary: ReadonlySet<Deed['type']> = new Set([
+const momentary: ReadonlySet<DeviationAction['type']> = new Set([
   'crash',
   'refuse',
   'lose',

@@ -5,9 +5,9 @@ import { controllers, givingUp, scenario } from '../cores/boxes.fixture.ts'
 import { explore, scenarioOf } from '../explore.ts'
 import { Session } from '../session.ts'
 import { planPairs } from './pairs.ts'
-import type { Next } from './pairs.ts'
+import type { NextDeviation } from './pairs.ts'
 
-function next(index: number, key: string): Next {
+function next(index: number, key: string): NextDeviation {
   return { deviation: { at: { type: 'effect', index }, deed: { type: 'crash' } }, key }
 }
 
@@ -38,12 +38,12 @@ describe('pairs of deviations', () => {
 
   test('a second deviation comes after the first, and only where the world is not as it was without the first', async () => {
     const session = await Session.open(scenarioOf({ controllers, scenario }), opening)
-    const put = session.first.points.findIndex(({ call }) => call)
+    const put = session.first.interactions.findIndex(({ call }) => call)
     const crash = (index: number): Deviation => ({
       at: { type: 'effect', index, when: 'after' },
       deed: { type: 'crash' },
     })
-    const { nexts, pruned } = await session.run({ deviations: [crash(put)], wantsNexts: true })
+    const { nextDeviations: nexts, pruned } = await session.run({ deviations: [crash(put)], wantsNextDeviations: true })
     const effects = nexts
       .filter(({ deviation: { at } }) => at.type === 'effect')
       .map(({ deviation: { at } }) => at.index)
@@ -51,23 +51,23 @@ describe('pairs of deviations', () => {
     // Most of what can go wrong after a crash goes wrong in a world that has forgotten it.
     expect(pruned).toBeGreaterThan(nexts.length)
     // Nothing was to be done any more: what comes after is as if nothing had happened.
-    expect((await session.run({ deviations: [crash(put + 1)], wantsNexts: true })).nexts).toEqual([])
+    expect((await session.run({ deviations: [crash(put + 1)], wantsNextDeviations: true })).nextDeviations).toEqual([])
   })
 
   test('what only two failures in a row show is planned after the first, found by both, and not followed further', async () => {
     const session = await Session.open(scenarioOf({ controllers: givingUp, scenario }), opening)
-    const index = session.first.points.findIndex(({ call }) => call)
+    const index = session.first.interactions.findIndex(({ call }) => call)
     const failing: Deviation = { at: { type: 'effect', index }, deed: { type: 'outage', service: 'shelf' } }
-    const alone = await session.run({ deviations: [failing], wantsNexts: true })
+    const alone = await session.run({ deviations: [failing], wantsNextDeviations: true })
     expect(alone.findings).toEqual([])
     // The first one is made up for by an event that is still on its way.
-    const conflict = alone.nexts.find(
+    const conflict = alone.nextDeviations.find(
       ({ deviation: { at, deed } }) => at.index === index + 3 && deed.type === 'refuse' && deed.status === 409,
     )
     if (!conflict) throw new Error('the write after the failed call must be among what comes next')
-    const both = await session.run({ deviations: [failing, conflict.deviation], wantsNexts: true })
+    const both = await session.run({ deviations: [failing, conflict.deviation], wantsNextDeviations: true })
     expect(both.findings.map(({ about }) => about)).toContain('shelf places a')
-    expect(both.nexts).toEqual([])
+    expect(both.nextDeviations).toEqual([])
   })
 
   test('explore goes on with pairs at tier 2, and says how many it left out and why it stopped', async () => {

@@ -7,38 +7,38 @@
  * has healed) or after another first one.
  */
 import type { UnstructuredObject } from '#api'
-import type { Deviation, ObjectPlace } from '../../faults/deviation.ts'
+import type { Deviation, ObjectReference } from '../../faults/deviation.ts'
 import type { World } from '../../world/world.ts'
 import { planSingles } from '../plan.ts'
-import { placeKey } from './fingerprint.ts'
-import type { Prints } from './fingerprint.ts'
+import { schedulePointKey } from './fingerprint.ts'
+import type { Fingerprints } from './fingerprint.ts'
 
 /** A deviation that could come next, and what it would be tried on: equal keys are one case. */
-export interface Next {
+export interface NextDeviation {
   readonly deviation: Deviation
   readonly key: string
 }
 
-interface NextsOptions {
-  readonly prints: Prints
+interface NextDeviationsOptions {
+  readonly prints: Fingerprints
   /** What went wrong before; undefined: nothing did. */
   readonly first?: Deviation | undefined
 }
 
 /** All that can go wrong in a schedule after its deviation; all, when it has none. */
-export function planNexts(world: World, { prints, first }: NextsOptions): Next[] {
+export function planNextDeviations(world: World, { prints, first }: NextDeviationsOptions): NextDeviation[] {
   const from =
-    first === undefined || first.at.type === 'start' ? -1 : (prints.get(placeKey(first.at))?.order ?? Infinity)
+    first === undefined || first.at.type === 'start' ? -1 : (prints.get(schedulePointKey(first.at))?.order ?? Infinity)
   const family = first && familyOf(first, world)
-  return planSingles({ points: world.points, world, profile: world.options.profile }).flatMap((deviation) => {
-    const print = prints.get(placeKey(deviation.at))
+  return planSingles({ points: world.interactions, world, profile: world.options.profile }).flatMap((deviation) => {
+    const print = prints.get(schedulePointKey(deviation.at))
     if (!print) return first === undefined ? [{ deviation, key: JSON.stringify(deviation) }] : []
-    if (print.order <= from || isApart(family, familyOf(deviation, world))) return []
+    if (print.order <= from || isIndependent(family, familyOf(deviation, world))) return []
     const {
       at: { type, when = 'before' },
       deed,
     } = deviation
-    return [{ deviation, key: `${print.world} ${when} ${type} ${print.about} ${JSON.stringify(deed)}` }]
+    return [{ deviation, key: `${print.hash} ${when} ${type} ${print.about} ${JSON.stringify(deed)}` }]
   })
 }
 
@@ -48,8 +48,8 @@ export function planNexts(world: World, { prints, first }: NextsOptions): Next[]
  * Every single gets its turn: when time is over early, each has been followed a little.
  */
 export function planPairs(
-  singles: readonly Next[],
-  nexts: readonly (readonly Next[])[],
+  singles: readonly NextDeviation[],
+  nexts: readonly (readonly NextDeviation[])[],
 ): { readonly pairs: readonly (readonly Deviation[])[]; readonly pruned: number } {
   const known = new Set(singles.map(({ key }) => key))
   let pruned = 0
@@ -74,7 +74,7 @@ export function planPairs(
   return { pairs, pruned }
 }
 
-function isApart(one: string | undefined, other: string | undefined): boolean {
+function isIndependent(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }
 
@@ -82,20 +82,20 @@ function isApart(one: string | undefined, other: string | undefined): boolean {
 function familyOf({ at, deed }: Deviation, world: World): string | undefined {
   if ('object' in deed) return familyOfObject(deed.object, world)
   if (deed.type !== 'refuse' && deed.type !== 'lose') return undefined
-  const asked = world.points.find(({ type, index }) => type === at.type && index === at.index)?.asked
-  if (!asked || asked.name === '') return undefined
-  const { happenings } = world.chronicle
-  const place = happenings.find(
+  const requestInfo = world.interactions.find(({ type, index }) => type === at.type && index === at.index)?.requestInfo
+  if (!requestInfo || requestInfo.name === '') return undefined
+  const { events } = world.history
+  const place = events.find(
     ({ resource, after }) =>
-      resource === asked.resource &&
-      after?.metadata.name === asked.name &&
-      (after.metadata.namespace ?? '') === asked.namespace,
+      resource === requestInfo.resource &&
+      after?.metadata.name === requestInfo.name &&
+      (after.metadata.namespace ?? '') === requestInfo.namespace,
   )?.after
   return place && rootOf(place, world)
 }
 
-function familyOfObject({ kind, namespace, name }: ObjectPlace, world: World): string | undefined {
-  const object = world.chronicle.happenings.find(
+function familyOfObject({ kind, namespace, name }: ObjectReference, world: World): string | undefined {
+  const object = world.history.events.find(
     ({ after }) =>
       after?.kind === kind && after.metadata.name === name && (after.metadata.namespace ?? '') === namespace,
   )?.after
@@ -112,7 +112,7 @@ function rootOf(object: UnstructuredObject, world: World): string | undefined {
     const [owner, another] = now.metadata.ownerReferences ?? []
     if (another) return undefined
     if (!owner) return `${now.kind} ${now.metadata.namespace ?? ''}/${now.metadata.name ?? ''}`
-    const next = world.chronicle.happenings.find(({ after }) => after?.metadata.uid === owner.uid)?.after
+    const next = world.history.events.find(({ after }) => after?.metadata.uid === owner.uid)?.after
     if (!next) return undefined
     now = next
   }

@@ -7,7 +7,7 @@
 import { randomInt, SeededRandom } from '#base'
 import type { Random } from '#base'
 import type { Deviation } from '../../faults/deviation.ts'
-import { placeKey } from './fingerprint.ts'
+import { schedulePointKey } from './fingerprint.ts'
 
 /** More than this hides what each of them does. */
 const deviationsMax = 6
@@ -25,7 +25,7 @@ export function drawSchedule(seed: string, singles: readonly Deviation[]): reado
   const count = 2 + randomInt(random, deviationsMax - 1)
   for (let turn = 0; turn < count; turn++) {
     const deviation = shifted(pick(random, pick(random, mixture)), random)
-    drawn.set(`${placeKey(deviation.at)} ${deviation.deed.type}`, deviation)
+    drawn.set(`${schedulePointKey(deviation.at)} ${deviation.deed.type}`, deviation)
   }
   return [...drawn.values()].sort(
     (one, other) => ranks[one.at.type] - ranks[other.at.type] || one.at.index - other.at.index,

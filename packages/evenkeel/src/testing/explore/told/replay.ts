@@ -12,13 +12,13 @@ import { profiles } from '../../faults/profile.ts'
 import type { Finding } from '../../rules/finding.ts'
 import { parseReplayFile } from '../../report/replay-file.ts'
 import type { ReplayFile } from '../../report/replay-file.ts'
-import { tellStory } from '../../report/story.ts'
+import { buildStory } from '../../report/story.ts'
 import type { StoryLine } from '../../report/story.ts'
 import { isTurn } from '../../report/timeline.ts'
-import { makeGround } from '../../world/ground.ts'
+import { buildInitialState } from '../../world/ground.ts'
 import type { TraceEntry } from '../../world/trace.ts'
 import type { World } from '../../world/world.ts'
-import { loadSubject } from '../cores/module.ts'
+import { loadExploreSubject } from '../cores/module.ts'
 import { scenarioOf } from '../explore.ts'
 import type { ExploreOptions } from '../explore.ts'
 import { kindsOf } from '../kinds-of.ts'
@@ -66,7 +66,7 @@ export async function replay<Outside extends object = object>(
     scenario,
     seed,
     profile: profiles[file.profile],
-    ground: await makeGround(whole, { kinds: kindsOf(whole), seed }),
+    initialState: await buildInitialState(whole, { kinds: kindsOf(whole), seed }),
     keepsTrace: true,
   }
   const first = await runSchedule({ ...base, deviations: [] })
@@ -75,7 +75,7 @@ export async function replay<Outside extends object = object>(
   const isExpected = ({ rule, about }: Finding): boolean => rule === expected.rule && about === expected.about
   const world =
     options.onStep || inspectorUrl() !== undefined
-      ? await walk(again, { ...options, brokenAt: found.findings.find(isExpected)?.step ?? Infinity })
+      ? await runStepwise(again, { ...options, brokenAt: found.findings.find(isExpected)?.step ?? Infinity })
       : found
   const { hash } = world.trace
   return {
@@ -83,7 +83,7 @@ export async function replay<Outside extends object = object>(
     isSame: hash === file.hash,
     hash,
     findings: world.findings,
-    story: tellStory({ about: expected.about, deviations }, world),
+    story: buildStory({ about: expected.about, deviations }, world),
   }
 }
 
@@ -106,11 +106,11 @@ export async function replayFile(
   const file = parseReplayFile(text)
   const module = options.module ?? (file.module === undefined ? undefined : resolve(dirname(path), file.module))
   if (module === undefined) throw new RangeError(`${path} does not say which module it belongs to: name it`)
-  return await replay(file, { ...options, ...(await loadSubject(module)) })
+  return await replay(file, { ...options, ...(await loadExploreSubject(module)) })
 }
 
 /** Runs a schedule step by step. */
-function walk(
+function runStepwise(
   schedule: Parameters<typeof runSchedule>[0],
   { onStep, signal, brokenAt }: ReplayOptions & { readonly brokenAt: number },
 ): Promise<World> {

@@ -13,7 +13,7 @@ const opening = { seed: '1', profile: profiles.evenkeel, isDeep: false }
 describe('shrink', () => {
   test('drops what does not matter: deviations and steps of the user', async () => {
     const session = await Session.open(scenarioOf({ controllers: givingUp, scenario }), opening)
-    const index = session.first.points.findIndex(({ call }) => call)
+    const index = session.first.interactions.findIndex(({ call }) => call)
     const away: Deviation = { at: { type: 'effect', index }, deed: { type: 'outage', service: 'shelf' } }
     const conflict = (at: number): Deviation => ({
       at: { type: 'effect', index: at },
@@ -25,7 +25,7 @@ describe('shrink', () => {
       away,
       conflict(index + 5),
     ]
-    const { findings } = await session.run({ deviations, wantsNexts: false })
+    const { findings } = await session.run({ deviations, wantsNextDeviations: false })
     const finding = findings.find(({ about }) => about === 'shelf places a')
     if (!finding) throw new Error('it must be found')
     const small = await shrink({ scenario: session.base.scenario, deviations }, finding, session)
@@ -48,7 +48,7 @@ describe('shrink', () => {
       const singles = session.singles.map(({ deviation }) => deviation)
       for (let seed = 0; seed < 15; seed++) {
         const deviations = drawSchedule(String(seed), singles)
-        const [finding] = (await session.run({ deviations, wantsNexts: false })).findings
+        const [finding] = (await session.run({ deviations, wantsNextDeviations: false })).findings
         if (!finding) continue
         const small = await shrink({ scenario: session.base.scenario, deviations }, finding, session)
         expect(small.finding.rule).toBe(finding.rule)

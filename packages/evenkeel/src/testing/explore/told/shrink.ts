@@ -13,21 +13,21 @@ import { referenceOf } from '../reference-of.ts'
 import { runSchedule } from '../run-schedule.ts'
 
 /** A failure to be told. */
-interface Case {
+interface ShrinkCase {
   readonly scenario: Scenario
   readonly deviations: readonly Deviation[]
 }
 
-interface Shrunk extends Case {
+interface Shrunk extends ShrinkCase {
   readonly finding: Finding
   /** What its scenario comes to undisturbed; undefined when it fails undisturbed. */
   readonly reference: Reference | undefined
 }
 
-type Base = Pick<WorldOptions, 'ground' | 'seed' | 'profile'>
+type ShrinkBase = Pick<WorldOptions, 'initialState' | 'seed' | 'profile'>
 
 interface ShrinkOptions {
-  readonly base: Base
+  readonly base: ShrinkBase
   /** Of the whole scenario. */
   readonly reference: Reference
   /** How many schedules may be run for it. @default 80 */
@@ -36,7 +36,7 @@ interface ShrinkOptions {
 
 /** @returns the smallest case that was found, with the finding it still shows */
 export async function shrink(
-  found: Case,
+  found: ShrinkCase,
   finding: Finding,
   { base, reference, attemptsMax = 80 }: ShrinkOptions,
 ): Promise<Shrunk> {
@@ -45,12 +45,12 @@ export async function shrink(
   const tried = new Set<string>()
   for (let isSmaller = true; isSmaller;) {
     isSmaller = false
-    for (const candidate of smaller(best)) {
+    for (const candidate of smallerCases(best)) {
       const name = `${candidate.scenario.steps.length} ${JSON.stringify(candidate.deviations)}`
       if (tried.has(name)) continue
       if (tried.size >= attemptsMax) return best
       tried.add(name)
-      const still = await showsAgain(candidate, finding, { base, references })
+      const still = await reproduce(candidate, finding, { base, references })
       if (!still) continue
       best = still
       isSmaller = true
@@ -61,7 +61,7 @@ export async function shrink(
 }
 
 /** Everything one step smaller, what saves most first. */
-function* smaller({ scenario, deviations }: Case): Generator<Case> {
+function* smallerCases({ scenario, deviations }: ShrinkCase): Generator<ShrinkCase> {
   if (deviations.length > 1) for (const deviation of deviations) yield { scenario, deviations: [deviation] }
   if (deviations.length > 2)
     for (const index of deviations.keys())
@@ -70,11 +70,11 @@ function* smaller({ scenario, deviations }: Case): Generator<Case> {
   // Steps at the end can go without moving the places of deviations.
   for (let length = 1; length < steps.length; length++)
     yield { scenario: { ...scenario, steps: steps.slice(0, length) }, deviations }
-  yield* earlier({ scenario, deviations })
+  yield* earlierCases({ scenario, deviations })
 }
 
 /** Each deviation at an earlier place of its kind, the first one first. */
-function* earlier({ scenario, deviations }: Case): Generator<Case> {
+function* earlierCases({ scenario, deviations }: ShrinkCase): Generator<ShrinkCase> {
   for (const [which, { at, deed }] of deviations.entries()) {
     for (let index = 0; index < at.index; index++)
       yield {
@@ -84,32 +84,32 @@ function* earlier({ scenario, deviations }: Case): Generator<Case> {
   }
 }
 
-interface Showing {
-  readonly base: Base
+interface ReproduceOptions {
+  readonly base: ShrinkBase
   /** By how many steps the user takes. */
   readonly references: Map<number, Reference>
 }
 
-async function showsAgain(
-  { scenario, deviations }: Case,
+async function reproduce(
+  { scenario, deviations }: ShrinkCase,
   { rule, about }: Finding,
-  { base, references }: Showing,
+  { base, references }: ReproduceOptions,
 ): Promise<Shrunk | undefined> {
   let reference = references.get(scenario.steps.length)
   if (deviations.length === 0 || !reference) {
     const undisturbed = await runSchedule({ ...base, scenario, deviations: [] })
     if (undisturbed.stepErrors.length > 0) return undefined
-    const alone = deviations.length === 0 ? same(undisturbed, { rule, about }) : undefined
+    const alone = deviations.length === 0 ? matchingFinding(undisturbed, { rule, about }) : undefined
     if (deviations.length === 0) return alone && { scenario, deviations, finding: alone, reference: undefined }
     reference = await referenceOf(undisturbed, { ...base, scenario })
     references.set(scenario.steps.length, reference)
   }
-  const finding = same(await runSchedule({ ...base, scenario, deviations, reference }), { rule, about })
+  const finding = matchingFinding(await runSchedule({ ...base, scenario, deviations, reference }), { rule, about })
   return finding && { scenario, deviations, finding, reference }
 }
 
 /** The same rule about the same thing, or at least about the same kind of thing. */
-function same({ findings }: World, { rule, about }: Pick<Finding, 'rule' | 'about'>): Finding | undefined {
+function matchingFinding({ findings }: World, { rule, about }: Pick<Finding, 'rule' | 'about'>): Finding | undefined {
   const kind = about.split(' ')[0]
   const alike = findings.filter((finding) => finding.rule === rule && finding.about.split(' ')[0] === kind)
   return alike.find((finding) => finding.about === about) ?? alike[0]

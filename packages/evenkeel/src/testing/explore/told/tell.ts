@@ -3,23 +3,23 @@
  */
 import { describeDeviation } from '../../faults/deviation.ts'
 import { timelineOf } from '../../report/timeline.ts'
-import { tellStory } from '../../report/story.ts'
-import type { Collected, Failure } from '../collected.ts'
+import { buildStory } from '../../report/story.ts'
+import type { FailureCollection, Failure } from '../collected.ts'
 import { runSchedule } from '../run-schedule.ts'
 import type { Session } from '../session.ts'
 import { shrink } from './shrink.ts'
 
 /** @param options `stories`: how many are told; the others stay as they were found */
-export async function tellAll(
-  collected: Collected,
+export async function describeFailures(
+  collected: FailureCollection,
   { base, reference }: Pick<Session, 'base' | 'reference'>,
   { stories }: { stories: number },
 ): Promise<void> {
   for (const failure of collected.failures.slice(0, stories))
-    collected.retell(failure, await told(failure, { base, reference }))
+    collected.replace(failure, await describeFailure(failure, { base, reference }))
 }
 
-async function told(
+async function describeFailure(
   failure: Failure,
   { base, reference: whole }: Pick<Session, 'base' | 'reference'>,
 ): Promise<Failure> {
@@ -44,7 +44,7 @@ async function told(
     hash: world.trace.hash,
     seen: failure.seen,
     foundAt: failure.foundAt,
-    story: tellStory({ about, deviations }, world),
+    story: buildStory({ about, deviations }, world),
     timeline: timelineOf(world, finding),
   }
 }

@@ -4,13 +4,13 @@
  * Nothing in it runs and nothing is loaded; everything that comes from objects, errors and code is escaped.
  */
 import type { Failure } from '../../explore/collected.ts'
-import type { Share } from '../../explore/coverage/coverage.ts'
+import type { CoverageShare } from '../../explore/coverage/coverage.ts'
 import type { Explored } from '../../explore/explore.ts'
 import { describeDone, describeLimits, describeSpeed, tierNames, titleOfRule } from '../summary.ts'
 import type { ReportOptions } from '../text.ts'
 import { html, Markup } from './markup.ts'
 import { style } from './style.ts'
-import { shortPlace, viewObjects, viewTimeline } from './timeline-view.ts'
+import { shortOrigin, renderObjects, renderTimeline } from './timeline-view.ts'
 
 /** The page; to be written into a file. */
 export function formatHtml(explored: Explored, { replays = [] }: ReportOptions = {}): string {
@@ -28,9 +28,10 @@ export function formatHtml(explored: Explored, { replays = [] }: ReportOptions =
       </head>
       <body>
         <main>
-          ${viewVerdict(explored)} ${viewCards(explored)} ${failures.length === 0 ? undefined : html`<h2>Findings</h2>`}
-          ${failures.map((failure, index) => viewFailure(failure, { schedules: explored.schedules, isOpen: index === 0, replay: replays[index] }))}
-          ${viewCoverage(explored)}
+          ${renderVerdict(explored)} ${renderCards(explored)}
+          ${failures.length === 0 ? undefined : html`<h2>Findings</h2>`}
+          ${failures.map((failure, index) => renderFailure(failure, { schedules: explored.schedules, isOpen: index === 0, replay: replays[index] }))}
+          ${renderCoverage(explored)}
           <p class="faint">${describeLimits(explored)}</p>
           <p class="faint">
             Scenario ${scenario}, profile ${explored.profile}, seed ${explored.seed}, trace of the undisturbed schedule
@@ -41,7 +42,7 @@ export function formatHtml(explored: Explored, { replays = [] }: ReportOptions =
     </html> `.text
 }
 
-function viewVerdict(explored: Explored): Markup {
+function renderVerdict(explored: Explored): Markup {
   const { failures, scenario } = explored
   const verdict =
     failures.length === 0
@@ -53,7 +54,7 @@ function viewVerdict(explored: Explored): Markup {
     <p class="faint">${done.slice(0, 1).toUpperCase()}${done.slice(1)}. ${describeSpeed(explored)}.</p>`
 }
 
-function viewCards({ schedules, failures, coverage: { writes, calls, rules, deeds } }: Explored): Markup {
+function renderCards({ schedules, failures, coverage: { writes, calls, rules, deeds } }: Explored): Markup {
   const errors = failures.filter(({ severity }) => severity === 'error').length
   const card = (name: string, value: string): Markup =>
     html`<div class="card"><b>${value}</b><span class="faint">${name}</span></div>`
@@ -79,9 +80,9 @@ interface FailureOptions {
   readonly replay: string | undefined
 }
 
-function viewFailure(failure: Failure, { schedules, isOpen, replay }: FailureOptions): Markup {
+function renderFailure(failure: Failure, { schedules, isOpen, replay }: FailureOptions): Markup {
   const { rule, severity, message, when, hint, diff = [], story = [], timeline, seen } = failure
-  const objects = timeline && viewObjects(timeline)
+  const objects = timeline && renderObjects(timeline)
   return html`<details class="failure" ${new Markup(isOpen ? ' open' : '')}>
     <summary><span class="tag ${severity}">${titleOfRule(rule).replace(/^RULE /, '')}</span><b>${message}</b></summary>
     <div>
@@ -93,7 +94,7 @@ function viewFailure(failure: Failure, { schedules, isOpen, replay }: FailureOpt
           ? undefined
           : html`<h3>What happens</h3>
               <ol class="story">
-                ${story.map(({ text, origin, isTurn }) => html`<li class="${isTurn ? 'turn' : ''}">${origin === undefined ? undefined : html`<code class="at" title="${origin}">${shortPlace(origin)}</code>`}${text.replace(/^-- /, '')}</li>`)}
+                ${story.map(({ text, origin, isTurn }) => html`<li class="${isTurn ? 'turn' : ''}">${origin === undefined ? undefined : html`<code class="at" title="${origin}">${shortOrigin(origin)}</code>`}${text.replace(/^-- /, '')}</li>`)}
               </ol>`
       }
       ${
@@ -114,7 +115,7 @@ function viewFailure(failure: Failure, { schedules, isOpen, replay }: FailureOpt
           ? undefined
           : html`<details class="more" ${new Markup(isOpen ? ' open' : '')}>
               <summary>Timeline: ${timeline.rows.length} rows</summary>
-              ${viewTimeline(timeline)}
+              ${renderTimeline(timeline)}
             </details>`
       }
       ${
@@ -129,11 +130,11 @@ function viewFailure(failure: Failure, { schedules, isOpen, replay }: FailureOpt
   </details>`
 }
 
-function viewCoverage({
+function renderCoverage({
   coverage: { writes, calls, looks, rests, deeds, rules, controllers },
   tiers,
 }: Explored): Markup {
-  const share = (name: string, { seen, faulted }: Share): Markup =>
+  const share = (name: string, { seen, faulted }: CoverageShare): Markup =>
     html`<tr>
       <td>${name}</td>
       <td>${faulted} of ${seen}</td>

@@ -2,11 +2,11 @@
  * A schedule on a page: a row for each thing that happened, a column for each who did something; and every object's versions.
  */
 import { basename } from 'node:path'
-import type { Change, Timeline, TimelineRow } from '../timeline.ts'
+import type { ObjectChange, Timeline, TimelineRow } from '../timeline.ts'
 import { html } from './markup.ts'
 import type { Markup } from './markup.ts'
 
-export function viewTimeline({ lanes, rows, leftOut }: Timeline): Markup {
+export function renderTimeline({ lanes, rows, leftOut }: Timeline): Markup {
   const columns = lanes.filter((lane) => lane !== 'world')
   return html`${leftOut > 0 ? html`<p class="faint">${leftOut} rows are left out.</p>` : undefined}
     <div class="scroll">
@@ -19,13 +19,13 @@ export function viewTimeline({ lanes, rows, leftOut }: Timeline): Markup {
           </tr>
         </thead>
         <tbody>
-          ${rows.map((row) => viewRow(row, columns))}
+          ${rows.map((row) => renderRow(row, columns))}
         </tbody>
       </table>
     </div>`
 }
 
-function viewRow(row: TimelineRow, columns: readonly string[]): Markup {
+function renderRow(row: TimelineRow, columns: readonly string[]): Markup {
   const name = [row.isTurn ? 'turn' : '', row.isBroken ? 'broken' : '', row.lane === 'world' ? 'note' : '']
     .filter((one) => one !== '')
     .join(' ')
@@ -36,7 +36,7 @@ function viewRow(row: TimelineRow, columns: readonly string[]): Markup {
             ${row.text.replace(/^is quiet \(\d+\)$/, 'everything is at rest')}${brokenHere(row)}
           </td>`,
         ]
-      : columns.map((lane) => (lane === row.lane ? viewCell(row) : html`<td class="lane"></td>`))
+      : columns.map((lane) => (lane === row.lane ? renderCell(row) : html`<td class="lane"></td>`))
   return html`<tr class="${name}">
     <td class="when">${row.step}</td>
     <td class="when">${timeOf(row.atMs)}</td>
@@ -44,9 +44,9 @@ function viewRow(row: TimelineRow, columns: readonly string[]): Markup {
   </tr> `
 }
 
-function viewCell(row: TimelineRow): Markup {
+function renderCell(row: TimelineRow): Markup {
   return html`<td class="lane here">
-    ${arrowed(row.text)}${row.origin === undefined ? undefined : html` <span class="faint mono">${shortPlace(row.origin)}</span>`}${row.changes.map(viewChange)}${brokenHere(row)}
+    ${arrowed(row.text)}${row.origin === undefined ? undefined : html` <span class="faint mono">${shortOrigin(row.origin)}</span>`}${row.changes.map(renderChange)}${brokenHere(row)}
   </td>`
 }
 
@@ -54,7 +54,7 @@ function brokenHere({ isBroken }: TimelineRow): Markup | undefined {
   return isBroken ? html`<span class="change bad"><b>here the rule is found broken</b></span>` : undefined
 }
 
-function viewChange({ object, what, version, fields }: Change): Markup {
+function renderChange({ object, what, version, fields }: ObjectChange): Markup {
   return html`<span class="change"
     ><span class="version">${version}</span> ${object}
     ${what}${fields.map((field) => html`<br /><span class="mono faint">${field}</span>`)}</span
@@ -62,8 +62,8 @@ function viewChange({ object, what, version, fields }: Change): Markup {
 }
 
 /** Every object that changed, with its versions in order. */
-export function viewObjects({ rows }: Timeline): Markup | undefined {
-  const found = new Map<string, { readonly row: TimelineRow; readonly change: Change }[]>()
+export function renderObjects({ rows }: Timeline): Markup | undefined {
+  const found = new Map<string, { readonly row: TimelineRow; readonly change: ObjectChange }[]>()
   for (const row of rows) {
     for (const change of row.changes) {
       const those = found.get(change.object)
@@ -121,7 +121,7 @@ function timeOf(atMs: number): string {
 }
 
 /** `reconcile.ts:41` */
-export function shortPlace(origin: string): string {
+export function shortOrigin(origin: string): string {
   const at = origin.lastIndexOf(':')
   return `${basename(origin.slice(0, at))}${origin.slice(at)}`
 }

@@ -8,10 +8,10 @@ import { describeObject } from '../../state/normalize.ts'
 import type { Snapshot } from '../../state/normalize.ts'
 import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
-import { leavesWishes } from '../golden/blame.ts'
+import { keepsDesiredState } from '../golden/blame.ts'
 
 /** Kinds whose objects hold what is nowhere else. */
-const precious: ReadonlySet<string> = new Set([
+const statefulKinds: ReadonlySet<string> = new Set([
   'PersistentVolumeClaim',
   'PersistentVolume',
   'VolumeSnapshot',
@@ -21,7 +21,7 @@ const precious: ReadonlySet<string> = new Set([
 
 /** Whether something under this name (`PersistentVolumeClaim default/a`) cannot be made again as it was. */
 export function keepsState(about: string): boolean {
-  return precious.has(about.split(' ', 1)[0] ?? '')
+  return statefulKinds.has(about.split(' ', 1)[0] ?? '')
 }
 
 export const churn: Rule = {
@@ -30,11 +30,11 @@ export const churn: Rule = {
   watch(world) {
     let outside: Snapshot = new Map()
     return {
-      done({ call, type, life }) {
+      done({ call, type, process: life }) {
         const gone = world.facts
-          .news('churn')
+          .eventsSince('churn')
           .flatMap(({ actor, before, after }) =>
-            before && isGoing(before, after) && precious.has(before.kind) && world.facts.isLife(actor)
+            before && isGoing(before, after) && statefulKinds.has(before.kind) && world.facts.isProcess(actor)
               ? [describeObject(before)]
               : [],
           )
@@ -43,7 +43,7 @@ export const churn: Rule = {
           for (const [about, values] of outside) if ((now.get(about) ?? []).length < values.length) gone.push(about)
           outside = now
         }
-        for (const about of gone) judge(world, about, life.name)
+        for (const about of gone) judgeLoss(world, about, life.name)
       },
     }
   },
@@ -59,19 +59,19 @@ function isGoing(
   )
 }
 
-function judge(world: World, about: string, who: string): void {
+function judgeLoss(world: World, about: string, who: string): void {
   const {
     options: { reference, deviations },
     facts,
   } = world
   const what = `${facts.phase} ${about}`
   facts.destroyed.add(what)
-  if (!reference || reference.destroys(what) || !deviations.every(({ deed }) => leavesWishes(deed))) return
+  if (!reference || reference.destroys(what) || !deviations.every(({ deed }) => keepsDesiredState(deed))) return
   const isWanted = reference
-    .alike(facts.rest())
+    .matchingStates(facts.quietState())
     .some(({ objects, outside }) => objects.has(about) || outside.has(about))
   if (isWanted)
-    world.find({
+    world.addFinding({
       rule: 'churn',
       severity: 'error',
       about,

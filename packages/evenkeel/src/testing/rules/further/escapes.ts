@@ -11,7 +11,7 @@ export const escapes: Rule = {
     quiet({ isLast }) {
       if (!isLast) return
       for (const { what, origin } of world.escapes) {
-        world.find({
+        world.addFinding({
           rule: 'escape',
           severity: 'error',
           about: what,

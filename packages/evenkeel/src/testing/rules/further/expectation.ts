@@ -8,10 +8,10 @@ export const expectation: Rule = {
   says: 'whatever goes wrong, in the end it is as the scenario expects',
   watch: (world) => ({
     quiet({ isHealed }) {
-      if (world.restless || (world.isBroken && !isHealed)) return
+      if (world.nonConvergence || (world.isBroken && !isHealed)) return
       const wrong = world.options.scenario.expects?.(world.facts.truth())
       if (wrong !== undefined)
-        world.find({ rule: 'expectation', severity: 'error', about: 'the world', message: wrong })
+        world.addFinding({ rule: 'expectation', severity: 'error', about: 'the world', message: wrong })
     },
   }),
 }

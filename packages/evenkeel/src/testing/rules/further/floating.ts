@@ -3,21 +3,21 @@
  */
 import type { Rule } from '../finding.ts'
 
-export const floating: Rule = {
+export const floatingPromises: Rule = {
   code: 'floating',
   says: 'what a reconcile starts ends before it returns',
   watch: (world) => ({
-    request(life, request, asked) {
-      if (!asked.isWrite && !asked.isRead) return
+    request(life, request, requestInfo) {
+      if (!requestInfo.isWrite && !requestInfo.isRead) return
       const [, id] = /reconcile\/(\S+)/.exec(request.headers['user-agent'] ?? '') ?? []
       if (id === undefined) return
       const entry = life.manager?.ledger.find(id)
       if (!entry?.end) return
-      world.find({
+      world.addFinding({
         rule: 'floating',
         severity: 'error',
-        about: `${asked.verb} ${asked.resource}`,
-        message: `${asked.verb} ${asked.resource} ${asked.name} is sent after the reconcile that sends it has ended: an await is missing`,
+        about: `${requestInfo.verb} ${requestInfo.resource}`,
+        message: `${requestInfo.verb} ${requestInfo.resource} ${requestInfo.name} is sent after the reconcile that sends it has ended: an await is missing`,
         hint: 'await every call',
       })
     },

@@ -5,7 +5,7 @@ import { compareSnapshots } from '../../state/compare.ts'
 import type { Snapshot } from '../../state/normalize.ts'
 import type { Rule } from '../finding.ts'
 
-export const looks: Rule = {
+export const readOnlyCalls: Rule = {
   code: 'look',
   says: 'what only looks changes nothing',
   watch(world) {
@@ -19,7 +19,7 @@ export const looks: Rule = {
         const now = world.facts.outside()
         if (type === 'look' && before)
           for (const { about } of compareSnapshots(before, now))
-            world.find({
+            world.addFinding({
               rule: 'look',
               severity: 'error',
               about: `${call.service}.${call.method}`,

@@ -4,7 +4,7 @@
  */
 import type { OwnerReference, UnstructuredObject } from '#api'
 import { describeObject } from '../../state/normalize.ts'
-import type { Happening } from '../../world/chronicle.ts'
+import type { HistoryEvent } from '../../world/chronicle.ts'
 import { neighbourLabel } from '../../world/deeds.ts'
 import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
@@ -14,17 +14,17 @@ export const ownership: Rule = {
   says: 'own what you make, by the right name; leave alone what is not yours',
   watch: (world) => ({
     done() {
-      for (const happening of world.facts.news('ownership')) {
-        if (!world.facts.isLife(happening.actor)) continue
-        judgeReferences(world, happening)
-        judgeNeighbours(world, happening)
-        judgeStrangers(world, happening)
+      for (const event of world.facts.eventsSince('ownership')) {
+        if (!world.facts.isProcess(event.actor)) continue
+        judgeReferences(world, event)
+        judgeNeighbours(world, event)
+        judgeStrangers(world, event)
       }
     },
   }),
 }
 
-function judgeReferences(world: World, { before, after }: Happening): void {
+function judgeReferences(world: World, { before, after }: HistoryEvent): void {
   if (!after) return
   const known = new Set((before?.metadata.ownerReferences ?? []).map(({ uid }) => uid))
   const references = after.metadata.ownerReferences ?? []
@@ -32,7 +32,7 @@ function judgeReferences(world: World, { before, after }: Happening): void {
     if (known.has(reference.uid)) continue
     const wrong = mistakeIn(reference, after, world)
     if (wrong !== undefined)
-      world.find({
+      world.addFinding({
         rule: 'ownership',
         severity: 'error',
         about: describeObject(after),
@@ -45,12 +45,12 @@ function judgeReferences(world: World, { before, after }: Happening): void {
 function mistakeIn(
   { uid, kind, name, apiVersion }: OwnerReference,
   child: UnstructuredObject,
-  { facts: { objects }, chronicle }: World,
+  { facts: { objects }, history }: World,
 ): string | undefined {
   const owner = objects.find(({ metadata }) => metadata.uid === uid)
   if (!owner) {
     // It was there and is gone: who had not seen that yet does nothing wrong, and the garbage collector comes.
-    if (chronicle.nameOf(uid) !== undefined) return undefined
+    if (history.nameOf(uid) !== undefined) return undefined
     const namesake = objects.find((object) => object.kind === kind && object.metadata.name === name)
     return namesake && `${kind} ${name} has the uid ${namesake.metadata.uid ?? ''}, not ${uid}`
   }
@@ -64,12 +64,12 @@ function mistakeIn(
 }
 
 /** Somebody else's object that looks like a child: same labels, another owner or none. Who has none may be taken in first. */
-function judgeNeighbours(world: World, { actor, before, after }: Happening): void {
+function judgeNeighbours(world: World, { actor, before, after }: HistoryEvent): void {
   if (before?.metadata.annotations?.[neighbourLabel] === undefined || isOurs(world, before)) return
   const isFree = (before.metadata.ownerReferences ?? []).length === 0
   if (after && isFree && isOurs(world, after)) return
   const what = after ? 'changed' : 'deleted'
-  world.find({
+  world.addFinding({
     rule: 'ownership',
     severity: 'error',
     about: `neighbour ${before.kind}`,
@@ -79,16 +79,16 @@ function judgeNeighbours(world: World, { actor, before, after }: Happening): voi
 }
 
 /** Deleting what others made, and taking others' owners away. */
-function judgeStrangers(world: World, { actor, before, after }: Happening): void {
+function judgeStrangers(world: World, { actor, before, after }: HistoryEvent): void {
   const { facts } = world
-  if (!before || facts.view.isReconciled(before) || before.metadata.annotations?.[neighbourLabel] !== undefined) return
+  if (!before || facts.state.isReconciled(before) || before.metadata.annotations?.[neighbourLabel] !== undefined) return
   if (!after) {
     if (
       before.metadata.deletionTimestamp === undefined &&
-      facts.madeBy(before) === 'somebody' &&
+      facts.createdBy(before) === 'somebody' &&
       !isOurs(world, before)
     )
-      world.find({
+      world.addFinding({
         rule: 'ownership',
         severity: 'error',
         about: describeObject(before),
@@ -100,8 +100,8 @@ function judgeStrangers(world: World, { actor, before, after }: Happening): void
   const left = new Set((after.metadata.ownerReferences ?? []).map(({ uid }) => uid))
   for (const { uid, kind, name } of before.metadata.ownerReferences ?? []) {
     const owner = facts.objects.find(({ metadata }) => metadata.uid === uid)
-    if (left.has(uid) || !owner || facts.view.isReconciled(owner)) continue
-    world.find({
+    if (left.has(uid) || !owner || facts.state.isReconciled(owner)) continue
+    world.addFinding({
       rule: 'ownership',
       severity: 'error',
       about: describeObject(after),
@@ -113,5 +113,5 @@ function judgeStrangers(world: World, { actor, before, after }: Happening): void
 
 /** Whether one of the program's own objects owns it, or did: it may be gone by now. */
 function isOurs(world: World, { metadata: { ownerReferences = [] } }: UnstructuredObject): boolean {
-  return ownerReferences.some(({ apiVersion, kind }) => world.facts.view.isReconciled({ apiVersion, kind }))
+  return ownerReferences.some(({ apiVersion, kind }) => world.facts.state.isReconciled({ apiVersion, kind }))
 }

@@ -10,16 +10,16 @@ export const secrets: Rule = {
   says: 'what is in a Secret is nowhere else',
   watch: (world) => ({
     quiet({ isLast }) {
-      if (isLast && !world.options.reference) judge(world)
+      if (isLast && !world.options.reference) judgeSecrets(world)
     },
   }),
 }
 
-function judge(world: World): void {
+function judgeSecrets(world: World): void {
   const values = secretValues(world)
   if (values.length === 0) return
   const tell = (about: string, where: string): void => {
-    world.find({
+    world.addFinding({
       rule: 'secrets',
       severity: 'error',
       about,
@@ -27,8 +27,8 @@ function judge(world: World): void {
       hint: 'name the Secret and the key instead of the value',
     })
   }
-  for (const { actor, after } of world.chronicle.happenings) {
-    if (!after || after.kind === 'Secret' || !world.facts.isLife(actor)) continue
+  for (const { actor, after } of world.history.events) {
+    if (!after || after.kind === 'Secret' || !world.facts.isProcess(actor)) continue
     const text = readable(JSON.stringify(after))
     if (values.some((value) => text.includes(value)))
       tell(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
@@ -50,7 +50,7 @@ function secretValues(world: World): string[] {
   const found = new Set<string>()
   for (const object of [
     ...world.facts.objects,
-    ...world.chronicle.happenings.flatMap(({ after }) => (after ? [after] : [])),
+    ...world.history.events.flatMap(({ after }) => (after ? [after] : [])),
   ]) {
     if (object.kind !== 'Secret' || !isJsonObject(object['data'])) continue
     for (const value of Object.values(object['data']))

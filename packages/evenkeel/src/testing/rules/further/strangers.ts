@@ -6,23 +6,23 @@
 import type { Snapshot } from '../../state/normalize.ts'
 import type { Rule } from '../finding.ts'
 
-export const strangers: Rule = {
+export const preexistingResources: Rule = {
   code: 'ownership',
   says: 'leave alone what others have in a service',
   watch(world) {
     let strange: Map<string, string> | undefined
     return {
       before({ call, type }) {
-        if (call && type === 'effect' && !world.options.reference) strange ??= flat(world.facts.outside())
+        if (call && type === 'effect' && !world.options.reference) strange ??= flatten(world.facts.outside())
       },
-      done({ call, type, life }) {
+      done({ call, type, process: life }) {
         if (!call || type !== 'effect' || !strange || world.options.reference) return
-        const now = flat(world.facts.outside())
+        const now = flatten(world.facts.outside())
         for (const [about, value] of strange) {
           if (now.get(about) === value) continue
           strange.delete(about)
           if (!now.has(about))
-            world.find({
+            world.addFinding({
               rule: 'ownership',
               severity: 'error',
               about,
@@ -35,6 +35,6 @@ export const strangers: Rule = {
   },
 }
 
-function flat(snapshot: Snapshot): Map<string, string> {
+function flatten(snapshot: Snapshot): Map<string, string> {
   return new Map([...snapshot].map(([about, values]) => [about, values.join()]))
 }

@@ -20,16 +20,16 @@ export const watches: Rule = {
       },
       quiet() {
         if (world.options.reference) return
-        for (const life of world.lives) {
+        for (const life of world.processes) {
           if (life.isDead) continue
           for (const [key, different] of targets) {
             const [name, resource = ''] = key.split(' ')
-            if (name !== life.name || life.line.streams(resource).length <= different.size) continue
-            world.find({
+            if (name !== life.name || life.network.streams(resource).length <= different.size) continue
+            world.addFinding({
               rule: 'leak',
               severity: 'error',
               about: `watch ${resource}`,
-              message: `${life.line.streams(resource).length} watches of ${resource} are open at the same time, and ${different.size} would do: they are opened again and never closed`,
+              message: `${life.network.streams(resource).length} watches of ${resource} are open at the same time, and ${different.size} would do: they are opened again and never closed`,
               hint: 'declare what you watch in `watches` or `owns`; close what you open',
             })
           }

@@ -10,7 +10,7 @@ import type { Rule } from '../finding.ts'
 /** What happens later than this is not because of the look. */
 const soonMs = 1000
 
-export const again: Rule = {
+export const idempotence: Rule = {
   code: 'idempotent',
   number: 2,
   says: 'doing it again changes nothing',
@@ -19,8 +19,8 @@ export const again: Rule = {
       const first = await lookAgain(world)
       if (first.length === 0) return
       const second = await lookAgain(world)
-      for (const about of second) tellAgain(world, about)
-      if (second.length === 0) for (const about of first) tellMissed(world, about)
+      for (const about of second) reportRepeatedChange(world, about)
+      if (second.length === 0) for (const about of first) reportMissedChange(world, about)
     },
   }),
 }
@@ -30,18 +30,18 @@ async function lookAgain(world: World): Promise<readonly string[]> {
   // A program that has ended has been told of.
   if (world.ends.length > 0) return []
   const [happened, outside, points, startMs] = [
-    world.chronicle.happenings.length,
-    world.facts.rest().outside,
-    world.points.length,
+    world.history.events.length,
+    world.facts.quietState().outside,
+    world.interactions.length,
     world.clock.monotonic(),
   ]
-  for (const controller of world.lives.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? [])
+  for (const controller of world.processes.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? [])
     controller.reconcileAll({ note: 'again' })
-  if (!(await world.settleDown())) return []
+  if (!(await world.runUntilQuiet())) return []
   judgeRepeats(world, points)
-  const changed = new Set(compareSnapshots(outside, world.facts.rest().outside).map(({ about }) => about))
-  for (const { actor, after, before, resource, atMs } of world.chronicle.happenings.slice(happened)) {
-    if (!world.facts.isLife(actor) || resource === 'events' || resource === 'leases' || atMs - startMs > soonMs)
+  const changed = new Set(compareSnapshots(outside, world.facts.quietState().outside).map(({ about }) => about))
+  for (const { actor, after, before, resource, atMs } of world.history.events.slice(happened)) {
+    if (!world.facts.isProcess(actor) || resource === 'events' || resource === 'leases' || atMs - startMs > soonMs)
       continue
     const object = after ?? before
     if (object) changed.add(`${object.kind} ${object.metadata.name ?? ''}`)
@@ -51,9 +51,9 @@ async function lookAgain(world: World): Promise<readonly string[]> {
 
 /** The same call that creates something, made again for the same thing, is a twin waiting to happen. */
 function judgeRepeats(world: World, from: number): void {
-  for (const { call, outcome } of world.points.slice(from)) {
+  for (const { call, outcome } of world.interactions.slice(from)) {
     if (call && outcome.startsWith('failed'))
-      world.find({
+      world.addFinding({
         rule: 'idempotent',
         severity: 'warning',
         about: `${call.service}.${call.method}`,
@@ -63,8 +63,8 @@ function judgeRepeats(world: World, from: number): void {
   }
 }
 
-function tellAgain(world: World, about: string): void {
-  world.find({
+function reportRepeatedChange(world: World, about: string): void {
+  world.addFinding({
     rule: 'idempotent',
     severity: 'error',
     about,
@@ -73,8 +73,8 @@ function tellAgain(world: World, about: string): void {
   })
 }
 
-function tellMissed(world: World, about: string): void {
-  world.find({
+function reportMissedChange(world: World, about: string): void {
+  world.addFinding({
     rule: 'state',
     severity: 'error',
     about,

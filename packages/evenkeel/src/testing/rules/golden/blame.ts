@@ -1,13 +1,13 @@
 /**
  * Which rule it is when something is missing or otherwise: what was done to the world says it.
  */
-import type { Deed } from '../../faults/deviation.ts'
+import type { DeviationAction } from '../../faults/deviation.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding } from '../finding.ts'
 
-type Blame = Pick<Finding, 'rule' | 'severity' | 'hint'>
+type Attribution = Pick<Finding, 'rule' | 'severity' | 'hint'>
 
-const leaving: ReadonlySet<Deed['type']> = new Set([
+const keepingDesired: ReadonlySet<DeviationAction['type']> = new Set([
   'crash',
   'die',
   'stale',
@@ -26,14 +26,14 @@ const leaving: ReadonlySet<Deed['type']> = new Set([
   'absent',
   'poison',
   'mutate',
-] satisfies Deed['type'][])
+] satisfies DeviationAction['type'][])
 
 /** Whether what users wish for stays as it is. */
-export function leavesWishes({ type }: Deed): boolean {
-  return leaving.has(type)
+export function keepsDesiredState({ type }: DeviationAction): boolean {
+  return keepingDesired.has(type)
 }
 
-const patient: ReadonlySet<Deed['type']> = new Set([
+const slowActions: ReadonlySet<DeviationAction['type']> = new Set([
   'silence',
   'rival',
   'forbid',
@@ -44,30 +44,30 @@ const patient: ReadonlySet<Deed['type']> = new Set([
   'evict',
   'absent',
   'deprive',
-] satisfies Deed['type'][])
+] satisfies DeviationAction['type'][])
 
 /** Whether more time passes than in the undisturbed schedule. */
-export function takesTime({ type }: Deed): boolean {
-  return patient.has(type)
+export function takesTime({ type }: DeviationAction): boolean {
+  return slowActions.has(type)
 }
 
-const state: Blame = {
+const state: Attribution = {
   rule: 'state',
   severity: 'error',
   hint: 'compute what to do from what is there, not from what you were told happened',
 }
-const failure: Blame = {
+const failure: Attribution = {
   rule: 'failure',
   severity: 'error',
   hint: 'every call can fail; the next run must be able to finish the work',
 }
-const cleanup: Blame = {
+const cleanup: Attribution = {
   rule: 'cleanup',
   severity: 'error',
   hint: 'others may hold on to an object while it is being deleted',
 }
 
-const byDeed: Partial<Record<Deed['type'], Blame>> = {
+const byAction: Partial<Record<DeviationAction['type'], Attribution>> = {
   hold: state,
   coalesce: state,
   stale: state,
@@ -119,7 +119,7 @@ const byDeed: Partial<Record<Deed['type'], Blame>> = {
 }
 
 /** @param world one with a deviation */
-export function blame({ options: { deviations } }: World): Blame {
+export function attribute({ options: { deviations } }: World): Attribution {
   const { deed, at } = deviations.at(-1) ?? {}
   if (deed?.type === 'crash' && at?.type === 'quiet')
     return { rule: 'stateless', severity: 'error', hint: 'nothing that matters may live in memory only' }
@@ -129,5 +129,5 @@ export function blame({ options: { deviations } }: World): Blame {
     return { rule: 'conflict', severity: 'error', hint: 'a conflict means: read again and decide again' }
   if (deed?.type === 'refuse')
     return { ...failure, hint: 'an error must reach the queue, so that the work is tried again' }
-  return (deed && byDeed[deed.type]) ?? failure
+  return (deed && byAction[deed.type]) ?? failure
 }

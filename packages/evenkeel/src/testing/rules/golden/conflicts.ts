@@ -1,7 +1,7 @@
 /**
  * Rule 7: conflicts. Others write too: say which version you mean, write only what is yours.
  */
-import { foreignMark } from '../../world/deeds.ts'
+import { foreignKey } from '../../world/deeds.ts'
 import { describeObject } from '../../state/normalize.ts'
 import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
@@ -12,24 +12,24 @@ export const conflicts: Rule = {
   number: 7,
   says: 'others write too: say which version you mean, and write only what is yours',
   watch: (world) => ({
-    request(life, request, asked) {
-      const found = lintRequest(request, asked, { who: life.name })
-      if (found) world.find(found)
+    request(life, request, requestInfo) {
+      const found = lintRequest(request, requestInfo, { who: life.name })
+      if (found) world.addFinding(found)
     },
     done() {
-      judgeMarks(world)
+      judgeForeignKeys(world)
     },
   }),
 }
 
 /** What somebody else wrote into an object stays there as long as the object. */
-function judgeMarks(world: World): void {
-  for (const { actor, before, after } of world.facts.news('conflict')) {
-    if (!before || !after || !world.facts.isLife(actor) || before.metadata.uid !== after.metadata.uid) continue
+function judgeForeignKeys(world: World): void {
+  for (const { actor, before, after } of world.facts.eventsSince('conflict')) {
+    if (!before || !after || !world.facts.isProcess(actor) || before.metadata.uid !== after.metadata.uid) continue
     for (const part of ['labels', 'annotations'] as const) {
-      if (before.metadata[part]?.[foreignMark] === undefined || after.metadata[part]?.[foreignMark] !== undefined)
+      if (before.metadata[part]?.[foreignKey] === undefined || after.metadata[part]?.[foreignKey] !== undefined)
         continue
-      world.find({
+      world.addFinding({
         rule: 'conflict',
         severity: 'error',
         about: describeObject(after),

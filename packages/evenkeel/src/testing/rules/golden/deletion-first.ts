@@ -3,7 +3,7 @@
  */
 import { isJsonObject } from '#api'
 import type { OwnerReference, UnstructuredObject } from '#api'
-import type { Point } from '../../life/effect.ts'
+import type { Interaction } from '../../life/effect.ts'
 import { describeObject } from '../../state/normalize.ts'
 import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
@@ -25,24 +25,24 @@ export const deletionFirst: Rule = {
   }),
 }
 
-function judgeWrite(point: Point, world: World): void {
-  const { asked, request, knew = [] } = point
-  if (!asked || !request) return
+function judgeWrite(point: Interaction, world: World): void {
+  const { requestInfo, request, knew = [] } = point
+  if (!requestInfo || !request) return
   const body = bodyOf(request)
   // Adding a finalizer to what is going is refused by the server, every time.
   const target = knew.find(
     ({ kind, metadata }) =>
-      kind === kindOf(world, asked.resource, asked.group) &&
-      metadata.name === asked.name &&
-      (metadata.namespace ?? '') === asked.namespace,
+      kind === kindOf(world, requestInfo.resource, requestInfo.group) &&
+      metadata.name === requestInfo.name &&
+      (metadata.namespace ?? '') === requestInfo.namespace,
   )
   if (
     point.outcome === '422' &&
     target &&
-    world.facts.view.isReconciled(target) &&
+    world.facts.state.isReconciled(target) &&
     JSON.stringify(body).includes('finalizers')
   ) {
-    world.find({
+    world.addFinding({
       rule: 'deletion-first',
       severity: 'error',
       about: describeObject(target),
@@ -52,23 +52,23 @@ function judgeWrite(point: Point, world: World): void {
     return
   }
   if (!isJsonObject(body) || !/^20[01]$/.test(point.outcome)) return
-  const isNew = asked.verb === 'create' || point.outcome === '201'
+  const isNew = requestInfo.verb === 'create' || point.outcome === '201'
   if (!isNew) return
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {}
   for (const { uid } of (metadata['ownerReferences'] ?? []) as unknown as OwnerReference[]) {
     const owner = seenDeleting(point, uid)
     if (owner)
-      world.find({
+      world.addFinding({
         rule: 'deletion-first',
         severity: 'error',
-        about: `${asked.resource} for ${describeObject(owner)}`,
+        about: `${requestInfo.resource} for ${describeObject(owner)}`,
         message: `${point.about}: something new is made for ${describeObject(owner)}, which is being deleted`,
         hint: 'return when metadata.deletionTimestamp is set, after the cleanup',
       })
   }
 }
 
-function judgeCall(point: Point, world: World): void {
+function judgeCall(point: Interaction, world: World): void {
   const { call, knew = [] } = point
   if (!call || point.outcome !== 'done' || undoes.test(call.method)) return
   const words = JSON.stringify(call.parameters)
@@ -76,9 +76,10 @@ function judgeCall(point: Point, world: World): void {
     const {
       metadata: { uid = '', name = '' },
     } = object
-    if (!world.facts.view.isReconciled(object) || !world.facts.objects.some((one) => one.metadata.uid === uid)) continue
+    if (!world.facts.state.isReconciled(object) || !world.facts.objects.some((one) => one.metadata.uid === uid))
+      continue
     if (words.includes(`"${uid}"`) || new RegExp(`"[^"]*\\b${escaped(name)}\\b[^"]*"`).test(words)) {
-      world.find({
+      world.addFinding({
         rule: 'deletion-first',
         severity: 'error',
         about: `${call.service}.${call.method} for ${describeObject(object)}`,
@@ -89,7 +90,7 @@ function judgeCall(point: Point, world: World): void {
   }
 }
 
-function seenDeleting({ knew = [] }: Point, uid: string): UnstructuredObject | undefined {
+function seenDeleting({ knew = [] }: Interaction, uid: string): UnstructuredObject | undefined {
   return knew.find(({ metadata }) => metadata.uid === uid)
 }
 

@@ -12,7 +12,7 @@ export const failures: Rule = {
     quiet({ isLast }) {
       if (!isLast) return
       for (const { life, error } of world.ends) {
-        world.find({
+        world.addFinding({
           rule: 'failure',
           severity: 'error',
           about: 'the program',
@@ -21,7 +21,7 @@ export const failures: Rule = {
         })
       }
       for (const { error } of world.unhandled) {
-        world.find({
+        world.addFinding({
           rule: 'failure',
           severity: 'error',
           about: 'a promise',
@@ -29,19 +29,19 @@ export const failures: Rule = {
           hint: 'await every promise: Node ends a process for this',
         })
       }
-      tellLoops(world)
-      if (world.restless) tellRestless(world)
-      judgeWishes(world)
+      reportHotLoops(world)
+      if (world.nonConvergence) reportNonConvergence(world)
+      judgeDesired(world)
     },
   }),
 }
 
 /** The runtime itself notices keys that cause themselves, and slows them down. */
-function tellLoops(world: World): void {
+function reportHotLoops(world: World): void {
   for (const { record } of world.logs) {
     if (!record.message.startsWith('a reconcile keeps causing itself')) continue
     const { fields = [] } = record.fields as { fields?: readonly string[] }
-    world.find({
+    world.addFinding({
       rule: 'hot-loop',
       severity: 'error',
       about: 'reconcile',
@@ -55,13 +55,13 @@ function tellLoops(world: World): void {
 const logsMax = 50
 
 /** Somebody asked for something that the schema allows, and the code was not made for it. */
-function judgeWishes(world: World): void {
+function judgeDesired(world: World): void {
   if (!world.options.deviations.some(({ deed }) => deed.type === 'amend')) return
   for (const { record } of world.logs) {
     const { error } = record.fields as { error?: unknown }
     if (record.message !== 'reconcile failed' || !(error instanceof TypeError || error instanceof ReferenceError))
       continue
-    world.find({
+    world.addFinding({
       rule: 'failure',
       severity: 'error',
       about: 'reconcile',
@@ -72,18 +72,20 @@ function judgeWishes(world: World): void {
   }
 }
 
-function tellRestless(world: World): void {
-  const { restless } = world
-  if (!restless) return
+function reportNonConvergence(world: World): void {
+  const { nonConvergence } = world
+  if (!nonConvergence) return
   const failed = world.logs
     .slice(-logsMax)
     .filter(({ record }) => record.message === 'reconcile failed')
     .at(-1)
-  const minutes = Math.round(restless.virtualMs / 60_000)
+  const minutes = Math.round(nonConvergence.virtualMs / 60_000)
   // Somebody else's object has a child's name: to fail until it is gone is an answer.
   if (
     failed &&
-    world.options.deviations.some(({ deed }) => deed.type === 'recreate' && !world.facts.view.isReconciled(deed.object))
+    world.options.deviations.some(
+      ({ deed }) => deed.type === 'recreate' && !world.facts.state.isReconciled(deed.object),
+    )
   )
     return
   // Nor is it a mistake to leave a field to somebody else who has taken it.
@@ -95,7 +97,7 @@ function tellRestless(world: World): void {
     return
   if (failed) {
     const { error } = failed.record.fields as { error?: unknown }
-    world.find({
+    world.addFinding({
       rule: 'failure',
       severity: 'error',
       about: 'reconcile',
@@ -104,8 +106,8 @@ function tellRestless(world: World): void {
     })
     return
   }
-  if (restless.why === 'turns') {
-    world.find({
+  if (nonConvergence.why === 'turns') {
+    world.addFinding({
       rule: 'hot-loop',
       severity: 'error',
       about: 'reconcile',
@@ -115,18 +117,18 @@ function tellRestless(world: World): void {
     return
   }
   const busiest = busiestOf(world)
-  world.find({
+  world.addFinding({
     rule: 'hot-loop',
     severity: 'error',
     about: busiest,
-    message: `there is no rest: after ${restless.steps} steps and ${minutes} virtual minutes ${busiest} is still being written`,
+    message: `there is no rest: after ${nonConvergence.steps} steps and ${minutes} virtual minutes ${busiest} is still being written`,
     hint: 'write only when something differs, and never because of your own write',
   })
 }
 
 function busiestOf(world: World): string {
   const counts = new Map<string, number>()
-  for (const { about, type } of world.points.slice(-200))
+  for (const { about, type } of world.interactions.slice(-200))
     if (type === 'effect') counts.set(about, (counts.get(about) ?? 0) + 1)
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 'nothing'
 }

@@ -21,12 +21,12 @@ export const finalizers: Rule = {
 }
 
 function judgeRemovals(world: World): void {
-  for (const { actor, before, after, resource } of world.facts.news('finalizers')) {
-    if (!before || !world.facts.isLife(actor) || resource === 'customresourcedefinitions') continue
+  for (const { actor, before, after, resource } of world.facts.eventsSince('finalizers')) {
+    if (!before || !world.facts.isProcess(actor) || resource === 'customresourcedefinitions') continue
     const left = new Set(after?.metadata.finalizers)
     for (const name of before.metadata.finalizers ?? []) {
       if (left.has(name) || world.facts.addedBy(before, name) !== 'somebody') continue
-      world.find({
+      world.addFinding({
         rule: 'cleanup',
         severity: 'error',
         about: describeObject(before),
@@ -42,9 +42,12 @@ function judgeStuck(world: World): void {
     const { deletionTimestamp, finalizers: names = [] } = object.metadata
     // Somebody else may hold it still.
     if (names.includes(foreignFinalizer)) continue
-    if (deletionTimestamp === undefined || !(world.facts.view.isReconciled(object) || world.facts.view.isOwned(object)))
+    if (
+      deletionTimestamp === undefined ||
+      !(world.facts.state.isReconciled(object) || world.facts.state.isOwned(object))
+    )
       continue
-    world.find({
+    world.addFinding({
       rule: 'cleanup',
       severity: 'error',
       about: describeObject(object),

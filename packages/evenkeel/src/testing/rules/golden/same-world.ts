@@ -5,26 +5,26 @@
  * which of the golden rules was broken.
  */
 import { compareSnapshots, describeDifference } from '../../state/compare.ts'
-import type { Chance, Difference } from '../../state/compare.ts'
-import type { Rest } from '../../state/reference.ts'
+import type { RandomPaths, Difference } from '../../state/compare.ts'
+import type { QuietState } from '../../state/reference.ts'
 import type { World } from '../../world/world.ts'
 import type { Finding, Rule } from '../finding.ts'
 import { keepsState } from '../further/churn.ts'
-import { blame, leavesWishes, takesTime } from './blame.ts'
+import { attribute, keepsDesiredState, takesTime } from './blame.ts'
 
-export const sameWorld: Rule = {
+export const convergence: Rule = {
   code: 'same-world',
   says: 'the same wishes lead to the same world, whatever goes wrong on the way',
   watch(world) {
     return {
       quiet({ isHealed }) {
-        if (world.restless) return
+        if (world.nonConvergence) return
         // Before everything is well again only a claim can be wrong, and that is another rule.
         if (!isHealed && world.isBroken) return
         // Somebody else's object under a child's name, or taken over: what to do with it is the author's choice.
         if (
           world.options.deviations.some(
-            ({ deed }) => deed.type === 'recreate' && !world.facts.view.isReconciled(deed.object),
+            ({ deed }) => deed.type === 'recreate' && !world.facts.state.isReconciled(deed.object),
           ) ||
           hasAdopted(world)
         )
@@ -34,8 +34,8 @@ export const sameWorld: Rule = {
           world.options.deviations.some(
             ({ deed }) =>
               deed.type === 'delete' &&
-              !world.facts.view.isReconciled(deed.object) &&
-              !world.facts.hasMade(deed.object),
+              !world.facts.state.isReconciled(deed.object) &&
+              !world.facts.hasCreated(deed.object),
           )
         )
           return
@@ -46,9 +46,9 @@ export const sameWorld: Rule = {
 }
 
 function judge(world: World): void {
-  const rest = world.facts.rest()
+  const rest = world.facts.quietState()
   const candidates = expectedOf(world, rest)
-  const chance = world.options.reference?.chance
+  const chance = world.options.reference?.randomPaths
   const [nearest] = candidates
     .map((expected) => differencesOf(expected, rest, chance))
     .sort((a, b) => a.length - b.length)
@@ -59,26 +59,29 @@ function judge(world: World): void {
     if (isOthersLoss(difference, world)) continue
     if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || rest.statuses.size > 0)))
       continue
-    world.find(
+    world.addFinding(
       isLate && rest.statuses.size > 0
-        ? nameLate(difference, world)
-        : name(difference, world, { isGone: rest.statuses.size === 0 }),
+        ? lateFindingFor(difference, world)
+        : findingFor(difference, world, { isGone: rest.statuses.size === 0 }),
     )
   }
-  judgeWishes(world, rest)
+  judgeDesired(world, rest)
 }
 
 /** What the undisturbed schedule came to with these wishes; while that is being made, what it came to before. */
-function expectedOf({ options: { reference, deviations }, rests }: World, rest: Rest): readonly Rest[] {
+function expectedOf(
+  { options: { reference, deviations }, quietStates: rests }: World,
+  rest: QuietState,
+): readonly QuietState[] {
   if (!reference)
-    return rests.filter((earlier) => earlier.wishes === rest.wishes && earlier.phase < rest.phase).slice(0, 1)
-  const alike = reference.alike(rest, { isPatient: deviations.some(({ deed }) => takesTime(deed)) })
-  const first = rest.wishes === '' ? reference.at(0) : undefined
+    return rests.filter((earlier) => earlier.desired === rest.desired && earlier.phase < rest.phase).slice(0, 1)
+  const alike = reference.matchingStates(rest, { isPatient: deviations.some(({ deed }) => takesTime(deed)) })
+  const first = rest.desired === '' ? reference.at(0) : undefined
   return alike.length > 0 || !first ? alike : [first]
 }
 
 /** Nobody changed what is wished for, and yet it is otherwise: the program did it. */
-function judgeWishes(world: World, rest: Rest): void {
+function judgeDesired(world: World, rest: QuietState): void {
   const {
     options: { reference, deviations },
     stepErrors,
@@ -86,8 +89,8 @@ function judgeWishes(world: World, rest: Rest): void {
   const known = reference?.ofPhase(rest.phase, { isPatient: deviations.some(({ deed }) => takesTime(deed)) }) ?? []
   if (
     stepErrors.length > 0 ||
-    !deviations.every(({ deed }) => leavesWishes(deed)) ||
-    known.some(({ wishes }) => wishes === rest.wishes)
+    !deviations.every(({ deed }) => keepsDesiredState(deed)) ||
+    known.some(({ desired }) => desired === rest.desired)
   )
     return
   const expected = known.at(-1)?.statuses ?? rest.statuses
@@ -95,21 +98,21 @@ function judgeWishes(world: World, rest: Rest): void {
     (one) => expected.has(one) !== rest.statuses.has(one),
   )
   if (about !== undefined)
-    world.find({
-      ...blame(world),
+    world.addFinding({
+      ...attribute(world),
       about,
       message: `${about} is ${rest.statuses.has(about) ? 'there, and in the undisturbed run it is not' : 'gone, and in the undisturbed run it is there'}`,
     })
 }
 
-function differencesOf(expected: Rest, found: Rest, chance?: Chance): Difference[] {
+function differencesOf(expected: QuietState, found: QuietState, chance?: RandomPaths): Difference[] {
   return [
     ...compareSnapshots(expected.objects, found.objects, chance),
     ...compareSnapshots(expected.outside, found.outside, chance),
   ]
 }
 
-function name(difference: Difference, world: World, { isGone }: { isGone: boolean }): Omit<Finding, 'step'> {
+function findingFor(difference: Difference, world: World, { isGone }: { isGone: boolean }): Omit<Finding, 'step'> {
   const { type, about } = difference
   const diff = describeDifference(difference)
   if (type === 'extra' && isGone)
@@ -131,7 +134,7 @@ function name(difference: Difference, world: World, { isGone }: { isGone: boolea
       hint: 'take away in the cleanup whatever you put into things of others, also what an earlier spec made you put there',
     }
   if (type === 'extra' && isLeftover(about, world))
-    return { ...blame(world), about, diff, message: `${about} is still there although it is not wanted any more` }
+    return { ...attribute(world), about, diff, message: `${about} is still there although it is not wanted any more` }
   if (type === 'extra')
     return {
       rule: 'idempotent',
@@ -151,7 +154,7 @@ function name(difference: Difference, world: World, { isGone }: { isGone: boolea
       hint: 'compute everything from the spec as it is, also what is no longer in it',
     }
   const word = type === 'missing' ? 'is missing' : 'is otherwise than in the undisturbed run'
-  return { ...blame(world), about, diff, message: `${about} ${word}` }
+  return { ...attribute(world), about, diff, message: `${about} ${word}` }
 }
 
 /** It went with its namespace, or was itself what somebody deleted, and the program never made it. */
@@ -166,7 +169,7 @@ function isOthersLoss({ type, about }: Difference, { options: { deviations }, fa
         deed.object.name === name &&
         deed.object.namespace === namespace),
   )
-  return isLost && !facts.hasMade({ apiVersion: '', kind, namespace, name })
+  return isLost && !facts.hasCreated({ apiVersion: '', kind, namespace, name })
 }
 
 /** The same wish at once and by detours: what is only told, or kept because it cannot be made again, may differ. */
@@ -182,7 +185,7 @@ function matters({ about, expected, found, type }: Difference): boolean {
   return bare(expected) !== bare(found)
 }
 
-function nameLate(difference: Difference, world: World): Omit<Finding, 'step'> {
+function lateFindingFor(difference: Difference, world: World): Omit<Finding, 'step'> {
   const { type, about } = difference
   const word =
     type === 'missing'
@@ -191,7 +194,7 @@ function nameLate(difference: Difference, world: World): Omit<Finding, 'step'> {
         ? 'is missing after all changes, and is there when the same is asked for at once'
         : 'is otherwise when the same is asked for at once, without the steps before'
   return {
-    ...blame(world),
+    ...attribute(world),
     ...(type === 'missing' && { severity: 'warning' }),
     about,
     diff: describeDifference(difference),
@@ -213,5 +216,5 @@ function isLeftover(about: string, { options: { reference, deviations }, facts }
 
 /** Something that looks like a child and was nobody's belongs to an object of the program now. */
 function hasAdopted(world: World): boolean {
-  return world.options.deviations.some(({ deed }) => deed.type === 'neighbour') && world.facts.view.hasAdopted()
+  return world.options.deviations.some(({ deed }) => deed.type === 'neighbour') && world.facts.state.hasAdopted()
 }

@@ -6,7 +6,7 @@ import type { JsonValue, UnstructuredObject } from '#api'
 import { compareSnapshots, describeDifference } from '../../state/compare.ts'
 import type { Difference } from '../../state/compare.ts'
 import { describeObject } from '../../state/normalize.ts'
-import type { Happening } from '../../world/chronicle.ts'
+import type { HistoryEvent } from '../../world/chronicle.ts'
 import type { World } from '../../world/world.ts'
 import type { Rule } from '../finding.ts'
 
@@ -16,16 +16,16 @@ export const truth: Rule = {
   says: 'a status says what was seen, for the generation it names',
   watch: (world) => ({
     done() {
-      const news = world.facts.news('truth')
+      const news = world.facts.eventsSince('truth')
       judgeTransitions(world, news)
-      judgeLastWords(world, news)
+      judgeFinalStatus(world, news)
     },
     between() {
       if (!world.isBroken) judgeGenerations(world)
       judgePredicate(world)
     },
     quiet({ isHealed }) {
-      if (world.restless) return
+      if (world.nonConvergence) return
       if (!world.isBroken || isHealed) judgeGenerations(world)
       if (world.isBroken && !isHealed) judgeClaims(world)
       judgePredicate(world)
@@ -34,9 +34,9 @@ export const truth: Rule = {
 }
 
 /** A condition whose status stays keeps its time. */
-function judgeTransitions(world: World, news: readonly Happening[]): void {
+function judgeTransitions(world: World, news: readonly HistoryEvent[]): void {
   for (const { before, after, actor } of news) {
-    if (!before || !after || !world.facts.isLife(actor)) continue
+    if (!before || !after || !world.facts.isProcess(actor)) continue
     for (const [type, condition] of conditionsOf(after)) {
       const old = conditionsOf(before).get(type)
       if (
@@ -46,7 +46,7 @@ function judgeTransitions(world: World, news: readonly Happening[]): void {
         old['lastTransitionTime'] === undefined
       )
         continue
-      world.find({
+      world.addFinding({
         rule: 'truth',
         severity: 'error',
         about: describeObject(after),
@@ -58,13 +58,13 @@ function judgeTransitions(world: World, news: readonly Happening[]): void {
 }
 
 /** What is being deleted is not ready, and nobody says so anew. */
-function judgeLastWords(world: World, news: readonly Happening[]): void {
+function judgeFinalStatus(world: World, news: readonly HistoryEvent[]): void {
   for (const { before, after, actor } of news) {
-    if (!before || after?.metadata.deletionTimestamp === undefined || !world.facts.isLife(actor)) continue
+    if (!before || after?.metadata.deletionTimestamp === undefined || !world.facts.isProcess(actor)) continue
     for (const type of ['Ready', 'Available']) {
       const [old, now] = [conditionsOf(before).get(type), conditionsOf(after).get(type)]
       if (now?.['status'] !== 'True' || JSON.stringify(old) === JSON.stringify(now)) continue
-      world.find({
+      world.addFinding({
         rule: 'truth',
         severity: 'error',
         about: describeObject(after),
@@ -76,7 +76,7 @@ function judgeLastWords(world: World, news: readonly Happening[]): void {
 }
 
 function judgeGenerations(world: World): void {
-  for (const object of world.facts.view.parents) {
+  for (const object of world.facts.state.parents) {
     const {
       status,
       metadata: { generation, deletionTimestamp },
@@ -84,17 +84,21 @@ function judgeGenerations(world: World): void {
     if (!isJsonObject(status) || generation === undefined || deletionTimestamp !== undefined) continue
     const observed = status['observedGeneration']
     if (observed !== undefined && observed !== generation)
-      tellGeneration(world, object, `status.observedGeneration is ${String(observed)}, the generation is ${generation}`)
+      reportGeneration(
+        world,
+        object,
+        `status.observedGeneration is ${String(observed)}, the generation is ${generation}`,
+      )
     for (const [type, condition] of conditionsOf(object)) {
       const seen = condition['observedGeneration']
       if (seen !== undefined && seen !== generation && typeof seen === 'number' && seen > generation)
-        tellGeneration(world, object, `the condition ${type} speaks of generation ${seen}, which does not exist yet`)
+        reportGeneration(world, object, `the condition ${type} speaks of generation ${seen}, which does not exist yet`)
     }
   }
 }
 
-function tellGeneration(world: World, object: UnstructuredObject, what: string): void {
-  world.find({
+function reportGeneration(world: World, object: UnstructuredObject, what: string): void {
+  world.addFinding({
     rule: 'truth',
     severity: 'error',
     about: describeObject(object),
@@ -106,8 +110,8 @@ function tellGeneration(world: World, object: UnstructuredObject, what: string):
 /** The program is down: what its status says it has done must be done. */
 function judgeClaims(world: World): void {
   const { reference } = world.options
-  const rest = world.facts.rest()
-  const expected = reference?.like(rest)
+  const rest = world.facts.quietState()
+  const expected = reference?.matchingState(rest)
   if (!reference || !expected) return
   const before = reference.at(expected.phase - 1)
   for (const [about, status] of rest.statuses) {
@@ -115,11 +119,11 @@ function judgeClaims(world: World): void {
     if (claimed === undefined || claimed !== status || status === 'null' || before?.statuses.get(about) === status)
       continue
     const difference = [
-      ...compareSnapshots(expected.objects, rest.objects, reference.chance),
-      ...compareSnapshots(expected.outside, rest.outside, reference.chance),
+      ...compareSnapshots(expected.objects, rest.objects, reference.randomPaths),
+      ...compareSnapshots(expected.outside, rest.outside, reference.randomPaths),
     ].find((one) => rest.statuses.size === 1 || concerns(one, about, rest.statuses))
     if (difference)
-      world.find({
+      world.addFinding({
         rule: 'truth',
         severity: 'error',
         about,
@@ -145,12 +149,12 @@ function concerns(
 function judgePredicate(world: World): void {
   const { ready } = world.options.scenario
   if (!ready) return
-  for (const object of world.facts.view.parents) {
+  for (const object of world.facts.state.parents) {
     const condition = conditionsOf(object).get('Ready')
     const isCurrent =
       condition?.['observedGeneration'] === undefined || condition['observedGeneration'] === object.metadata.generation
     if (condition?.['status'] !== 'True' || !isCurrent || ready(object, world.facts.truth())) continue
-    world.find({
+    world.addFinding({
       rule: 'truth',
       severity: 'error',
       about: describeObject(object),

@@ -37,17 +37,17 @@ async function play(
   const first = world.start({ ...options(), onStep: (step) => isLast(step, index++) })
   const life: Life = { world, first, most: 0, wasAsked: false, revive: () => world.start(options()) }
   await world.create()
-  await lives(life, async () => (await world.condition('Synced')) === 'True Synced')
+  await processes(life, async () => (await world.condition('Synced')) === 'True Synced')
   expect(world.service.shapes.size).toBe(1)
   await world.client.patch(await world.get(), { spec: { color: 'blue' } })
-  await lives(
+  await processes(
     life,
     async () =>
       (await world.get()).status?.observedGeneration === 2 && (await world.condition('Synced')) === 'True Synced',
   )
   expect([...world.service.shapes.values()].map(({ color }) => color)).toEqual(['blue'])
   await world.client.delete(await world.get())
-  await lives(life, async () => (await world.find()) === undefined)
+  await processes(life, async () => (await world.find()) === undefined)
   expect(world.service.shapes.size).toBe(0)
   return { steps: first.steps, most: life.most, wasAsked: life.wasAsked }
 }
@@ -62,7 +62,7 @@ interface Life {
 }
 
 /** Goes on until it is so; a person answers what nobody can know. */
-async function lives(life: Life, isSo: () => Promise<boolean>): Promise<void> {
+async function processes(life: Life, isSo: () => Promise<boolean>): Promise<void> {
   const { world, first } = life
   await world.until(async () => {
     if (first.isDead && !life.second) life.second = life.revive()

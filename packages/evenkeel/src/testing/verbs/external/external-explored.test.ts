@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest'
 import type { ControllerDeclaration } from '#controller'
 import { external, ExternalError } from '#verbs'
-import type { Capabilities, Driver, Marks } from '#verbs'
+import type { Capabilities, Driver, OwnershipLabels } from '#verbs'
 import { explore } from '../../explore/explore.ts'
 import type { ProfileName } from '../../faults/profile.ts'
 import { formatReport } from '../../report/text.ts'
@@ -14,21 +14,21 @@ import type { ShapeBody, ShapeObject } from './shapes.fixture.ts'
 
 /** Shapes as a service of the world outside: plain data in and out. */
 class Cloud {
-  readonly shapes = new Map<string, ShapeBody & { marks?: Marks | undefined }>()
+  readonly shapes = new Map<string, ShapeBody & { marks?: OwnershipLabels | undefined }>()
   readonly _tokens = new Map<string, string>()
   _last = 0
 
-  get(id: string): (ShapeBody & { marks?: Marks | undefined }) | undefined {
+  get(id: string): (ShapeBody & { marks?: OwnershipLabels | undefined }) | undefined {
     return this.shapes.get(id)
   }
 
-  list(): { id: string; color: string; size: number; marks?: Marks | undefined }[] {
+  list(): { id: string; color: string; size: number; marks?: OwnershipLabels | undefined }[] {
     return [...this.shapes].map(([id, shape]) => ({ id, ...shape }))
   }
 
   make(
     body: ShapeBody,
-    given: { id?: string | undefined; marks?: Marks | undefined; token?: string | undefined },
+    given: { id?: string | undefined; marks?: OwnershipLabels | undefined; token?: string | undefined },
   ): string {
     const known = given.token === undefined ? undefined : this._tokens.get(given.token)
     if (known !== undefined) return known
@@ -39,7 +39,7 @@ class Cloud {
     return id
   }
 
-  change(id: string, body: ShapeBody, marks: Marks | undefined): void {
+  change(id: string, body: ShapeBody, marks: OwnershipLabels | undefined): void {
     if (!this.shapes.has(id)) throw new ExternalError(`no shape ${id}`, { status: 404 })
     this.shapes.set(id, { ...body, marks })
   }
@@ -55,23 +55,23 @@ type Called<T> = {
 type CloudClient = Called<Cloud>
 
 function driverOf(cloud: CloudClient, capabilities: Capabilities): Driver<ShapeObject, ShapeBody, ShapeBody> {
-  const hasMarks = capabilities.marks === 'atomicOnCreate'
+  const hasMarks = capabilities.labels === 'atomicOnCreate'
   return {
     name: 'shapes',
     capabilities,
     desired: ({ spec: { color = 'red', size = 1 } }) => ({ color, size }),
     observe: async (id) => {
       const shape = await cloud.get(id)
-      return shape && { id, observed: { color: shape.color, size: shape.size }, marks: shape.marks }
+      return shape && { id, observed: { color: shape.color, size: shape.size }, labels: shape.marks }
     },
-    create: async (desired, { id, marks, idempotencyKey }) => ({
+    create: async (desired, { id, labels: marks, idempotencyKey }) => ({
       id: await cloud.make(desired, {
         id,
         ...(hasMarks && { marks }),
         ...(capabilities.idempotent === 'byToken' && { token: idempotencyKey }),
       }),
     }),
-    update: (id, desired, { marks }) => cloud.change(id, desired, hasMarks ? marks : undefined),
+    update: (id, desired, { labels: marks }) => cloud.change(id, desired, hasMarks ? marks : undefined),
     remove: (id) => cloud.remove(id),
     ...(hasMarks && {
       async *list() {

@@ -187,7 +187,7 @@ test('B34 a tracking object that somebody deletes stays until its shape is gone'
 test('B34 one that is forced away: reported where there are no marks, rebuilt where there are', async () => {
   for (const [capabilities, isRebuilt] of [
     [sheets.S4, false],
-    [{ marks: 'afterCreate' }, true],
+    [{ labels: 'afterCreate' }, true],
   ] as const) {
     await using world = await startShapes({ capabilities })
     await world.create()
@@ -300,7 +300,7 @@ test('a driver that lies about its marks: nothing is touched, and there is no se
   world.start({
     driven: (driver) => ({
       ...driver,
-      create: (desired, call) => driver.create(desired, { ...call, marks: undefined as never }),
+      create: (desired, call) => driver.create(desired, { ...call, labels: undefined as never }),
     }),
   })
   await world.create()

@@ -22,7 +22,7 @@ test.each(Object.entries(sheets))(
       lastCreateAttempt: { number: 1, outcome: 'Created' },
     })
     expect(shape).toMatchObject({ color: 'red', size: 1 })
-    if ('marks' in capabilities)
+    if ('labels' in capabilities)
       expect(shape?.marks).toMatchObject({
         instance: 'here',
         kind: 'Shape.shapes.example.com',

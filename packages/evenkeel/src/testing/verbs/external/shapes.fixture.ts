@@ -7,7 +7,7 @@ import type { Clock } from '#base'
 import { defineKind } from '#api'
 import type { ObjectOf } from '#api'
 import { ExternalError } from '#verbs'
-import type { Capabilities, Driver, DriverEvent, Sighting } from '#verbs'
+import type { Capabilities, Driver, DriverEvent, Observation } from '#verbs'
 
 export const Shape = defineKind({
   group: 'shapes.example.com',
@@ -116,7 +116,7 @@ export class ShapesService {
     if (shape) this.#tell(id, shape)
   }
 
-  list(): Sighting<ShapeBody>[] {
+  list(): Observation<ShapeBody>[] {
     this.#expire()
     return [...this.shapes]
       .filter(([id]) => this.get(id))
@@ -165,7 +165,7 @@ export class ShapesService {
   }
 
   #tell(id: string, { marks }: StoredShape): void {
-    if (!this.isSilent) for (const listener of this.#listeners) listener({ id, marks })
+    if (!this.isSilent) for (const listener of this.#listeners) listener({ id, labels: marks })
   }
 
   #expire(): void {
@@ -179,8 +179,8 @@ export class ShapesService {
 
 /** Abilities by the strategy that follows from them. */
 export const sheets = {
-  S1: { ids: 'deterministic', marks: 'atomicOnCreate' },
-  S2: { marks: 'atomicOnCreate' },
+  S1: { ids: 'deterministic', labels: 'atomicOnCreate' },
+  S2: { labels: 'atomicOnCreate' },
   S3: { idempotent: 'byToken' },
   S4: {},
 } as const satisfies Record<string, Capabilities>
@@ -197,9 +197,16 @@ interface DriverOptions {
 /** A driver of the service with just these abilities. */
 export function shapesDriver(
   service: ShapesService,
-  { capabilities, list = capabilities.marks === 'atomicOnCreate', watch = false, identify, diff, ready }: DriverOptions,
+  {
+    capabilities,
+    list = capabilities.labels === 'atomicOnCreate',
+    watch = false,
+    identify,
+    diff,
+    ready,
+  }: DriverOptions,
 ): Driver<ShapeObject, ShapeBody, ShapeBody> {
-  const hasMarks = (capabilities.marks ?? 'none') !== 'none'
+  const hasMarks = (capabilities.labels ?? 'none') !== 'none'
   return {
     name: 'shapes',
     capabilities,
@@ -211,15 +218,15 @@ export function shapesDriver(
         const { marks, ...observed } = shape
         return { id, observed, ...(hasMarks && { marks }) }
       }),
-    create: (desired, { id, marks, idempotencyKey }) =>
+    create: (desired, { id, labels: marks, idempotencyKey }) =>
       service.ask('create', id ?? '', () => ({
         id: service.create(desired, {
           id,
-          ...(capabilities.marks === 'atomicOnCreate' && { marks }),
+          ...(capabilities.labels === 'atomicOnCreate' && { marks }),
           ...(capabilities.idempotent === 'byToken' && { token: idempotencyKey }),
         }),
       })),
-    update: (id, desired, { marks }) =>
+    update: (id, desired, { labels: marks }) =>
       service.ask('update', id, () => {
         service.put(id, { ...desired, ...(hasMarks && { marks }) })
       }),
@@ -229,7 +236,7 @@ export function shapesDriver(
         service.delete(id)
       }),
     ...(hasMarks && {
-      mark: (id, marks) =>
+      setLabels: (id, marks) =>
         service.ask('mark', id, () => {
           const shape = service.get(id)
           if (shape) service.put(id, { ...shape, marks })

@@ -5,13 +5,13 @@
  */
 import type { AdmissionHook } from '#server'
 import type { Deviation } from '../../faults/deviation.ts'
-import { admittedMark } from '../deeds.ts'
+import { admittedKey } from '../deeds.ts'
 
-export function admitting(deviations: readonly Deviation[]): readonly AdmissionHook[] {
-  return deviations.flatMap(({ deed }) => (deed.type === 'mutate' ? [hook(deed.resource)] : []))
+export function mutatingHooks(deviations: readonly Deviation[]): readonly AdmissionHook[] {
+  return deviations.flatMap(({ deed }) => (deed.type === 'mutate' ? [mutatingHook(deed.resource)] : []))
 }
 
-function hook(resource: string): AdmissionHook {
+function mutatingHook(resource: string): AdmissionHook {
   return {
     name: `marks ${resource}`,
     rules: [{ resources: [resource] }],
@@ -19,8 +19,8 @@ function hook(resource: string): AdmissionHook {
       ...rest,
       metadata: {
         ...metadata,
-        labels: { ...metadata.labels, [admittedMark]: 'yes' },
-        annotations: { ...metadata.annotations, [admittedMark]: 'yes' },
+        labels: { ...metadata.labels, [admittedKey]: 'yes' },
+        annotations: { ...metadata.annotations, [admittedKey]: 'yes' },
       },
     }),
   }

@@ -1,44 +1,46 @@
 /**
  * Something that is wrong for a while: what is asked for meanwhile is refused, and then it is over.
  */
-import type { Refusal } from '../../life/answers.ts'
-import type { Asked } from '../../life/asked.ts'
-import type { Fate, Point } from '../../life/effect.ts'
+import type { ErrorResponse } from '../../life/answers.ts'
+import type { RequestInfo } from '../../life/asked.ts'
+import type { RequestDecision, Interaction } from '../../life/effect.ts'
 
-export interface Trouble {
+export interface Fault {
   /** What ends it: the next rest, making everything well, or only itself. @default 'rest' */
-  readonly lasts?: 'rest' | 'healing' | 'itself'
+  readonly endsAt?: 'rest' | 'healing' | 'itself'
   /** What becomes of an effect or a look; undefined when it is not concerned. */
-  fate?(point: Pick<Point, 'about' | 'asked' | 'call' | 'life' | 'request' | 'type'>): Fate | undefined
+  decide?(
+    point: Pick<Interaction, 'about' | 'requestInfo' | 'call' | 'process' | 'request' | 'type'>,
+  ): RequestDecision | undefined
   /** What the server says to any request of a process, watches too; undefined when it is not concerned. */
-  answer?(asked: Asked): Refusal | undefined
+  respond?(requestInfo: RequestInfo): ErrorResponse | undefined
   end?(): void | Promise<void>
 }
 
 /** All troubles of a world at this moment. */
-export class Troubles {
-  readonly #troubles = new Set<Trouble>()
+export class ActiveFaults {
+  readonly #faults = new Set<Fault>()
 
-  add(trouble: Trouble): void {
-    this.#troubles.add(trouble)
+  add(fault: Fault): void {
+    this.#faults.add(fault)
   }
 
-  fateOf(point: Parameters<NonNullable<Trouble['fate']>>[0]): Fate | undefined {
-    for (const trouble of this.#troubles) {
-      const fate = trouble.fate?.(point)
+  decisionFor(point: Parameters<NonNullable<Fault['decide']>>[0]): RequestDecision | undefined {
+    for (const fault of this.#faults) {
+      const fate = fault.decide?.(point)
       if (fate) return fate
     }
     return undefined
   }
 
-  get isAnswering(): boolean {
-    for (const { answer } of this.#troubles) if (answer) return true
+  get hasServerErrors(): boolean {
+    for (const { respond: answer } of this.#faults) if (answer) return true
     return false
   }
 
-  answerTo(asked: Asked): Refusal | undefined {
-    for (const trouble of this.#troubles) {
-      const answer = trouble.answer?.(asked)
+  errorFor(requestInfo: RequestInfo): ErrorResponse | undefined {
+    for (const fault of this.#faults) {
+      const answer = fault.respond?.(requestInfo)
       if (answer) return answer
     }
     return undefined
@@ -46,10 +48,12 @@ export class Troubles {
 
   /** Those that a rest ends, or all of them. @returns whether there was any */
   async end({ all = false } = {}): Promise<boolean> {
-    const over = [...this.#troubles].filter(({ lasts = 'rest' }) => lasts === 'rest' || (all && lasts === 'healing'))
-    for (const trouble of over) {
-      this.#troubles.delete(trouble)
-      await trouble.end?.()
+    const over = [...this.#faults].filter(
+      ({ endsAt: lasts = 'rest' }) => lasts === 'rest' || (all && lasts === 'healing'),
+    )
+    for (const fault of over) {
+      this.#faults.delete(fault)
+      await fault.end?.()
     }
     return over.length > 0
   }

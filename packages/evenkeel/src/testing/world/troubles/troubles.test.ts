@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { declareKind, defineKind } from '#api'
 import type { KubeObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
-import type { Deed, Deviation, Place } from '../../faults/deviation.ts'
+import type { DeviationAction, Deviation, SchedulePoint } from '../../faults/deviation.ts'
 import { profiles } from '../../faults/profile.ts'
 import { kindsOf } from '../../explore/kinds-of.ts'
 import { runSchedule } from '../../explore/run-schedule.ts'
 import type { ProcessContext, Scenario, UserStep } from '../../scenario/scenario.ts'
 import { Reference } from '../../state/reference.ts'
-import { makeGround } from '../ground.ts'
+import { buildInitialState } from '../ground.ts'
 import type { World } from '../world.ts'
 
 interface Note extends KubeObject {
@@ -86,31 +86,31 @@ const scenario = {
 } as unknown as Scenario
 
 /** One schedule in which this happens there. */
-async function played(at: Place, deed: Deed): Promise<World> {
+async function played(at: SchedulePoint, deed: DeviationAction): Promise<World> {
   const base = {
     scenario,
     seed: '1',
     profile: profiles.evenkeel,
-    ground: await makeGround(scenario, { kinds: kindsOf(scenario), seed: '1' }),
+    initialState: await buildInitialState(scenario, { kinds: kindsOf(scenario), seed: '1' }),
     keepsTrace: true,
   }
   const first = await runSchedule({ ...base, deviations: [] })
   const deviations: Deviation[] = [{ at, deed }]
-  return runSchedule({ ...base, deviations, reference: new Reference(first.rests) })
+  return runSchedule({ ...base, deviations, reference: new Reference(first.quietStates) })
 }
 
 function told({ trace }: World, what: RegExp): string[] {
   return trace.entries.map((entry) => `${entry.actor}: ${entry.what}`).filter((line) => what.test(line))
 }
 
-const start: Place = { type: 'start', index: 0 }
-const quiet = (index: number): Place => ({ type: 'quiet', index })
+const start: SchedulePoint = { type: 'start', index: 0 }
+const quiet = (index: number): SchedulePoint => ({ type: 'quiet', index })
 
 describe('a trouble', () => {
   test('evict: everything in the namespace goes, nothing new is made there meanwhile, and a right program is silent', async () => {
     const world = await played(quiet(1), { type: 'evict', namespace: 'default' })
     expect(told(world, /deletes the namespace/)).toHaveLength(1)
-    expect(world.chronicle.of('boxes')).toEqual([])
+    expect(world.history.ofResource('boxes')).toEqual([])
     expect((world.services as { shelf: Shelf }).shelf.places.size).toBe(0)
     expect(world.findings).toEqual([])
   })
@@ -126,22 +126,22 @@ describe('a trouble', () => {
     const world = await played({ type: 'effect', index: 2 }, { type: 'outage' })
     expect(told(world, /answer .*: 503/).length).toBeGreaterThan(0)
     expect(told(world, /the server is back/)).toHaveLength(1)
-    expect(world.chronicle.of('configmaps').map((object) => object['data'])).toEqual([{ size: '2' }])
+    expect(world.history.ofResource('configmaps').map((object) => object['data'])).toEqual([{ size: '2' }])
     expect(world.findings).toEqual([])
   })
 
   test('absent: a kind that is installed later is waited for', async () => {
     const world = await played(start, { type: 'absent', resource: 'boxes' })
     expect(told(world, /boxes.*: 404/).length).toBeGreaterThan(0)
-    expect(world.chronicle.of('configmaps')).toHaveLength(1)
+    expect(world.history.ofResource('configmaps')).toHaveLength(1)
     expect(world.findings).toEqual([])
   })
 
   test('mutate: a webhook adds something to what is written, and nobody minds', async () => {
     const world = await played(start, { type: 'mutate', resource: 'configmaps' })
     expect(
-      world.chronicle
-        .of('configmaps')
+      world.history
+        .ofResource('configmaps')
         .map(({ metadata }) => metadata.annotations?.['somebody-else.example.com/admitted']),
     ).toEqual(['yes'])
     expect(world.findings).toEqual([])
@@ -150,7 +150,7 @@ describe('a trouble', () => {
   test('poison: what is made for one object is refused for good, and the other is served all the same', async () => {
     const world = await played(quiet(1), { type: 'poison', object: box })
     expect(told(world, /shelf\.put\(a-cannot-be-served.*: refuse/).length).toBeGreaterThan(1)
-    expect(world.chronicle.of('configmaps').map(({ metadata }) => metadata.name)).toEqual(['a'])
+    expect(world.history.ofResource('configmaps').map(({ metadata }) => metadata.name)).toEqual(['a'])
     expect(world.findings).toEqual([])
   })
 
@@ -175,7 +175,7 @@ describe('a trouble', () => {
 
   test('a clock at another rate: the time of a process passes faster', async () => {
     const world = await played(start, { type: 'skew', offsetMs: 0, rate: 1.2 })
-    const [life] = world.lives
+    const [life] = world.processes
     expect((life?.clock.now() ?? 0) - world.clock.now()).toBe(Math.round(world.clock.monotonic() * 0.2))
     expect(world.findings).toEqual([])
   })

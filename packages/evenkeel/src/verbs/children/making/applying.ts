@@ -12,11 +12,11 @@ import type { KubeObject } from '#api'
 import { StopReconcile } from '#controller'
 import { ifCached } from '../child-run.ts'
 import type { ChildRun } from '../child-run.ts'
-import { appliedAnnotation, belongsTo, formatMark, ownerAnnotation, readMark } from './marks.ts'
+import { appliedAnnotation, belongsTo, formatApplied, ownerAnnotation, readApplied } from './marks.ts'
 import type { AdoptPolicy, RecreatePolicy } from '../options.ts'
 import { ChildProblem } from './problem.ts'
 import { describeId } from './wanted.ts'
-import type { Wanted } from './wanted.ts'
+import type { PreparedChild } from './wanted.ts'
 
 interface ApplyPolicies {
   readonly adopt: AdoptPolicy
@@ -24,15 +24,15 @@ interface ApplyPolicies {
 }
 
 /** The child as it is stored afterwards. @throws {ChildProblem} */
-export async function applyChild(run: ChildRun, wanted: Wanted, policies: ApplyPolicies): Promise<KubeObject> {
+export async function applyChild(run: ChildRun, wanted: PreparedChild, policies: ApplyPolicies): Promise<KubeObject> {
   const live = await findChild(run, wanted)
   if (!live) return write(run, wanted, undefined)
-  checkStanding(run, { live, wanted, ...policies })
+  checkOwnership(run, { live, wanted, ...policies })
   checkUpToDate(run, live)
   if (live.metadata.deletionTimestamp !== undefined) return live
-  const mark = readMark(live)
+  const mark = readApplied(live)
   const isOurLast = mark?.controller === run.run.controller && mark.digest === wanted.digest
-  if (isOurLast && run.memory.isSame(live, wanted.object)) return live
+  if (isOurLast && run.applied.isSame(live, wanted.object)) return live
   try {
     return await write(run, wanted, live)
   } catch (error) {
@@ -44,7 +44,7 @@ export async function applyChild(run: ChildRun, wanted: Wanted, policies: ApplyP
 /** What memory does not have may only be late: before something is made, the server is asked. */
 async function findChild(
   { base: { client, signal }, run }: ChildRun,
-  { kind, id: { name, namespace } }: Wanted,
+  { kind, id: { name, namespace } }: PreparedChild,
 ): Promise<KubeObject | undefined> {
   const key = { name, ...(namespace !== '' && { namespace }) }
   const cached = ifCached(() => run.cache.find(kind, key))
@@ -52,11 +52,11 @@ async function findChild(
 }
 
 /** @throws {ChildProblem} when it is not ours to write. */
-function checkStanding(
+function checkOwnership(
   run: ChildRun,
-  { live, wanted, adopt }: { live: KubeObject; wanted: Wanted; adopt: AdoptPolicy },
+  { live, wanted, adopt }: { live: KubeObject; wanted: PreparedChild; adopt: AdoptPolicy },
 ): void {
-  const whose = foreignness(run, live)
+  const whose = describeOtherOwner(run, live)
   if (whose === undefined || (whose.isFree && mayAdopt(live, adopt))) return
   const { namespace, name } = run.base.key
   run.watches.await(run.run, live, { name, ...(namespace !== undefined && { namespace }) })
@@ -64,11 +64,11 @@ function checkStanding(
 }
 
 /** Whose it is, if not ours; free when an adoption takes it from nobody. */
-function foreignness(
+function describeOtherOwner(
   { run: { controller }, parent }: ChildRun,
   live: KubeObject,
 ): { readonly what: string; readonly isFree: boolean } | undefined {
-  const by = readMark(live)?.controller
+  const by = readApplied(live)?.controller
   if (belongsTo(live, parent)) {
     return by === undefined || by === controller
       ? undefined
@@ -98,7 +98,7 @@ function mayAdopt(live: KubeObject, adopt: AdoptPolicy): boolean {
 /** A child that was applied for a later generation than we know of is right, and we are late. */
 function checkUpToDate({ parent }: ChildRun, live: KubeObject): void {
   const { generation = 0 } = parent.metadata
-  const mark = readMark(live)
+  const mark = readApplied(live)
   if (!belongsTo(live, parent) || mark === undefined || mark.generation <= generation) return
   throw new StopReconcile(
     `${live.kind} ${live.metadata.name ?? ''} was applied for generation ${mark.generation} of ${parent.kind} ${parent.metadata.name}, and this run only knows ${generation}`,
@@ -109,21 +109,21 @@ function checkUpToDate({ parent }: ChildRun, live: KubeObject): void {
 }
 
 async function write(
-  { base: { client, signal }, run: { controller }, parent, memory }: ChildRun,
-  { object, digest, id }: Wanted,
+  { base: { client, signal }, run: { controller }, parent, applied: memory }: ChildRun,
+  { object, digest, id }: PreparedChild,
   live: KubeObject | undefined,
 ): Promise<KubeObject> {
   const { generation = 0 } = parent.metadata
   const annotations = {
     ...object.metadata.annotations,
-    [appliedAnnotation]: formatMark({ controller, generation, digest }),
+    [appliedAnnotation]: formatApplied({ controller, generation, digest }),
   }
   const body = {
     ...object,
     metadata: { ...object.metadata, annotations, ...(live?.metadata.uid !== undefined && { uid: live.metadata.uid }) },
   }
   try {
-    const stored = await client.apply(body, { fieldOwner: controller, force: live !== undefined, signal })
+    const stored = await client.apply(body, { fieldManager: controller, force: live !== undefined, signal })
     memory.note(stored, object)
     return stored
   } catch (error) {
@@ -147,7 +147,11 @@ function isImmutable(error: unknown): boolean {
 }
 
 /** Deletes it; its going is an event that brings the run in which it is made anew. */
-async function recreate({ base: { client, signal } }: ChildRun, { id }: Wanted, live: KubeObject): Promise<never> {
+async function recreate(
+  { base: { client, signal } }: ChildRun,
+  { id }: PreparedChild,
+  live: KubeObject,
+): Promise<never> {
   const { uid, resourceVersion } = live.metadata
   await client.delete(live, {
     preconditions: { ...(uid !== undefined && { uid }), ...(resourceVersion !== undefined && { resourceVersion }) },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue, KubeObject } from '#api'
 import { digestOf } from './digest.ts'
-import { AppliedMemory } from './likeness.ts'
+import { AppliedCache } from './likeness.ts'
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>
 const content = fc.dictionary(
@@ -43,13 +43,13 @@ test('isSame holds for what was applied, with whatever others added to it', () =
     fc.property(content, fc.string({ minLength: 1 }), json, (spec, name, value) => {
       const wanted = child(copy(spec))
       const live = copy({ ...copy(spec), ...(!Object.hasOwn(spec, name) && { [name]: value }) })
-      expect(new AppliedMemory().isSame(child(live), wanted)).toBe(true)
+      expect(new AppliedCache().isSame(child(live), wanted)).toBe(true)
     }),
   )
 })
 
 test('isSame does not hold when something that is wanted is otherwise or missing', () => {
-  const memory = new AppliedMemory()
+  const memory = new AppliedCache()
   const wanted = child({ size: 1, list: [{ name: 'a', image: 'x' }] })
   expect(memory.isSame(child({ size: 2, list: [{ name: 'a', image: 'x' }] }), wanted)).toBe(false)
   expect(memory.isSame(child({ size: 1, list: [{ name: 'a', image: 'y' }] }), wanted)).toBe(false)
@@ -66,7 +66,7 @@ test('isSame does not hold when something that is wanted is otherwise or missing
 })
 
 test('isSame knows what the server made of an apply, until that or the wish changes', () => {
-  const memory = new AppliedMemory()
+  const memory = new AppliedCache()
   const wanted = child({ cpu: '1000m', list: [1] })
   const stored = child({ cpu: '1', list: [1, 2] })
   expect(memory.isSame(stored, wanted)).toBe(false)

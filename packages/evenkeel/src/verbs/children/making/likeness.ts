@@ -10,10 +10,10 @@ import type { JsonObject, JsonObjectDraft, JsonValue, KubeObject } from '#api'
 import { digestOf } from './digest.ts'
 import { appliedAnnotation } from './marks.ts'
 
-const rememberedMax = 20_000
+const appliedMax = 20_000
 
 /** What servers made of what we applied, by the UID of the child. */
-export class AppliedMemory {
+export class AppliedCache {
   readonly #byUid = new Map<string, string>()
 
   /** After an apply: what the server made of it, unless that is what was applied. */
@@ -21,23 +21,23 @@ export class AppliedMemory {
     const { uid = '' } = stored.metadata
     this.#byUid.delete(uid)
     if (holds(stored, wanted)) return
-    if (this.#byUid.size >= rememberedMax)
+    if (this.#byUid.size >= appliedMax)
       for (const oldest of this.#byUid.keys()) {
         this.#byUid.delete(oldest)
         break
       }
-    this.#byUid.set(uid, likenessOf(stored, wanted))
+    this.#byUid.set(uid, fingerprintOf(stored, wanted))
   }
 
   /** Whether an apply would change nothing, as far as can be told from the object. */
   isSame(live: KubeObject, wanted: KubeObject): boolean {
     if (holds(live, wanted)) return true
     const remembered = this.#byUid.get(live.metadata.uid ?? '')
-    return remembered !== undefined && remembered === likenessOf(live, wanted)
+    return remembered !== undefined && remembered === fingerprintOf(live, wanted)
   }
 }
 
-function likenessOf(live: KubeObject, wanted: KubeObject): string {
+function fingerprintOf(live: KubeObject, wanted: KubeObject): string {
   return `${digestOf(contentOf(wanted))} ${digestOf(project(contentOf(live), contentOf(wanted)))}`
 }
 

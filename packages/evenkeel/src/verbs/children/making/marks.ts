@@ -19,19 +19,19 @@ export const pruneAnnotation = 'evenkeel.dev/prune'
 /** `Kind.group/namespace/name` of a parent that no owner reference can name. */
 export const ownerAnnotation = 'evenkeel.dev/owner'
 
-interface AppliedMark {
+interface AppliedAnnotation {
   readonly controller: string
   /** That of the parent. */
   readonly generation: number
   readonly digest: string
 }
 
-export function formatMark({ controller, generation, digest }: AppliedMark): string {
+export function formatApplied({ controller, generation, digest }: AppliedAnnotation): string {
   return `${controller}/${generation}/${digest}`
 }
 
 /** The mark of an object; undefined when it has none, or one that nobody of us wrote. */
-export function readMark({ metadata: { annotations } }: KubeObject): AppliedMark | undefined {
+export function readApplied({ metadata: { annotations } }: KubeObject): AppliedAnnotation | undefined {
   const [, controller, generation, digest] =
     /^(.+)\/(\d{1,15})\/([0-9a-f]+)$/.exec(annotations?.[appliedAnnotation] ?? '') ?? []
   return controller === undefined || digest === undefined
@@ -58,5 +58,5 @@ export function readOwner(
 export function belongsTo(object: KubeObject, parent: KubeObject): boolean {
   const controller: OwnerReference | undefined = getControllerOf(object)
   if (controller) return controller.uid === parent.metadata.uid
-  return object.metadata.labels?.[ownerUidLabel] === parent.metadata.uid && readMark(object) !== undefined
+  return object.metadata.labels?.[ownerUidLabel] === parent.metadata.uid && readApplied(object) !== undefined
 }

@@ -17,7 +17,7 @@ export interface ChildId extends TypeMeta {
   readonly name: string
 }
 
-export interface Wanted {
+export interface PreparedChild {
   readonly id: ChildId
   /** The kind in full if the author has it. */
   readonly kind: Kind | TypeMeta
@@ -25,10 +25,10 @@ export interface Wanted {
   readonly object: KubeObject
   readonly digest: string
   /** Whether no owner reference reaches it. */
-  readonly isElsewhere: boolean
+  readonly isOutOfReach: boolean
 }
 
-interface WantedFacts {
+interface PrepareOptions {
   readonly kind: Kind | TypeMeta
   readonly isNamespaced: boolean
   /** @default true */
@@ -40,7 +40,7 @@ interface WantedFacts {
 export type DesiredChild = Partial<TypeMeta> & { readonly metadata?: ObjectMeta }
 
 /** @throws {RangeError} for a child that cannot be. */
-export function wantedChild(parent: Owner, desired: DesiredChild, facts: WantedFacts): Wanted {
+export function prepareChild(parent: Owner, desired: DesiredChild, facts: PrepareOptions): PreparedChild {
   const { apiVersion, kind } = facts.kind
   const { metadata = {}, ...rest } = JSON.parse(JSON.stringify(desired)) as KubeObject
   const content = apiVersion === 'v1' && kind === 'Secret' ? encoded(rest as JsonObject) : rest
@@ -62,7 +62,7 @@ export function wantedChild(parent: Owner, desired: DesiredChild, facts: WantedF
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
-      ...marked(metadata, parent, { ...facts, isElsewhere }),
+      ...withOwnership(metadata, parent, { ...facts, isElsewhere }),
     },
   }
   const object = isElsewhere ? bare : setControllerReference(parent, bare)
@@ -78,7 +78,7 @@ export function wantedChild(parent: Owner, desired: DesiredChild, facts: WantedF
     prune: facts.prune ?? true,
     revisions: facts.revisions,
   }
-  return { id, kind: facts.kind, object, digest: digestOf(said as unknown as JsonValue), isElsewhere }
+  return { id, kind: facts.kind, object, digest: digestOf(said as unknown as JsonValue), isOutOfReach: isElsewhere }
 }
 
 /** Servers take `stringData` and keep `data`; what is said as it is kept can be compared. */
@@ -90,10 +90,10 @@ function encoded({ stringData, data, ...rest }: JsonObject): JsonObject {
   return { ...rest, data: Object.fromEntries([...Object.entries(isJsonObject(data) ? data : {}), ...texts]) }
 }
 
-function marked(
+function withOwnership(
   { labels, annotations, ownerReferences, finalizers }: ObjectMeta,
   parent: Owner,
-  { prune = true, revisions, isElsewhere }: WantedFacts & { isElsewhere: boolean },
+  { prune = true, revisions, isElsewhere }: PrepareOptions & { isElsewhere: boolean },
 ): ObjectMeta {
   const notes = {
     ...annotations,
@@ -122,7 +122,7 @@ export function idText({
   return JSON.stringify([group, kind, namespace, name])
 }
 
-export function idOf({ apiVersion, kind, metadata: { namespace = '', name = '' } }: KubeObject): ChildId {
+export function childIdOf({ apiVersion, kind, metadata: { namespace = '', name = '' } }: KubeObject): ChildId {
   return { apiVersion, group: parseApiVersion(apiVersion).group, kind, namespace, name }
 }
 

@@ -11,21 +11,21 @@ import type { CleanupStep, ControllerDeclaration, Reconciled, ReconcileContext }
 import { isUnknownKind } from '#client'
 import { newestParent } from '../child-run.ts'
 import type { ChildRun } from '../child-run.ts'
-import { belongsTo, readMark } from '../making/marks.ts'
-import { idOf, idText } from '../making/wanted.ts'
+import { belongsTo, readApplied } from '../making/marks.ts'
+import { childIdOf, idText } from '../making/wanted.ts'
 import type { ChildId } from '../making/wanted.ts'
 
 /** Longer lists would come near to what all annotations of an object may take. */
 const entriesMax = 1000
 
 /** How long the cleanup waits before it looks again by itself; what goes is told by a watch. */
-const lookAgainMs = 30_000
+const recheckMs = 30_000
 
 const annotationOf = (controller: string): string => `children.evenkeel.dev/${controller}`
 const finalizerOf = (controller: string): string => `children.evenkeel.dev/${controller}`
 
 /** What is listed, in order. */
-export function listedChildren(parent: KubeObject, controller: string): readonly ChildId[] {
+export function inventoryOf(parent: KubeObject, controller: string): readonly ChildId[] {
   let entries: unknown
   try {
     entries = JSON.parse(parent.metadata.annotations?.[annotationOf(controller)] ?? '[]')
@@ -39,14 +39,14 @@ export function listedChildren(parent: KubeObject, controller: string): readonly
         Array.isArray(entry) && entry.length === 4 && entry.every((part) => typeof part === 'string'),
     )
     .map(([apiVersion = '', kind = '', namespace = '', name = '']) =>
-      idOf({ apiVersion, kind, metadata: { namespace, name } }),
+      childIdOf({ apiVersion, kind, metadata: { namespace, name } }),
     )
 }
 
 /** Lists children that are about to be made. @throws {RangeError} when there are too many. @throws {ApiError} `Conflict`. */
-export async function listChildren(run: ChildRun, ids: readonly ChildId[]): Promise<void> {
+export async function addToInventory(run: ChildRun, ids: readonly ChildId[]): Promise<void> {
   const parent = newestParent(run)
-  const listed = listedChildren(parent, run.run.controller)
+  const listed = inventoryOf(parent, run.run.controller)
   const known = new Set(listed.map(idText))
   const added = ids.filter((id) => !known.has(idText(id)))
   // A list without the finalizer came from a copy: of a backup, or of another object.
@@ -59,14 +59,14 @@ export async function listChildren(run: ChildRun, ids: readonly ChildId[]): Prom
 }
 
 /** Strikes children that are seen to be gone. */
-export async function strikeChildren(run: ChildRun, gone: readonly ChildId[]): Promise<void> {
+export async function removeFromInventory(run: ChildRun, gone: readonly ChildId[]): Promise<void> {
   if (gone.length === 0) return
   const parent = newestParent(run)
   const struck = new Set(gone.map(idText))
   await write(
     run,
     parent,
-    listedChildren(parent, run.run.controller).filter((id) => !struck.has(idText(id))),
+    inventoryOf(parent, run.run.controller).filter((id) => !struck.has(idText(id))),
   )
 }
 
@@ -97,23 +97,23 @@ export function inventoryStep(declaration: ControllerDeclaration, controller: st
         {
           finalizer: finalizerOf(controller),
           onDemand: true,
-          cleanup: (parent, context) => removeListed(parent, context, controller),
+          cleanup: (parent, context) => removeInventory(parent, context, controller),
         },
       ]
     : []
 }
 
-async function removeListed(
+async function removeInventory(
   parent: KubeObject,
   { client, signal }: ReconcileContext,
   controller: string,
 ): Promise<Reconciled> {
   const left: string[] = []
-  for (const id of listedChildren(parent, controller)) {
+  for (const id of inventoryOf(parent, controller)) {
     if (!(await removeChild(id, { parent, client, signal, controller })))
       left.push(`${id.kind} ${id.namespace}/${id.name}`)
   }
-  return left.length > 0 ? { afterMs: lookAgainMs } : undefined
+  return left.length > 0 ? { afterMs: recheckMs } : undefined
 }
 
 interface RemoveOptions extends Pick<ReconcileContext, 'client' | 'signal'> {
@@ -131,7 +131,7 @@ export async function removeChild(
   const key = { name: id.name, ...(id.namespace !== '' && { namespace: id.namespace }) }
   try {
     const live = await client.find({ apiVersion: id.apiVersion, kind: id.kind }, key, { live: true, signal })
-    const mark = live && readMark(live)
+    const mark = live && readApplied(live)
     if (!mark || !belongsTo(live, parent) || mark.controller !== controller) return true
     if (live.metadata.deletionTimestamp !== undefined || mark.generation > generation) return false
     const { uid, resourceVersion } = live.metadata

@@ -7,8 +7,8 @@ import type { CacheKind } from '#cache'
 import { ownerIndex } from '#controller'
 import { ifCached } from '../child-run.ts'
 import type { ChildRun } from '../child-run.ts'
-import { belongsTo, ownerUidLabel, readMark } from '../making/marks.ts'
-import { idOf, idText } from '../making/wanted.ts'
+import { belongsTo, ownerUidLabel, readApplied } from '../making/marks.ts'
+import { childIdOf, idText } from '../making/wanted.ts'
 
 /** Those that this controller applied, in a stable order. Kinds that have not been listed yet give none. */
 export function ownedChildren(run: ChildRun): readonly KubeObject[] {
@@ -19,7 +19,7 @@ export function ownedChildren(run: ChildRun): readonly KubeObject[] {
       ifCached(() => run.run.cache.list(kind, { index: { name: ownerIndex, value: uid } }) as readonly KubeObject[])
         ?.value ?? []
     for (const object of objects) {
-      const text = idText(idOf(object))
+      const text = idText(childIdOf(object))
       if (!found.has(text) && isApplied(run, object)) found.set(text, object)
     }
   }
@@ -31,7 +31,7 @@ export function isApplied({ parent, run: { controller } }: ChildRun, object: Kub
   return (
     belongsTo(object, parent) &&
     object.metadata.labels?.[ownerUidLabel] === parent.metadata.uid &&
-    readMark(object)?.controller === controller
+    readApplied(object)?.controller === controller
   )
 }
 

@@ -8,13 +8,13 @@ import { compareText, isNotFound } from '#api'
 import type { KubeObject } from '#api'
 import { newestParent } from '../child-run.ts'
 import type { ChildRun } from '../child-run.ts'
-import { listedChildren, removeChild, strikeChildren } from './inventory.ts'
-import { pruneAnnotation, readMark, revisionsLabel } from '../making/marks.ts'
+import { inventoryOf, removeChild, removeFromInventory } from './inventory.ts'
+import { pruneAnnotation, readApplied, revisionsLabel } from '../making/marks.ts'
 import { ownedChildren } from './owned.ts'
-import { idOf, idText } from '../making/wanted.ts'
+import { childIdOf, idText } from '../making/wanted.ts'
 import type { ChildId } from '../making/wanted.ts'
 
-interface Declared {
+interface DeclaredChildren {
   /** Texts of the children of this run. */
   readonly ids: ReadonlySet<string>
   /** Children of this run, as they are. */
@@ -24,28 +24,28 @@ interface Declared {
 }
 
 /** Children that are on their way out, or stay although they are not declared. */
-export interface Left {
+export interface PruneResult {
   readonly leaving: readonly KubeObject[]
   readonly leavingElsewhere: readonly ChildId[]
   readonly staying: readonly KubeObject[]
 }
 
 /** @throws {ApiError} `Conflict`, when one was changed in the meantime: the next run looks again. */
-export async function pruneChildren(run: ChildRun, declared: Declared): Promise<Left> {
+export async function pruneChildren(run: ChildRun, declared: DeclaredChildren): Promise<PruneResult> {
   const [leaving, staying]: [KubeObject[], KubeObject[]] = [[], []]
-  const surplus = ownedChildren(run).filter((object) => !declared.ids.has(idText(idOf(object))))
+  const surplus = ownedChildren(run).filter((object) => !declared.ids.has(idText(childIdOf(object))))
   const kept = keptRevisions(surplus, declared)
   for (const object of surplus) {
     if (object.metadata.deletionTimestamp !== undefined) leaving.push(object)
-    else if (kept.has(object) || !mayGo(run, object)) staying.push(object)
+    else if (kept.has(object) || !mayPrune(run, object)) staying.push(object)
     else leaving.push(...(await remove(run, object)))
   }
   return { leaving, staying, leavingElsewhere: await pruneListed(run, declared.ids) }
 }
 
-function mayGo({ parent }: ChildRun, object: KubeObject): boolean {
+function mayPrune({ parent }: ChildRun, object: KubeObject): boolean {
   if (object.metadata.annotations?.[pruneAnnotation] === 'false') return false
-  return (readMark(object)?.generation ?? 0) <= (parent.metadata.generation ?? 0)
+  return (readApplied(object)?.generation ?? 0) <= (parent.metadata.generation ?? 0)
 }
 
 async function remove({ base: { client, signal } }: ChildRun, object: KubeObject): Promise<readonly KubeObject[]> {
@@ -63,7 +63,7 @@ async function remove({ base: { client, signal } }: ChildRun, object: KubeObject
 }
 
 /** The newest old revisions of each series, and those that a child of this run names. */
-function keptRevisions(surplus: readonly KubeObject[], { keep, objects }: Declared): ReadonlySet<KubeObject> {
+function keptRevisions(surplus: readonly KubeObject[], { keep, objects }: DeclaredChildren): ReadonlySet<KubeObject> {
   const kept = new Set<KubeObject>()
   const texts = surplus.length > 0 && keep.size > 0 ? objects.map((object) => JSON.stringify(object)) : []
   for (const [series, count] of keep) {
@@ -88,7 +88,7 @@ async function pruneListed(run: ChildRun, ids: ReadonlySet<string>): Promise<rea
     parent,
   } = run
   const [gone, leaving]: [ChildId[], ChildId[]] = [[], []]
-  for (const id of listedChildren(newestParent(run), controller)) {
+  for (const id of inventoryOf(newestParent(run), controller)) {
     if (ids.has(idText(id))) continue
     const isGone = await removeChild(id, {
       parent,
@@ -99,6 +99,6 @@ async function pruneListed(run: ChildRun, ids: ReadonlySet<string>): Promise<rea
     })
     ;(isGone ? gone : leaving).push(id)
   }
-  await strikeChildren(run, gone)
+  await removeFromInventory(run, gone)
   return leaving
 }

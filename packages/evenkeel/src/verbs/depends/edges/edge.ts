@@ -8,55 +8,55 @@
  */
 import type { DependencyReport, KubeObject } from '#api'
 import type { BaseContext } from '#controller'
-import { comparePlaces, placeKey } from '../reference.ts'
-import type { Place } from '../reference.ts'
+import { compareRefs, refKey } from '../reference.ts'
+import type { ObjectRef } from '../reference.ts'
 import { recordedDependencies } from '../report.ts'
-import type { Holds } from './holds.ts'
-import { mark, unmark } from './marks.ts'
+import type { ProtectionFinalizers } from './holds.ts'
+import { annotateDependency, removeAnnotation } from './marks.ts'
 
-export interface Edge extends Place {
+export interface Edge extends ObjectRef {
   readonly apiVersion: string
   /** Prefixes of the annotations it gets. */
   readonly prefixes: readonly string[]
-  readonly isHeld: boolean
+  readonly isProtected: boolean
   /** As it was read. */
   readonly object: KubeObject
 }
 
 /** An edge of an earlier run: a place, whatever is there by now. Objects are made again with what stood on them. */
-export interface OldEdge extends Place {
+export interface RecordedEdge extends ObjectRef {
   readonly apiVersion: string
 }
 
-interface EdgeSettling {
+interface EdgeContext {
   readonly base: BaseContext
   readonly referer: KubeObject
-  readonly holds: Holds
+  readonly protection: ProtectionFinalizers
 }
 
 /** Each object once, with everything that is wanted of it. */
 export function mergeEdges(edges: readonly Edge[]): readonly Edge[] {
   const merged = new Map<string, Edge>()
   for (const edge of edges) {
-    const known = merged.get(placeKey(edge))
+    const known = merged.get(refKey(edge))
     merged.set(
-      placeKey(edge),
+      refKey(edge),
       known
         ? {
             ...known,
             prefixes: [...new Set([...known.prefixes, ...edge.prefixes])].sort(),
-            isHeld: known.isHeld || edge.isHeld,
+            isProtected: known.isProtected || edge.isProtected,
           }
         : edge,
     )
   }
-  return [...merged.values()].sort(comparePlaces)
+  return [...merged.values()].sort(compareRefs)
 }
 
 /** Writes what is wanted, the record first; then takes back what is not. Says what could not be marked. */
-export async function settleEdges(
+export async function applyEdges(
   wanted: readonly Edge[],
-  settling: EdgeSettling & { readonly lines: readonly DependencyReport[] },
+  settling: EdgeContext & { readonly lines: readonly DependencyReport[] },
 ): Promise<readonly string[]> {
   const { referer } = settling
   const recorded = recordedEdges(referer)
@@ -64,11 +64,11 @@ export async function settleEdges(
   if (!wanted.every(isRecorded)) await record(settling)
   const troubles: string[] = []
   for (const edge of wanted) {
-    if (edge.isHeld) await settling.holds.hold(edge)
-    const trouble = edge.prefixes.length > 0 ? await mark(edge, settling) : undefined
+    if (edge.isProtected) await settling.protection.protect(edge)
+    const trouble = edge.prefixes.length > 0 ? await annotateDependency(edge, settling) : undefined
     if (trouble !== undefined) troubles.push(trouble)
   }
-  await dropEdges(
+  await removeEdges(
     recorded.filter((old) => !wanted.some((edge) => isSameEdge(old, edge))),
     settling,
   )
@@ -76,23 +76,26 @@ export async function settleEdges(
 }
 
 /** Takes back what was written. What has gone has taken it along. */
-export async function dropEdges(edges: readonly OldEdge[], { base, referer, holds }: EdgeSettling): Promise<void> {
+export async function removeEdges(
+  edges: readonly RecordedEdge[],
+  { base, referer, protection: holds }: EdgeContext,
+): Promise<void> {
   for (const edge of edges) {
     const object = await holds.read(edge)
     if (!object) continue
-    const unmarked = await unmark(object, { base, referer })
-    await holds.letGo({ ...edge, object: unmarked })
+    const unmarked = await removeAnnotation(object, { base, referer })
+    await holds.unprotect({ ...edge, object: unmarked })
   }
 }
 
-export function recordedEdges(referer: KubeObject): readonly OldEdge[] {
+export function recordedEdges(referer: KubeObject): readonly RecordedEdge[] {
   return recordedDependencies(referer).flatMap(({ group, kind, namespace, name, apiVersion }) =>
     apiVersion === undefined ? [] : [{ group, kind, namespace, name, apiVersion }],
   )
 }
 
-export function isSameEdge(a: OldEdge, b: OldEdge): boolean {
-  return placeKey(a) === placeKey(b)
+export function isSameEdge(a: RecordedEdge, b: RecordedEdge): boolean {
+  return refKey(a) === refKey(b)
 }
 
 /** New lines and old ones: nothing is forgotten before it was taken back. */
@@ -100,19 +103,17 @@ async function record({
   base: { client, signal },
   referer,
   lines,
-}: EdgeSettling & { readonly lines: readonly DependencyReport[] }): Promise<void> {
-  const places = new Set(lines.map(placeKey))
-  const dependencies = [...lines, ...recordedDependencies(referer).filter((line) => !places.has(placeKey(line)))].sort(
-    comparePlaces,
+}: EdgeContext & { readonly lines: readonly DependencyReport[] }): Promise<void> {
+  const places = new Set(lines.map(refKey))
+  const dependencies = [...lines, ...recordedDependencies(referer).filter((line) => !places.has(refKey(line)))].sort(
+    compareRefs,
   )
-  await client
-    .subresource('status')
-    .patch(
-      referer,
-      {
-        metadata: { resourceVersion: referer.metadata.resourceVersion ?? '' },
-        status: { dependencies: dependencies as never },
-      },
-      { signal },
-    )
+  await client.subresource('status').patch(
+    referer,
+    {
+      metadata: { resourceVersion: referer.metadata.resourceVersion ?? '' },
+      status: { dependencies: dependencies as never },
+    },
+    { signal },
+  )
 }

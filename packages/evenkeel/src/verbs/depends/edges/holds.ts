@@ -9,11 +9,11 @@ import type { KubeObject } from '#api'
 import { isUnknownKind } from '#client'
 import type { BaseContext } from '#controller'
 import type { FollowedDependencies } from '../following/dependency-source.ts'
-import type { Place } from '../reference.ts'
-import { placeOf } from '../reference.ts'
-import type { Edge, OldEdge } from './edge.ts'
+import type { ObjectRef } from '../reference.ts'
+import { refOf } from '../reference.ts'
+import type { Edge, RecordedEdge } from './edge.ts'
 
-interface HoldsOptions {
+interface ProtectionFinalizersOptions {
   readonly base: BaseContext
   readonly finalizer: string
   /** On referers whose cleanup is not done. */
@@ -24,15 +24,15 @@ interface HoldsOptions {
   readonly leaving: string | undefined
 }
 
-export class Holds {
-  readonly #options: HoldsOptions
+export class ProtectionFinalizers {
+  readonly #options: ProtectionFinalizersOptions
 
-  constructor(options: HoldsOptions) {
+  constructor(options: ProtectionFinalizersOptions) {
     this.#options = options
   }
 
   /** From the server: what memory shows may be older than what was written. */
-  async read({ apiVersion, kind, namespace, name }: OldEdge): Promise<KubeObject | undefined> {
+  async read({ apiVersion, kind, namespace, name }: RecordedEdge): Promise<KubeObject | undefined> {
     const { client, signal } = this.#options.base
     try {
       return await client.find(
@@ -46,7 +46,7 @@ export class Holds {
     }
   }
 
-  async hold({ object }: Edge): Promise<void> {
+  async protect({ object }: Edge): Promise<void> {
     const {
       base: { client, signal },
       finalizer,
@@ -60,7 +60,7 @@ export class Holds {
     )
   }
 
-  async letGo({ object, ...place }: OldEdge & { readonly object: KubeObject }): Promise<void> {
+  async unprotect({ object, ...place }: RecordedEdge & { readonly object: KubeObject }): Promise<void> {
     const {
       base: { client, signal },
       finalizer,
@@ -83,10 +83,10 @@ export class Holds {
   async sweep(): Promise<void> {
     const { followed, finalizer } = this.#options
     const held = followed.flatMap(({ kinds }) => kinds).flatMap((kind) => kind.withFinalizer(finalizer))
-    for (const object of held) await this.letGo({ ...placeOf(object), apiVersion: object.apiVersion, object })
+    for (const object of held) await this.unprotect({ ...refOf(object), apiVersion: object.apiVersion, object })
   }
 
-  #isUsed(place: Place): boolean {
+  #isUsed(place: ObjectRef): boolean {
     const { followed, leaving, refererFinalizer } = this.#options
     return followed.some((one) =>
       one

@@ -10,38 +10,48 @@ import { deepEqual, formatKey, isForbidden, isInvalid, isNotFound, isRequestEnti
 import type { KubeObject } from '#api'
 import type { CacheEvent } from '#cache'
 import type { BaseContext } from '#controller'
-import { formatPlace, placeKey, placeOf } from '../reference.ts'
+import { formatRef, refKey, refOf } from '../reference.ts'
 import type { Edge } from './edge.ts'
 
 /** Sixteen hexadecimal digits that stand for a text. */
-export function shortHash(text: string): string {
+export function edgeHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-interface Marking {
+interface AnnotationContext {
   readonly base: BaseContext
   readonly referer: KubeObject
 }
 
 /** Marks the object; says what kept us from it, if it is nothing that trying again would help. */
-export async function mark(edge: Edge, { base, referer }: Marking): Promise<string | undefined> {
+export async function annotateDependency(
+  edge: Edge,
+  { base, referer }: AnnotationContext,
+): Promise<string | undefined> {
   const { client, signal } = base
   const hash = hashOf(referer)
-  const text = `${formatPlace(placeOf(referer))} ${referer.metadata.uid ?? ''}`
+  const text = `${formatRef(refOf(referer))} ${referer.metadata.uid ?? ''}`
   const annotations = Object.fromEntries(edge.prefixes.map((prefix) => [`${prefix}/${hash}`, text]))
   if (Object.entries(annotations).every(([key, value]) => edge.object.metadata.annotations?.[key] === value))
     return undefined
   try {
-    await client.apply(identityOf(edge.object, { annotations }), { fieldOwner: ownerOf(referer), force: true, signal })
+    await client.apply(identityOf(edge.object, { annotations }), {
+      fieldManager: ownerOf(referer),
+      force: true,
+      signal,
+    })
     return undefined
   } catch (error) {
     if (!isForbidden(error) && !isInvalid(error) && !isRequestEntityTooLarge(error)) throw error
-    return `${formatPlace(edge)}: ${error.message}`
+    return `${formatRef(edge)}: ${error.message}`
   }
 }
 
 /** The object without our mark, whoever owns it by now: objects are copied with what stands on them. */
-export async function unmark(object: KubeObject, { base: { client, signal }, referer }: Marking): Promise<KubeObject> {
+export async function removeAnnotation(
+  object: KubeObject,
+  { base: { client, signal }, referer }: AnnotationContext,
+): Promise<KubeObject> {
   const hash = hashOf(referer)
   const keys = Object.keys(object.metadata.annotations ?? {}).filter((key) => key.endsWith(`/${hash}`))
   if (keys.length === 0) return object
@@ -49,7 +59,7 @@ export async function unmark(object: KubeObject, { base: { client, signal }, ref
     return await client.patch(
       object,
       { metadata: { annotations: Object.fromEntries(keys.map((key) => [key, null])) } },
-      { fieldOwner: ownerOf(referer), signal },
+      { fieldManager: ownerOf(referer), signal },
     )
   } catch (error) {
     if (isNotFound(error)) return object
@@ -74,11 +84,11 @@ function ownerOf(referer: KubeObject): string {
 }
 
 function hashOf(referer: KubeObject): string {
-  return shortHash(placeKey(placeOf(referer)))
+  return edgeHash(refKey(refOf(referer)))
 }
 
 /** Under what a referer is found when its mark is lost. */
-export function markKey(referer: KubeObject): string {
+export function annotationKey(referer: KubeObject): string {
   return keyOfHash(hashOf(referer))
 }
 
@@ -87,16 +97,16 @@ function keyOfHash(hash: string): string {
 }
 
 /** Whose marks an event took away, if it is about marks and nothing else; all other events are everybody's. */
-export function lostMarks({ type, old, object }: CacheEvent, prefix: string): readonly string[] | undefined {
+export function lostAnnotations({ type, old, object }: CacheEvent, prefix: string): readonly string[] | undefined {
   if (type !== 'update' || !old || old.metadata.resourceVersion === object.metadata.resourceVersion) return undefined
-  const [before, after] = [split(old, prefix), split(object, prefix)]
+  const [before, after] = [splitAnnotations(old, prefix), splitAnnotations(object, prefix)]
   if (!deepEqual(before.rest as never, after.rest as never)) return undefined
   return Object.entries(before.marks)
     .filter(([key, value]) => after.marks[key] !== value)
     .map(([key]) => keyOfHash(key.slice(prefix.length + 1)))
 }
 
-function split(
+function splitAnnotations(
   object: KubeObject,
   prefix: string,
 ): { readonly marks: Readonly<Record<string, string>>; readonly rest: object } {

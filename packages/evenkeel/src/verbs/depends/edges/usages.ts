@@ -7,11 +7,11 @@
 import { compareText, deepEqual, defineKind, isNotFound } from '#api'
 import type { Kind, KubeObject } from '#api'
 import type { BaseContext } from '#controller'
-import { placeKey, placeOf } from '../reference.ts'
-import type { Place } from '../reference.ts'
-import { shortHash } from './marks.ts'
+import { refKey, refOf } from '../reference.ts'
+import type { ObjectRef } from '../reference.ts'
+import { edgeHash } from './marks.ts'
 
-const place = (description: string, required: readonly string[]) =>
+const refSchema = (description: string, required: readonly string[]) =>
   ({
     type: 'object',
     description,
@@ -29,8 +29,8 @@ const spec = {
   type: 'object',
   required: ['of', 'by'],
   properties: {
-    of: place('What is used.', ['group', 'kind', 'name']),
-    by: place('Who uses it.', ['group', 'kind', 'name']),
+    of: refSchema('What is used.', ['group', 'kind', 'name']),
+    by: refSchema('Who uses it.', ['group', 'kind', 'name']),
     reason: { type: 'string', maxLength: 1024 },
   },
 } as const
@@ -64,14 +64,14 @@ export const ClusterUsage = defineKind({
 /** By this label Usages of an object are found; the value is {@link usageLabelOf} it. */
 export const usageLabel = 'evenkeel.dev/of'
 
-export function usageLabelOf(of: Place): string {
-  return shortHash(placeKey(of))
+export function usageLabelOf(of: ObjectRef): string {
+  return edgeHash(refKey(of))
 }
 
 export interface UsageObject extends KubeObject {
   readonly spec?: {
-    readonly of?: Partial<Place>
-    readonly by?: Partial<Place> & { readonly uid?: string }
+    readonly of?: Partial<ObjectRef>
+    readonly by?: Partial<ObjectRef> & { readonly uid?: string }
     readonly reason?: string
   }
 }
@@ -81,12 +81,12 @@ export function usageKindFor({ scope }: Pick<Kind, 'scope'>): typeof Usage {
   return scope === 'Cluster' ? ClusterUsage : Usage
 }
 
-export interface WantedUsage {
-  readonly of: Place
+export interface DesiredUsage {
+  readonly of: ObjectRef
   readonly reason: string
 }
 
-interface UsageSettling {
+interface UsageContext {
   readonly base: BaseContext
   readonly referer: KubeObject
   readonly kind: typeof Usage
@@ -95,9 +95,9 @@ interface UsageSettling {
 }
 
 /** Makes the Usages of a referer those that are wanted. */
-export async function settleUsages(
-  wanted: readonly WantedUsage[],
-  { base, referer, kind, present }: UsageSettling,
+export async function applyUsages(
+  wanted: readonly DesiredUsage[],
+  { base, referer, kind, present }: UsageContext,
 ): Promise<void> {
   const { client, signal } = base
   const names = new Set<string>()
@@ -135,15 +135,15 @@ interface FinishedUsage {
     readonly namespace?: string
     readonly labels: Readonly<Record<string, string>>
   }
-  readonly spec: { readonly of: Place; readonly by: Place & { readonly uid: string }; readonly reason: string }
+  readonly spec: { readonly of: ObjectRef; readonly by: ObjectRef & { readonly uid: string }; readonly reason: string }
 }
 
-function usageFor(referer: KubeObject, { of, reason }: WantedUsage): FinishedUsage {
+function usageFor(referer: KubeObject, { of, reason }: DesiredUsage): FinishedUsage {
   const { namespace, uid = '' } = referer.metadata
-  const by = { ...placeOf(referer), uid }
+  const by = { ...refOf(referer), uid }
   return {
     metadata: {
-      name: `use-${shortHash(`${placeKey(by)} ${placeKey(of)}`)}`,
+      name: `use-${edgeHash(`${refKey(by)} ${refKey(of)}`)}`,
       ...(namespace !== undefined && { namespace }),
       labels: { [usageLabel]: usageLabelOf(of) },
     },

@@ -8,13 +8,13 @@
  */
 import type { AbortOptions } from '#base'
 import type { Kind, KubeObject } from '#api'
-import type { CacheEvent, CacheKey, CacheKind, Holding, ObjectCache, Subscription } from '#cache'
+import type { CacheEvent, CacheKey, CacheKind, InformerHandle, ObjectCache, Subscription } from '#cache'
 import type { Client } from '#client'
 import { enqueueOwner } from '#controller'
 import type { ControllerDeclaration, Source, SourceContext, StartedSource } from '#controller'
 import type { UsageObject } from '../edges/usages.ts'
-import { intoKey, kindKey, placeKey, placeOf, targetsOf } from '../reference.ts'
-import type { GroupKind, KindChoice, Place, Reference, RefsOf, Target } from '../reference.ts'
+import { namespaceKey, kindKey, refKey, refOf, targetsOf } from '../reference.ts'
+import type { GroupKind, KindChoice, ObjectRef, Reference, RefsOf, Target } from '../reference.ts'
 import { FollowedKind } from './followed-kind.ts'
 import type { FollowedType } from './followed-kind.ts'
 import { graphOf } from './graph.ts'
@@ -33,11 +33,11 @@ interface DependencyPlan {
   /** The kind that gives leave, where leave is needed. */
   readonly grants: Kind | undefined
   /** Whether objects are held by a finalizer. */
-  readonly isHeld: boolean
+  readonly isProtected: boolean
   /** The kind of the Usages, where there are any. */
   readonly usages: Kind | undefined
   /** Under what else a referer is found, and what of a change on an object is of no interest to all. */
-  readonly marks?:
+  readonly annotations?:
     | { keyOf(object: KubeObject): string; lost(event: CacheEvent): readonly string[] | undefined }
     | undefined
 }
@@ -77,7 +77,7 @@ export class FollowedDependencies implements StartedSource {
   readonly #plan: DependencyPlan
   readonly #context: SourceContext
   readonly #index: string
-  readonly #referers: Holding<KubeObject>
+  readonly #referers: InformerHandle<KubeObject>
   readonly #subscription: Subscription
   readonly #finder: KindFinder
   readonly #kinds = new Map<string, FollowedKind>()
@@ -108,7 +108,7 @@ export class FollowedDependencies implements StartedSource {
       ...(labelSelector !== undefined && { labelSelector }),
       ...(fieldSelector !== undefined && { fieldSelector }),
     }
-    this.#referers = context.cache.hold<CacheKind>(kind, scope) as unknown as Holding<KubeObject>
+    this.#referers = context.cache.getInformer<CacheKind>(kind, scope) as unknown as InformerHandle<KubeObject>
     this.#referers.addIndex(this.#index, indexed)
     this.#subscription = this.#referers.addHandler((event) => this.#leaveKinds(event))
     this.#leaveGraph = graphOf(context.cache).add({
@@ -123,14 +123,14 @@ export class FollowedDependencies implements StartedSource {
       new FollowedKind(typeOf(grants), {
         context,
         namespaces: undefined,
-        handler: ({ key: { namespace = '' } }) => this.#referersAt(intoKey(namespace)),
+        handler: ({ key: { namespace = '' } }) => this.#referersAt(namespaceKey(namespace)),
       })
     this.#usages = usages && new FollowedKind(typeOf(usages), { context, namespaces, handler: enqueueOwner(kind) })
     this.#usages?.addIndex(usageIndex, usageKeys)
   }
 
   get hasSynced(): boolean {
-    return this.#referers.hasSynced && this.#all.every(({ standing }) => standing !== 'unknown')
+    return this.#referers.hasSynced && this.#all.every(({ state: standing }) => standing !== 'unknown')
   }
 
   get problem(): string | undefined {
@@ -160,7 +160,7 @@ export class FollowedDependencies implements StartedSource {
 
   /** Leave that was given; undefined when it cannot be known. */
   get grants(): readonly KubeObject[] | undefined {
-    return this.#grants?.standing === 'listed' || this.#grants?.standing === 'missing' ? this.#grants.list() : undefined
+    return this.#grants?.state === 'listed' || this.#grants?.state === 'missing' ? this.#grants.list() : undefined
   }
 
   /** The Usages that belong to a referer. */
@@ -169,8 +169,8 @@ export class FollowedDependencies implements StartedSource {
   }
 
   /** Who refers to a place now. */
-  referersOf(place: Place): readonly KubeObject[] {
-    return this.#referers.list({ index: { name: this.#index, value: placeKey(place) } })
+  referersOf(place: ObjectRef): readonly KubeObject[] {
+    return this.#referers.list({ index: { name: this.#index, value: refKey(place) } })
   }
 
   /** The kind, followed from now on; undefined when the server does not have it. */
@@ -179,7 +179,7 @@ export class FollowedDependencies implements StartedSource {
     options: AbortOptions & { client: Pick<Client, 'resources'> },
   ): Promise<FollowedKind | undefined> {
     const known = this.#kinds.get(kindKey(choice))
-    if (known && (known.standing !== 'missing' || known.type.full)) return known
+    if (known && (known.state !== 'missing' || known.type.full)) return known
     const type = await this.#finder.find(choice, { ...options, fresh: known !== undefined })
     const other = this.#kinds.get(kindKey(choice))
     if (!type || other?.type.apiVersion === type.apiVersion) return other
@@ -196,7 +196,7 @@ export class FollowedDependencies implements StartedSource {
     const {
       declaration: { namespaces },
       staysInside,
-      isHeld,
+      isProtected: isHeld,
     } = this.#plan
     const followed = new FollowedKind(type, {
       context: this.#context,
@@ -204,7 +204,7 @@ export class FollowedDependencies implements StartedSource {
       byFinalizer: isHeld,
       handler: (event) => this.#concerned(event),
       onLate: () => {
-        this.#tellAll(type)
+        this.#enqueueAll(type)
       },
     })
     this.#kinds.set(kindKey(type), followed)
@@ -212,10 +212,10 @@ export class FollowedDependencies implements StartedSource {
   }
 
   #concerned(event: CacheEvent): readonly CacheKey[] {
-    const lost = this.#plan.marks?.lost(event)
+    const lost = this.#plan.annotations?.lost(event)
     if (lost) return lost.flatMap((mark) => this.#referersAt(mark))
     const { group, kind, namespace = '', name } = event.key
-    return this.#referersAt(placeKey({ group, kind, namespace, name }))
+    return this.#referersAt(refKey({ group, kind, namespace, name }))
   }
 
   #referersAt(value: string): readonly CacheKey[] {
@@ -224,7 +224,7 @@ export class FollowedDependencies implements StartedSource {
       .map(({ metadata: { name = '', namespace } }) => ({ name, ...(namespace !== undefined && { namespace }) }))
   }
 
-  #tellAll(type: FollowedType): void {
+  #enqueueAll(type: FollowedType): void {
     for (const key of this.#referersAt(kindKey(type)))
       this.#context.enqueue(key, { type: 'event', source: this.name, note: `${type.kind} can be read now` })
   }
@@ -247,16 +247,18 @@ export class FollowedDependencies implements StartedSource {
   }
 }
 
-function indexKeys(object: KubeObject, { refsOf, kinds, marks }: DependencyPlan): readonly string[] {
-  const { namespace } = placeOf(object)
+function indexKeys(object: KubeObject, { refsOf, kinds, annotations: marks }: DependencyPlan): readonly string[] {
+  const { namespace } = refOf(object)
   const targets: readonly Target[] = targetsOf(object, refsOf, kinds).filter(({ choice }) => choice !== undefined)
   return [
-    ...targets.flatMap((target) => [placeKey(target), kindKey(target)]),
+    ...targets.flatMap((target) => [refKey(target), kindKey(target)]),
     // Whether a kind has namespaces is not known of all of them; an object is in one or in none.
     ...targets
       .filter(({ choice, namespace: at }) => at !== '' && choice && !('scope' in choice))
-      .map((target) => placeKey({ ...target, namespace: '' })),
-    ...targets.filter(({ namespace: at }) => at !== '' && at !== namespace).map(({ namespace: at }) => intoKey(at)),
+      .map((target) => refKey({ ...target, namespace: '' })),
+    ...targets
+      .filter(({ namespace: at }) => at !== '' && at !== namespace)
+      .map(({ namespace: at }) => namespaceKey(at)),
     ...(marks ? [marks.keyOf(object)] : []),
   ]
 }

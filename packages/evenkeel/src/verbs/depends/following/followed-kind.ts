@@ -7,11 +7,11 @@
 import type { AbortOptions } from '#base'
 import { isForbidden, isNotFound, isUnauthorized } from '#api'
 import type { Kind, KubeObject, TypeMeta } from '#api'
-import type { CacheKind, CacheQuery, Holding } from '#cache'
+import type { CacheKind, CacheQuery, InformerHandle } from '#cache'
 import { isUnknownKind } from '#client'
 import { kindSource } from '#controller'
 import type { EventHandler, SourceContext, StartedSource } from '#controller'
-import type { Place } from '../reference.ts'
+import type { ObjectRef } from '../reference.ts'
 
 /** What is known of a kind: all of it, or what discovery says. */
 export interface FollowedType extends TypeMeta {
@@ -38,11 +38,11 @@ const finalizersOf = ({ metadata: { finalizers } }: KubeObject): readonly string
 const finalizerIndex = 'finalizers'
 
 /** How things stand with a kind; `unknown` before the server has said anything. */
-type Standing = 'listed' | 'missing' | 'refused' | 'unknown'
+type KindState = 'listed' | 'missing' | 'refused' | 'unknown'
 
 export class FollowedKind {
   readonly type: FollowedType
-  readonly #holding: Holding<KubeObject>
+  readonly #informer: InformerHandle<KubeObject>
   readonly #source: StartedSource
   readonly #stopping = new AbortController()
 
@@ -53,55 +53,55 @@ export class FollowedKind {
     this.type = type
     const kind: CacheKind = type.full ?? { apiVersion: type.apiVersion, kind: type.kind }
     const scope = { ...(namespaces !== undefined && type.namespaced && { namespaces }) }
-    this.#holding = context.cache.hold(kind, scope) as unknown as Holding<KubeObject>
-    if (byFinalizer) this.#holding.addIndex(finalizerIndex, finalizersOf)
+    this.#informer = context.cache.getInformer(kind, scope) as unknown as InformerHandle<KubeObject>
+    if (byFinalizer) this.#informer.addIndex(finalizerIndex, finalizersOf)
     this.#source = kindSource(kind, { ...scope, name: `depends on ${type.kind}`, handler }).start(context)
-    this.#tellWhenLate(onLate).catch(() => undefined)
+    this.#notifyWhenLate(onLate).catch(() => undefined)
   }
 
-  get standing(): Standing {
-    const errors = Object.values(this.#holding.states).map(({ error }) => error)
+  get state(): KindState {
+    const errors = Object.values(this.#informer.states).map(({ error }) => error)
     if (errors.some((error) => isNotFound(error) || isUnknownKind(error))) return 'missing'
-    if (this.#holding.hasSynced) return 'listed'
+    if (this.#informer.hasSynced) return 'listed'
     return errors.some((error) => isForbidden(error) || isUnauthorized(error)) ? 'refused' : 'unknown'
   }
 
   get problem(): string | undefined {
-    return this.standing === 'refused' ? this.#source.problem : undefined
+    return this.state === 'refused' ? this.#source.problem : undefined
   }
 
-  find({ name, namespace }: Place): KubeObject | undefined {
-    return this.#holding.find({ name, ...(namespace !== '' && { namespace }) })
+  find({ name, namespace }: ObjectRef): KubeObject | undefined {
+    return this.#informer.find({ name, ...(namespace !== '' && { namespace }) })
   }
 
   /** All of it that is held; by an index of {@link addIndex}, if one is named. */
   list(query: CacheQuery = {}): readonly KubeObject[] {
-    return this.#holding.list(query)
+    return this.#informer.list(query)
   }
 
   /** Only if it was asked for in the beginning. */
   withFinalizer(finalizer: string): readonly KubeObject[] {
-    return this.#holding.list({ index: { name: finalizerIndex, value: finalizer } })
+    return this.#informer.list({ index: { name: finalizerIndex, value: finalizer } })
   }
 
   addIndex(name: string, values: (object: KubeObject) => readonly string[]): void {
-    this.#holding.addIndex(name, values)
+    this.#informer.addIndex(name, values)
   }
 
   waitForAnswer(options: AbortOptions = {}): Promise<void> {
-    return this.#holding.waitForAnswer(options)
+    return this.#informer.waitForAnswer(options)
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('nobody depends on it any more'))
     await this.#source.stop()
-    await this.#holding.release()
+    await this.#informer.release()
   }
 
-  async #tellWhenLate(onLate: () => void): Promise<void> {
+  async #notifyWhenLate(onLate: () => void): Promise<void> {
     const { signal } = this.#stopping
-    await this.#holding.waitForAnswer({ signal })
-    if (this.#holding.hasSynced) return
+    await this.#informer.waitForAnswer({ signal })
+    if (this.#informer.hasSynced) return
     await this.#source.waitForSync({ signal })
     if (!signal.aborted) onLate()
   }

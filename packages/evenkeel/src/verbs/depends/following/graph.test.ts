@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import fc from 'fast-check'
 import type { KubeObject } from '#api'
 import type { ObjectCache } from '#cache'
-import type { Place } from '../reference.ts'
-import { circleThrough, graphOf } from './graph.ts'
+import type { ObjectRef } from '../reference.ts'
+import { cycleThrough, graphOf } from './graph.ts'
 
 const kind = { group: 'test.dev', kind: 'Node', scope: 'Namespaced' as const }
-const place = (name: string): Place => ({ group: 'test.dev', kind: 'Node', namespace: 'n', name })
+const place = (name: string): ObjectRef => ({ group: 'test.dev', kind: 'Node', namespace: 'n', name })
 const node = (name: string): KubeObject => ({
   apiVersion: 'test.dev/v1',
   kind: 'Node',
@@ -22,7 +22,7 @@ function graph(edges: Readonly<Record<string, readonly string[]>>): (from: strin
     needs: ({ metadata: { name = '' } }) => (edges[name] ?? []).map(place),
   })
   return (from, to) =>
-    circleThrough(cache, node(from), place(to))
+    cycleThrough(cache, node(from), place(to))
       ?.map(({ name }) => name)
       .join(' ')
 }
@@ -52,7 +52,7 @@ test('circleThrough says that there is a circle exactly when a search of all way
 test('a part that has left the graph needs nothing any more', () => {
   const cache = {} as ObjectCache
   const leave = graphOf(cache).add({ kind, find: ({ name }) => node(name), needs: () => [place('a')] })
-  expect(circleThrough(cache, node('a'), place('b'))?.length).toBe(3)
+  expect(cycleThrough(cache, node('a'), place('b'))?.length).toBe(3)
   leave()
-  expect(circleThrough(cache, node('a'), place('b'))).toBeUndefined()
+  expect(cycleThrough(cache, node('a'), place('b'))).toBeUndefined()
 })

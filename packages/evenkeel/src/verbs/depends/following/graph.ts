@@ -6,15 +6,15 @@
  */
 import type { Kind, KubeObject } from '#api'
 import type { ObjectCache } from '#cache'
-import { placeKey, placeOf } from '../reference.ts'
-import type { Place } from '../reference.ts'
+import { refKey, refOf } from '../reference.ts'
+import type { ObjectRef } from '../reference.ts'
 
 /** What one declaration knows. */
 interface GraphPart {
   readonly kind: Pick<Kind, 'group' | 'kind' | 'scope'>
-  find(place: Place): KubeObject | undefined
+  find(place: ObjectRef): KubeObject | undefined
   /** What an object cannot do without. */
-  needs(object: KubeObject): readonly Place[]
+  needs(object: KubeObject): readonly ObjectRef[]
 }
 
 /** Whoever has more of them in reach has other troubles. */
@@ -32,25 +32,25 @@ class Graph {
   }
 
   /** The way from one place to another along what objects need, both included; the shortest, and always the same one. */
-  way(from: Place, to: Place): readonly Place[] | undefined {
-    const goal = placeKey(to)
+  path(from: ObjectRef, to: ObjectRef): readonly ObjectRef[] | undefined {
+    const goal = refKey(to)
     const start = this.#settled(from)
-    const queue: Step[] = [{ place: start, before: undefined }]
-    const seen = new Set([placeKey(start)])
+    const queue: Step[] = [{ ref: start, before: undefined }]
+    const seen = new Set([refKey(start)])
     for (let index = 0; index < queue.length && index < visitedMax; index++) {
       const step = queue[index] as Step
-      if (placeKey(step.place) === goal) return wayTo(step)
-      for (const place of this.#needs(step.place)) {
-        const key = placeKey(place)
+      if (refKey(step.ref) === goal) return pathTo(step)
+      for (const place of this.#needs(step.ref)) {
+        const key = refKey(place)
         if (seen.has(key)) continue
         seen.add(key)
-        queue.push({ place, before: step })
+        queue.push({ ref: place, before: step })
       }
     }
     return undefined
   }
 
-  #needs(place: Place): Place[] {
+  #needs(place: ObjectRef): ObjectRef[] {
     return [...this.#parts]
       .filter(({ kind }) => kind.group === place.group && kind.kind === place.kind)
       .flatMap((part) => {
@@ -60,7 +60,7 @@ class Graph {
   }
 
   /** A reference may name a namespace where the kind has none. */
-  #settled(place: Place): Place {
+  #settled(place: ObjectRef): ObjectRef {
     const isCluster = [...this.#parts].some(
       ({ kind }) => kind.group === place.group && kind.kind === place.kind && kind.scope === 'Cluster',
     )
@@ -69,13 +69,13 @@ class Graph {
 }
 
 interface Step {
-  readonly place: Place
+  readonly ref: ObjectRef
   readonly before: Step | undefined
 }
 
-function wayTo(last: Step): Place[] {
-  const way: Place[] = []
-  for (let step: Step | undefined = last; step; step = step.before) way.unshift(step.place)
+function pathTo(last: Step): ObjectRef[] {
+  const way: ObjectRef[] = []
+  for (let step: Step | undefined = last; step; step = step.before) way.unshift(step.ref)
   return way
 }
 
@@ -89,8 +89,12 @@ export function graphOf(cache: ObjectCache): Graph {
 }
 
 /** The circle that an object is part of through one of the places it needs, beginning and ending with the object. */
-export function circleThrough(cache: ObjectCache, object: KubeObject, place: Place): readonly Place[] | undefined {
-  const self = placeOf(object)
-  const way = graphOf(cache).way(place, self)
+export function cycleThrough(
+  cache: ObjectCache,
+  object: KubeObject,
+  place: ObjectRef,
+): readonly ObjectRef[] | undefined {
+  const self = refOf(object)
+  const way = graphOf(cache).path(place, self)
   return way && [self, ...way]
 }

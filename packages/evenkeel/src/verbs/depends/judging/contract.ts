@@ -4,7 +4,7 @@
  * A Standard Schema library checks by itself, and what it makes of the value is the contract. A JSON Schema is checked as
  * an API server checks a definition's: structurally, patterns in linear time, because the value is somebody else's.
  */
-import { formatFieldError, getOwn, isJsonObject, jsonSchemaOf, toStructural, validateCustomObject } from '#api'
+import { formatFieldError, getOwn, isJsonObject, jsonSchemaOf, toStructuralSchema, validateCustomObject } from '#api'
 import type { JsonObject, JsonValue, KubeObject } from '#api'
 import type { Contract } from '../options.ts'
 
@@ -81,7 +81,7 @@ function standardCheck({ validate }: Standard, where: string): Check {
 }
 
 function schemaCheck(schema: object, where: string): Check {
-  const root = toStructural({
+  const root = toStructuralSchema({
     type: 'object',
     properties: { contract: jsonSchemaOf(schema, `the contract ${where}`) },
   } as JsonObject)

@@ -6,7 +6,7 @@
  */
 import { declareKind, defineKind } from '#api'
 import type { Kind, KubeObject } from '#api'
-import type { Place } from '../reference.ts'
+import type { ObjectRef } from '../reference.ts'
 
 const spec = {
   type: 'object',
@@ -66,7 +66,7 @@ interface GrantObject extends KubeObject {
 /** Whether grants of the target's namespace let the referer refer to it. */
 export function isGranted(
   grants: readonly KubeObject[],
-  { from, to }: { from: Pick<Kind, 'group' | 'kind'> & { readonly namespace: string }; to: Place },
+  { from, to }: { from: Pick<Kind, 'group' | 'kind'> & { readonly namespace: string }; to: ObjectRef },
 ): boolean {
   return (grants as readonly GrantObject[]).some(
     ({ metadata, spec: { from: froms = [], to: tos = [] } = {} }) =>

@@ -12,19 +12,19 @@ import type { Kind, KubeObject, PartState } from '#api'
 import type { BaseContext, PluginRun } from '#controller'
 import type { FollowedDependencies } from '../following/dependency-source.ts'
 import type { FollowedKind } from '../following/followed-kind.ts'
-import { circleThrough } from '../following/graph.ts'
+import { cycleThrough } from '../following/graph.ts'
 import type { DependencyReason } from '../options.ts'
-import { formatPlace } from '../reference.ts'
-import type { Place, Target } from '../reference.ts'
+import { formatRef } from '../reference.ts'
+import type { ObjectRef, Target } from '../reference.ts'
 import type { ContractRead, ContractReader } from './contract.ts'
 import { isGranted } from './grants.ts'
 import type { IsReady } from './ready.ts'
 
 /** What was found out about a reference. */
-export interface Verdict {
+export interface DependencyCheck {
   readonly target: Target
   /** Where it is, once the kind is known. */
-  readonly place: Place
+  readonly ref: ObjectRef
   /** The version in which it was read. */
   readonly apiVersion: string | undefined
   readonly object: KubeObject | undefined
@@ -36,12 +36,12 @@ export interface Verdict {
   /** How it is, where that is what is wrong. */
   readonly state: PartState | undefined
   /** The server has to be asked again: nobody will tell that the kind has come. */
-  readonly needsLook: boolean
+  readonly needsRecheck: boolean
 }
 
 type Published = Extract<ContractRead, { readonly reason?: undefined }>
 
-interface Judging {
+interface CheckContext {
   readonly base: BaseContext
   readonly run: Pick<PluginRun, 'cache' | 'kind'>
   readonly referer: KubeObject
@@ -55,36 +55,39 @@ interface Judging {
 /** How long the first list of a kind may take before the run is given up, to be tried again. */
 const answerMs = 10_000
 
-type Refusal = Pick<Verdict, 'reason' | 'message'> &
-  Partial<Pick<Verdict, 'needsLook' | 'object' | 'apiVersion' | 'place'>>
+type Refusal = Pick<DependencyCheck, 'reason' | 'message'> &
+  Partial<Pick<DependencyCheck, 'needsRecheck' | 'object' | 'apiVersion' | 'ref'>>
 
-export async function judge(target: Target, judging: Judging): Promise<Verdict> {
+export async function checkDependency(target: Target, judging: CheckContext): Promise<DependencyCheck> {
   const blank = {
     target,
-    place: placeIn(target),
+    ref: refIn(target),
     apiVersion: undefined,
     object: undefined,
     contract: undefined,
     state: undefined,
-    needsLook: false,
+    needsRecheck: false,
   }
   const refused = refuse(target, judging)
   if (refused) return { ...blank, ...refused }
   const followed = await reach(target, judging)
   if ('reason' in followed) return { ...blank, ...followed }
-  const place = followed.type.namespaced ? blank.place : { ...blank.place, namespace: '' }
-  const found = { ...blank, place, apiVersion: followed.type.apiVersion, object: followed.find(place) }
+  const ref = followed.type.namespaced ? blank.ref : { ...blank.ref, namespace: '' }
+  const found = { ...blank, ref, apiVersion: followed.type.apiVersion, object: followed.find(ref) }
   if (!found.object)
     return {
       ...found,
       reason: 'NotFound',
-      message: place.name === '' ? 'the reference names nothing' : 'there is no such object',
+      message: ref.name === '' ? 'the reference names nothing' : 'there is no such object',
     }
   return { ...found, ...(await examine(found.object, followed.type.full, judging)) }
 }
 
 /** What can be said without looking. */
-function refuse(target: Target, { referer, crossNamespace, followed, run, isOptional }: Judging): Refusal | undefined {
+function refuse(
+  target: Target,
+  { referer, crossNamespace, followed, run, isOptional }: CheckContext,
+): Refusal | undefined {
   const { namespace = '' } = referer.metadata
   if (!target.choice)
     return {
@@ -98,10 +101,8 @@ function refuse(target: Target, { referer, crossNamespace, followed, run, isOpti
     const refusal = refuseCrossing(target, { namespace, crossNamespace, followed, run })
     if (refusal) return refusal
   }
-  const circle = isOptional ? undefined : circleThrough(run.cache, referer, placeIn(target))
-  return (
-    circle && { reason: 'Cycle', message: `it waits for this object itself: ${circle.map(formatPlace).join(' → ')}` }
-  )
+  const circle = isOptional ? undefined : cycleThrough(run.cache, referer, refIn(target))
+  return circle && { reason: 'Cycle', message: `it waits for this object itself: ${circle.map(formatRef).join(' → ')}` }
 }
 
 function refuseCrossing(
@@ -111,30 +112,32 @@ function refuseCrossing(
     crossNamespace,
     followed,
     run: { kind },
-  }: Pick<Judging, 'crossNamespace' | 'followed' | 'run'> & { namespace: string },
+  }: Pick<CheckContext, 'crossNamespace' | 'followed' | 'run'> & { namespace: string },
 ): Refusal | undefined {
   if (crossNamespace === 'deny')
     return { reason: 'NotGranted', message: 'references into other namespaces are not provided for' }
   const { grants } = followed
   if (!grants) return { reason: 'NotGranted', message: 'whether it is granted cannot be read' }
-  if (isGranted(grants, { from: { group: kind.group, kind: kind.kind, namespace }, to: placeIn(target) }))
+  if (isGranted(grants, { from: { group: kind.group, kind: kind.kind, namespace }, to: refIn(target) }))
     return undefined
   return { reason: 'NotGranted', message: `no ReferenceGrant in namespace ${target.namespace} allows it` }
 }
 
 /** The kind of a target, as far as it can be read. @throws {ApiError} `ServiceUnavailable`, when the server says nothing. */
-async function reach({ choice, kind, group }: Target, { base, followed }: Judging): Promise<FollowedKind | Refusal> {
+async function reach(
+  { choice, kind, group }: Target,
+  { base, followed }: CheckContext,
+): Promise<FollowedKind | Refusal> {
   const { client, signal, clock } = base
   const missing = {
     reason: 'KindNotInstalled' as const,
     message: `the server does not have ${kind}${group === '' ? '' : ` of ${group}`} (yet)`,
   }
   const reached = await followed.kindOf(choice as Kind, { client, signal })
-  if (!reached) return { ...missing, needsLook: true }
-  if (reached.standing === 'unknown') await answered(reached, { clock, signal })
-  if (reached.standing === 'missing') return { ...missing, needsLook: reached.type.full === undefined }
-  if (reached.standing === 'refused')
-    return { reason: 'Forbidden', message: reached.problem ?? `${kind} may not be read` }
+  if (!reached) return { ...missing, needsRecheck: true }
+  if (reached.state === 'unknown') await answered(reached, { clock, signal })
+  if (reached.state === 'missing') return { ...missing, needsRecheck: reached.type.full === undefined }
+  if (reached.state === 'refused') return { reason: 'Forbidden', message: reached.problem ?? `${kind} may not be read` }
   return reached
 }
 
@@ -158,8 +161,8 @@ async function answered(
 async function examine(
   object: KubeObject,
   kind: Kind | undefined,
-  { ready, contract }: Judging,
-): Promise<Pick<Verdict, 'reason' | 'message' | 'contract'> & Partial<Pick<Verdict, 'state'>>> {
+  { ready, contract }: CheckContext,
+): Promise<Pick<DependencyCheck, 'reason' | 'message' | 'contract'> & Partial<Pick<DependencyCheck, 'state'>>> {
   const read = await contract?.read(object)
   const published = read?.reason === undefined ? read : undefined
   if (object.metadata.deletionTimestamp !== undefined)
@@ -171,6 +174,6 @@ async function examine(
     : { reason: read.reason, message: read.message, contract: undefined }
 }
 
-function placeIn({ group, kind, namespace, name }: Target): Place {
+function refIn({ group, kind, namespace, name }: Target): ObjectRef {
   return { group, kind, namespace, name }
 }

@@ -7,15 +7,15 @@
 import { getOwn, isJsonObject } from '#api'
 import type { Kind, KubeObject } from '#api'
 import { observedGenerationOf } from '../../readiness/readiness.ts'
-import { judgeBy } from '../../readiness/ready-rule.ts'
-import type { JudgeReadiness, ReadyRule } from '../../readiness/ready-rule.ts'
+import { readinessCheckFor } from '../../readiness/ready-rule.ts'
+import type { ReadinessCheck, ReadyRule } from '../../readiness/ready-rule.ts'
 import type { Readiness } from '../../readiness/verdict.ts'
 
 export type IsReady = (object: KubeObject, kind: Kind | undefined) => Promise<Readiness>
 
 export function isReadyBy(rule: ReadyRule<never> | undefined): IsReady {
   // Compiled now: a reconcile that waits for a file is no longer the same each time. Who asks hears of a mistake.
-  const judging: Promise<JudgeReadiness> = judgeBy(rule)
+  const judging: Promise<ReadinessCheck> = readinessCheckFor(rule)
   judging.catch(() => undefined)
   return async (object, kind) => {
     const unseen =

@@ -8,7 +8,7 @@ import { randomFraction } from '#base'
 import type { Clock, Random } from '#base'
 import { ProviderUnavailable } from '../driver/failure.ts'
 
-interface BreakerOptions {
+interface CircuitBreakerOptions {
   /** How many failures in a row open it. @default 5 */
   readonly failuresMax?: number
   /** How long it is open at first; twice as long each time. @default 1000 */
@@ -17,7 +17,7 @@ interface BreakerOptions {
   readonly openMaxMs?: number
 }
 
-export class Breaker {
+export class CircuitBreaker {
   readonly #failuresMax: number
   readonly #openMs: number
   readonly #openMaxMs: number
@@ -26,7 +26,7 @@ export class Breaker {
   #isTrying = false
   #why: unknown
 
-  constructor({ failuresMax = 5, openMs = 1000, openMaxMs = 20_000 }: BreakerOptions = {}) {
+  constructor({ failuresMax = 5, openMs = 1000, openMaxMs = 20_000 }: CircuitBreakerOptions = {}) {
     this.#failuresMax = failuresMax
     this.#openMs = openMs
     this.#openMaxMs = openMaxMs

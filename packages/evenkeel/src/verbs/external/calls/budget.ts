@@ -7,12 +7,12 @@
 import { sleep } from '#base'
 import type { Clock } from '#base'
 
-interface BudgetOptions {
+interface RateLimiterOptions {
   readonly callsPerSecond: number
   readonly burst?: number
 }
 
-export class Budget {
+export class RateLimiter {
   readonly #spacingMs: number
   readonly #burst: number
   /** When the next call would be due if there had been no pause. */
@@ -20,7 +20,10 @@ export class Budget {
   #closedUntilMs = -Infinity
 
   constructor(
-    { callsPerSecond, burst = Math.max(1, callsPerSecond) }: BudgetOptions = { callsPerSecond: Infinity, burst: 1 },
+    { callsPerSecond, burst = Math.max(1, callsPerSecond) }: RateLimiterOptions = {
+      callsPerSecond: Infinity,
+      burst: 1,
+    },
   ) {
     if (!(callsPerSecond > 0 && burst >= 1))
       throw new RangeError(

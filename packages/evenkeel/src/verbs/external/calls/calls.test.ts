@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SeededRandom, SimulatedClock } from '#base'
 import { ExternalError, isProviderUnavailable } from '../driver/failure.ts'
-import { Breaker } from './breaker.ts'
-import { Budget } from './budget.ts'
-import { Calls } from './calls.ts'
+import { CircuitBreaker } from './breaker.ts'
+import { RateLimiter } from './budget.ts'
+import { DriverCalls } from './calls.ts'
 
 const signal = new AbortController().signal
 
@@ -16,7 +16,7 @@ test('Budget never gives more than its rate and its burst, in any window', async
       fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 40 }),
       async (callsPerSecond, burst, waits) => {
         const clock = new SimulatedClock()
-        const budget = new Budget({ callsPerSecond, burst })
+        const budget = new RateLimiter({ callsPerSecond, burst })
         const taken: number[] = []
         for (const waitMs of waits) {
           void budget.take({ clock, signal }).then(() => {
@@ -39,7 +39,7 @@ test('Budget never gives more than its rate and its burst, in any window', async
 test('Breaker opens after failures in a row, tries once after a while, and stays open longer each time', async () => {
   const clock = new SimulatedClock()
   const random = new SeededRandom('1')
-  const breaker = new Breaker({ failuresMax: 2, openMs: 1000, openMaxMs: 4000 })
+  const breaker = new CircuitBreaker({ failuresMax: 2, openMs: 1000, openMaxMs: 4000 })
   const fail = (): void => {
     breaker.failed(new Error('down'), { clock, random })
   }
@@ -69,7 +69,7 @@ test('Breaker opens after failures in a row, tries once after a while, and stays
 test('Calls: a dead system is not called by everybody, and recovers by itself', async () => {
   const clock = new SimulatedClock()
   const random = new SeededRandom('1')
-  const calls = new Calls({ name: 'shapes', capabilities: {} })
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
   const caller = { signal, clock, random, timeoutMs: 1000, connection: undefined }
   let [made, isDown] = [0, true]
   const ask = (): Promise<unknown> =>
@@ -91,7 +91,7 @@ test('Calls: a dead system is not called by everybody, and recovers by itself', 
 
 test('Calls: a driver that hangs is given up after its time', async () => {
   const clock = new SimulatedClock()
-  const calls = new Calls({ name: 'shapes', capabilities: {} })
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
   let isOver = false
   const hanging = calls
     .make(
@@ -111,7 +111,7 @@ test('Calls: a driver that hangs is given up after its time', async () => {
 
 test('Calls: what the system asks for holds for everybody', async () => {
   const clock = new SimulatedClock()
-  const calls = new Calls({ name: 'shapes', capabilities: {} })
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
   const caller = { signal, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined }
   await calls
     .make(caller, () => Promise.reject(new ExternalError('slow down', { status: 429, retryAfterMs: 5000 })))
@@ -130,7 +130,7 @@ test('Calls: what the system asks for holds for everybody', async () => {
 
 test('Calls.collect takes all pages, refuses too many, and closes the stream', async () => {
   const clock = new SimulatedClock()
-  const calls = new Calls({ name: 'shapes', capabilities: {} })
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
   const caller = { signal, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined }
   let isClosed = false
   const open = async function* open(): AsyncGenerator<number[]> {

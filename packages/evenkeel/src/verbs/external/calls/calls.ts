@@ -8,8 +8,8 @@ import { abortable, deadline } from '#base'
 import type { Clock, Random } from '#base'
 import type { Driver, DriverCall } from '../driver/driver.ts'
 import { failureOf, retryAfterOf } from '../driver/failure.ts'
-import { Breaker } from './breaker.ts'
-import { Budget } from './budget.ts'
+import { CircuitBreaker } from './breaker.ts'
+import { RateLimiter } from './budget.ts'
 
 /** For whom a call is made. */
 interface Caller {
@@ -23,14 +23,14 @@ interface Caller {
 /** What a system asks for when it says "too much" without saying how long. */
 const throttledMs = 1000
 
-export class Calls {
+export class DriverCalls {
   readonly #name: string
-  readonly #budget: Budget
-  readonly #breaker = new Breaker()
+  readonly #budget: RateLimiter
+  readonly #breaker = new CircuitBreaker()
 
   constructor({ name, capabilities: { quota } }: Pick<Driver, 'name' | 'capabilities'>) {
     this.#name = name
-    this.#budget = quota ? new Budget(quota) : new Budget()
+    this.#budget = quota ? new RateLimiter(quota) : new RateLimiter()
   }
 
   /** What the call gives. @throws {ProviderUnavailable} when it is not made; what the driver throws otherwise. */
@@ -94,13 +94,13 @@ export class Calls {
   }
 }
 
-const byDriver = new WeakMap<object, Calls>()
+const byDriver = new WeakMap<object, DriverCalls>()
 
 /** The calls of a driver: one budget for everybody who uses it. */
-export function callsOf(driver: Driver): Calls {
+export function callsOf(driver: Driver): DriverCalls {
   const known = byDriver.get(driver)
   if (known) return known
-  const calls = new Calls(driver)
+  const calls = new DriverCalls(driver)
   byDriver.set(driver, calls)
   return calls
 }

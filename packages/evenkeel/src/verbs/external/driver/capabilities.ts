@@ -11,7 +11,7 @@ import type { Driver } from './driver.ts'
 
 export interface Capabilities {
   /** Whether things can carry marks, and since when. @default 'none' */
-  readonly marks?: 'atomicOnCreate' | 'afterCreate' | 'none'
+  readonly labels?: 'atomicOnCreate' | 'afterCreate' | 'none'
   /** Who names things. @default 'assigned' */
   readonly ids?: 'deterministic' | 'assigned'
   /** What makes a second create of the same thing harmless. @default 'no' */
@@ -37,7 +37,7 @@ interface StrategyOptions {
 /** The strongest strategy that the sheet allows. */
 export function chooseStrategy(
   {
-    capabilities: { marks = 'none', ids = 'assigned', idempotent = 'no' },
+    capabilities: { labels: marks = 'none', ids = 'assigned', idempotent = 'no' },
     identify,
     list,
   }: Pick<Driver, 'capabilities' | 'identify' | 'list'>,
@@ -50,7 +50,7 @@ export function chooseStrategy(
   return hasCheckpoint ? 'S5' : 'S4'
 }
 
-const words: Readonly<Record<Strategy, string>> = {
+const strategyTexts: Readonly<Record<Strategy, string>> = {
   S1: 'its name is made from the instance and the uid',
   S2: 'it carries our marks from the first moment',
   S3: 'a repeated create with the same token gives the same thing',
@@ -60,13 +60,13 @@ const words: Readonly<Record<Strategy, string>> = {
 
 /** A sentence on the strategy, for logs. */
 export function describeStrategy(strategy: Strategy): string {
-  return words[strategy]
+  return strategyTexts[strategy]
 }
 
 /** @throws {RangeError} when the sheet and the driver contradict each other. */
 export function checkDriver(driver: Driver): void {
-  const { name, capabilities, identify, mark } = driver
-  const { marks = 'none', ids = 'assigned', idempotent = 'no', consistencyWindowMs = 0, quota } = capabilities
+  const { name, capabilities, identify, setLabels: mark } = driver
+  const { labels: marks = 'none', ids = 'assigned', idempotent = 'no', consistencyWindowMs = 0, quota } = capabilities
   const refuse = (what: string): never => {
     throw new RangeError(`the driver ${name}: ${what}`)
   }

@@ -9,7 +9,7 @@
 import type { Clock } from '#base'
 import type { KubeObject } from '#api'
 import type { Capabilities } from './capabilities.ts'
-import type { Marks } from './marks.ts'
+import type { OwnershipLabels } from './marks.ts'
 
 /** What every call is given. */
 export interface DriverCall {
@@ -21,18 +21,18 @@ export interface DriverCall {
 }
 
 /** A thing as it is outside. */
-export interface Sighting<Observed> {
+export interface Observation<Observed> {
   readonly id: string
   readonly observed: Observed
   /** The marks it carries, as the system gives them back; they are checked, not trusted. @default none */
-  readonly marks?: unknown
+  readonly labels?: unknown
 }
 
 export interface CreateCall extends DriverCall {
   /** The name it must have; undefined where the system chooses. */
   readonly id: string | undefined
   /** To be stored with the thing, in the same call where the sheet says `atomicOnCreate`. */
-  readonly marks: Marks
+  readonly labels: OwnershipLabels
   /** The same for every attempt to make the same thing. */
   readonly idempotencyKey: string
 }
@@ -42,13 +42,13 @@ export interface UpdateCall<Observed> extends DriverCall {
   readonly observed: Observed
   /** Which fields differ. */
   readonly paths: readonly string[]
-  readonly marks: Marks
+  readonly labels: OwnershipLabels
 }
 
 /** What a list is about: everything that carries these marks, or everything in a scope. */
 export interface ListQuery {
   /** Things whose marks have these values. The engine looks again, so giving too many is only slow. */
-  readonly marks: Partial<Marks>
+  readonly labels: Partial<OwnershipLabels>
   /** Everything in here, marked or not: only asked for exclusive use. */
   readonly scope?: string
 }
@@ -56,13 +56,15 @@ export interface ListQuery {
 /** Something happened to a thing; without an id: anything may have. */
 export interface DriverEvent {
   readonly id?: string
-  readonly marks?: unknown
+  readonly labels?: unknown
   /** Where to go on after this. */
   readonly cursor?: string
 }
 
 /** Whether a thing does what it is for, and why not. */
-export type ThingReadiness = boolean | { readonly ready: boolean; readonly reason?: string; readonly message?: string }
+export type ExternalReadiness =
+  | boolean
+  | { readonly ready: boolean; readonly reason?: string; readonly message?: string }
 
 export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Observed = unknown> {
   /** What the system is called, in names, logs and conditions: `shapes`. */
@@ -73,7 +75,7 @@ export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Ob
   /** The name that the author wants for it, where names can be chosen. @default a name made from the instance and the uid */
   identify?(object: T): string | undefined
   /** The thing of this id, or undefined when it is not there. */
-  observe(id: string, call: DriverCall): Promise<Sighting<Observed> | undefined>
+  observe(id: string, call: DriverCall): Promise<Observation<Observed> | undefined>
   create(desired: Desired, call: CreateCall): Promise<{ readonly id: string }>
   update(id: string, desired: Desired, call: UpdateCall<Observed>): Promise<void>
   /** May return before the thing is gone. */
@@ -84,15 +86,15 @@ export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Ob
    */
   cancel?(idempotencyKey: string, call: DriverCall): Promise<void>
   /** Writes other marks on a thing. @default marks change only with `update` */
-  mark?(id: string, marks: Marks, call: DriverCall): Promise<void>
+  setLabels?(id: string, marks: OwnershipLabels, call: DriverCall): Promise<void>
   /** All things of a query, page by page. */
-  list?(query: ListQuery, call: DriverCall): AsyncIterable<readonly Sighting<Observed>[]>
+  list?(query: ListQuery, call: DriverCall): AsyncIterable<readonly Observation<Observed>[]>
   /** What happens from now on, or since a cursor. May end or fail at any time. */
   watch?(since: string | undefined, call: DriverCall): AsyncIterable<DriverEvent>
   /** Paths at which a thing is not as desired. @default those of `desired` whose values differ */
   diff?(desired: Desired, observed: Observed): readonly string[]
   /** @default a thing that is there is ready */
-  ready?(observed: Observed): ThingReadiness
+  ready?(observed: Observed): ExternalReadiness
   /** Credentials, or a client of its own, for one object. @default none */
   connect?(object: T, call: Omit<DriverCall, 'connection'>): Promise<unknown>
 }

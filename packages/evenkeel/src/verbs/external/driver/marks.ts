@@ -9,7 +9,7 @@ import { getOwn, isJsonObject } from '#api'
 import type { Kind, KubeObject } from '#api'
 
 /** Plain texts, so that they fit into labels, tags or a description. */
-export interface Marks {
+export interface OwnershipLabels {
   /** Which installation of which program. */
   readonly instance: string
   /** `Shape.demo.example.com` */
@@ -25,39 +25,39 @@ export interface Marks {
   readonly seal: string
 }
 
-export interface Marker {
+export interface OwnershipIdentity {
   readonly instance: string
   readonly kind: Pick<Kind, 'group' | 'kind'>
   readonly secret: string | undefined
 }
 
 const version = '1'
-const names = ['instance', 'kind', 'namespace', 'name', 'uid', 'version', 'state', 'seal'] as const
+const labelNames = ['instance', 'kind', 'namespace', 'name', 'uid', 'version', 'state', 'seal'] as const
 
-export function makeMarks(
+export function makeOwnershipLabels(
   { metadata: { namespace = '', name = '', uid = '' } }: KubeObject,
-  marker: Marker,
+  marker: OwnershipIdentity,
   { state = 'owned' }: { state?: 'owned' | 'orphaned' } = {},
-): Marks {
-  const marks = { instance: marker.instance, kind: kindMark(marker), namespace, name, uid, version, state }
+): OwnershipLabels {
+  const marks = { instance: marker.instance, kind: kindLabel(marker), namespace, name, uid, version, state }
   return { ...marks, seal: sealOf(marks, marker.secret) }
 }
 
 /** The marks of a thing, whatever it gave for them; undefined when there are none that we know. */
-export function readMarks(given: unknown): Marks | undefined {
+export function readOwnershipLabels(given: unknown): OwnershipLabels | undefined {
   if (!isJsonObject(given)) return undefined
   const marks: Record<string, string> = {}
-  for (const name of names) {
+  for (const name of labelNames) {
     const value =
       getOwn(given, name) ?? (name === 'seal' || name === 'namespace' ? '' : name === 'state' ? 'owned' : undefined)
     if (typeof value !== 'string') return undefined
     marks[name] = value
   }
-  return marks as unknown as Marks
+  return marks as unknown as OwnershipLabels
 }
 
 /** Whose a thing is, by its marks. */
-export type MarkVerdict =
+export type Ownership =
   /** Of the object that was asked about. */
   | 'ours'
   | 'unmarked'
@@ -70,22 +70,22 @@ export type MarkVerdict =
   /** The seal is not ours. */
   | 'forged'
 
-export function judgeMarks(given: unknown, marker: Marker, uid: string): MarkVerdict {
-  const marks = readMarks(given)
+export function checkOwnership(given: unknown, marker: OwnershipIdentity, uid: string): Ownership {
+  const marks = readOwnershipLabels(given)
   if (!marks) return 'unmarked'
   if (marks.instance !== marker.instance) return 'otherInstance'
-  if (marks.kind !== kindMark(marker)) return 'otherKind'
+  if (marks.kind !== kindLabel(marker)) return 'otherKind'
   if (marker.secret !== undefined && marks.seal !== sealOf(marks, marker.secret)) return 'forged'
   if (marks.state === 'orphaned') return 'orphaned'
   return marks.uid === uid ? 'ours' : 'otherObject'
 }
 
-export function kindMark({ kind: { group, kind } }: Pick<Marker, 'kind'>): string {
+export function kindLabel({ kind: { group, kind } }: Pick<OwnershipIdentity, 'kind'>): string {
   return group === '' ? kind : `${kind}.${group}`
 }
 
 function sealOf(
-  { instance, kind, namespace, name, uid, state }: Omit<Marks, 'seal'>,
+  { instance, kind, namespace, name, uid, state }: Omit<OwnershipLabels, 'seal'>,
   secret: string | undefined,
 ): string {
   return secret === undefined
@@ -97,12 +97,12 @@ function sealOf(
 }
 
 /** The beginning of all names that this installation chooses. */
-export function namePrefix({ instance }: Pick<Marker, 'instance'>): string {
+export function namePrefix({ instance }: Pick<OwnershipIdentity, 'instance'>): string {
   return `ek-${instance}-`
 }
 
 /** The name that is made for an object: 60 bits of its uid, so that it fits where names are short. */
-export function ownName(marker: Pick<Marker, 'instance'>, uid: string): string {
+export function resourceNameFor(marker: Pick<OwnershipIdentity, 'instance'>, uid: string): string {
   return `${namePrefix(marker)}${shortHash(uid)}`
 }
 

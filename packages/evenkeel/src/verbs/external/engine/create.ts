@@ -5,39 +5,39 @@
  * an attempt goes up only when the one before is known to have ended, so a repeated attempt carries the same token.
  */
 import { formatTime } from '#api'
-import type { Attempt, Remembered } from '../memory/memory.ts'
+import type { CreateAttempt, ResourceRecord } from '../memory/memory.ts'
 import { nameFor } from './locate.ts'
 import { CallFailed } from './session.ts'
-import type { Session } from './session.ts'
+import type { ExternalSession } from './session.ts'
 
 /** What is remembered once it is made. @throws {CallFailed} */
-export async function create(
-  session: Session,
-  remembered: Remembered,
+export async function createResource(
+  session: ExternalSession,
+  remembered: ResourceRecord,
   { isAnswered }: { isAnswered: boolean },
-): Promise<Remembered> {
+): Promise<ResourceRecord> {
   const {
-    memory,
-    parts: { driver, seen },
+    store: memory,
+    environment: { driver, observations: seen },
     base: { log },
     uid,
     object,
-    marks,
+    labels: marks,
   } = session
   const attempt = nextAttempt(session, remembered, isAnswered)
   const id = driver.capabilities.ids === 'deterministic' ? nameFor(session) : undefined
   const desired = driver.desired(object as never)
-  await begin(session, attempt, remembered)
+  await beginAttempt(session, attempt, remembered)
   try {
     const made = await session.call('create', (given) =>
-      driver.create(desired, { ...given, id, marks, idempotencyKey: attempt.key }),
+      driver.create(desired, { ...given, id, labels: marks, idempotencyKey: attempt.key }),
     )
-    const created: Remembered = { id: idMade(session, made), attempt: { ...attempt, outcome: 'Created' } }
+    const created: ResourceRecord = { id: idMade(session, made), attempt: { ...attempt, outcome: 'Created' } }
     seen.of(uid).made = { key: attempt.key, id: created.id ?? '' }
     await memory.note(created)
     log.info('made a thing outside', { system: driver.name, id: created.id, attempt: attempt.number })
-    if (driver.capabilities.marks === 'afterCreate')
-      await session.call('mark', async (given) => driver.mark?.(created.id ?? '', marks, given))
+    if (driver.capabilities.labels === 'afterCreate')
+      await session.call('mark', async (given) => driver.setLabels?.(created.id ?? '', marks, given))
     return created
   } catch (error) {
     if (error instanceof CallFailed && error.operation === 'create') await noteFailure(session, attempt, error)
@@ -46,10 +46,14 @@ export async function create(
 }
 
 /** Makes it durable that a thing is about to be made, in the name of the object as it is now. */
-async function begin(session: Session, attempt: Attempt, { attempt: last, id }: Remembered): Promise<void> {
+async function beginAttempt(
+  session: ExternalSession,
+  attempt: CreateAttempt,
+  { attempt: last, id }: ResourceRecord,
+): Promise<void> {
   const {
-    memory,
-    parts: { seen },
+    store: memory,
+    environment: { observations: seen },
     uid,
   } = session
   seen.attemptSeen(uid, attempt.key, session.nowMs)
@@ -66,8 +70,8 @@ async function begin(session: Session, attempt: Attempt, { attempt: last, id }: 
 
 /** In a status nothing is written: it would wake its own object, which would fail again at once. */
 async function noteFailure(
-  { memory, parts: { seen, strategy }, uid }: Session,
-  attempt: Attempt,
+  { store: memory, environment: { observations: seen, strategy }, uid }: ExternalSession,
+  attempt: CreateAttempt,
   { failure }: CallFailed,
 ): Promise<void> {
   // That a name is taken says that something is there: perhaps what an attempt before has made.
@@ -78,16 +82,20 @@ async function noteFailure(
 }
 
 /** What an attempt to have a thing begins with. */
-export function firstAttempt(session: Session): Attempt {
+export function firstAttempt(session: ExternalSession): CreateAttempt {
   return attemptOf(session, 1)
 }
 
-function attemptOf({ uid, base: { clock } }: Session, number: number): Attempt {
+function attemptOf({ uid, base: { clock } }: ExternalSession, number: number): CreateAttempt {
   return { number, key: `${uid}-${number}`, time: formatTime(clock.now()), outcome: 'Pending' }
 }
 
 /** The same one again, unless it has ended. */
-function nextAttempt(session: Session, { attempt, observedGeneration }: Remembered, isAnswered: boolean): Attempt {
+function nextAttempt(
+  session: ExternalSession,
+  { attempt, observedGeneration }: ResourceRecord,
+  isAnswered: boolean,
+): CreateAttempt {
   if (!attempt) return firstAttempt(session)
   const isOver =
     isAnswered || attempt.outcome === 'Adopted' || (attempt.outcome === 'Created' && observedGeneration !== undefined)
@@ -95,7 +103,7 @@ function nextAttempt(session: Session, { attempt, observedGeneration }: Remember
 }
 
 /** @throws {CallFailed} when the driver gives no id: whatever it made cannot be found again */
-function idMade({ parts: { driver } }: Session, made: unknown): string {
+function idMade({ environment: { driver } }: ExternalSession, made: unknown): string {
   const { id } = (made ?? {}) as { readonly id?: unknown }
   if (typeof id === 'string' && id !== '') return id
   throw new CallFailed('create', new Error(`the driver ${driver.name} gave no id for what it made`))

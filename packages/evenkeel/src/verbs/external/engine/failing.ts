@@ -7,13 +7,13 @@
 import type { Reconciled } from '#controller'
 import { isProviderUnavailable, retryAfterOf } from '../driver/failure.ts'
 import { PolicyError } from '../policy/policy.ts'
-import { sayNotSynced, sayUnseen, writeReport } from './report.ts'
+import { reportNotSynced, reportUnobserved, writeReport } from './report.ts'
 import { CallFailed } from './session.ts'
-import type { Operation, Session } from './session.ts'
+import type { DriverOperation, ExternalSession } from './session.ts'
 
-const looks: ReadonlySet<Operation> = new Set(['connect', 'observe', 'list'])
+const observingOperations: ReadonlySet<DriverOperation> = new Set(['connect', 'observe', 'list'])
 
-const reasons: Readonly<Record<Operation, string>> = {
+const reasons: Readonly<Record<DriverOperation, string>> = {
   connect: 'ConnectFailed',
   observe: 'ObserveFailed',
   list: 'ListFailed',
@@ -24,7 +24,7 @@ const reasons: Readonly<Record<Operation, string>> = {
 }
 
 /** When to try again. @throws what is to be tried again as the queue sees fit */
-export async function afterFailure(session: Session, error: unknown): Promise<Reconciled> {
+export async function afterFailure(session: ExternalSession, error: unknown): Promise<Reconciled> {
   const {
     base: { signal },
     object: {
@@ -33,7 +33,7 @@ export async function afterFailure(session: Session, error: unknown): Promise<Re
   } = session
   if (signal.aborted) throw error
   if (error instanceof PolicyError) {
-    sayNotSynced(session, {
+    reportNotSynced(session, {
       reason: 'InvalidPolicy',
       message: `${error.message}; nothing is done until that is put right`,
     })
@@ -43,22 +43,23 @@ export async function afterFailure(session: Session, error: unknown): Promise<Re
   if (isProviderUnavailable(error)) {
     const unseen = { reason: isDeleting ? 'Deleting' : 'ProviderUnavailable', error }
     if (isDeleting)
-      sayNotSynced(session, { reason: unseen.reason, message: `it cannot be removed yet: ${error.message}` })
-    else sayUnseen(session, unseen)
+      reportNotSynced(session, { reason: unseen.reason, message: `it cannot be removed yet: ${error.message}` })
+    else reportUnobserved(session, unseen)
     return { afterMs: session.jittered(error.retryAfterMs) }
   }
   if (!(error instanceof CallFailed)) throw error
-  return tell(session, error, isDeleting)
+  return reportFailure(session, error, isDeleting)
 }
 
-async function tell(session: Session, error: CallFailed, isDeleting: boolean): Promise<Reconciled> {
+async function reportFailure(session: ExternalSession, error: CallFailed, isDeleting: boolean): Promise<Reconciled> {
   const { operation, failure, cause } = error
   const reason = failure === 'throttled' ? 'Throttled' : reasons[operation]
-  if (isDeleting) sayNotSynced(session, { reason: 'Deleting', message: `it cannot be removed yet: ${error.message}` })
-  else if (looks.has(operation)) sayUnseen(session, { reason, error })
+  if (isDeleting)
+    reportNotSynced(session, { reason: 'Deleting', message: `it cannot be removed yet: ${error.message}` })
+  else if (observingOperations.has(operation)) reportUnobserved(session, { reason, error })
   else {
-    sayNotSynced(session, { reason, message: error.message })
-    writeReport(session, await session.recall(), { isSeen: false })
+    reportNotSynced(session, { reason, message: error.message })
+    writeReport(session, await session.readRecord(), { isObserved: false })
   }
   if (failure === 'throttled') return { afterMs: session.jittered(Math.max(retryAfterOf(cause) ?? 1000, 100)) }
   throw error

@@ -1,7 +1,7 @@
 /**
  * What a process has seen of things and may forget at any time: it then waits longer, looks again, and comes to the same.
  */
-interface Known {
+interface CachedObservation {
   /** Which attempt, and when this process first heard of it: clocks of other processes do not count. */
   attemptKey?: string
   attemptSeenMs?: number
@@ -20,16 +20,16 @@ interface Known {
   /** When it was last looked at. */
   lastSeenMs?: number
   /** Other things that say they belong to the same object. */
-  twins?: readonly string[]
+  duplicates?: readonly string[]
 }
 
 const entriesMax = 100_000
 
-export class Seen {
-  readonly #byUid = new Map<string, Known>()
+export class ObservationCache {
+  readonly #byUid = new Map<string, CachedObservation>()
   #swept: ReadonlySet<string> | undefined
 
-  of(uid: string): Known {
+  of(uid: string): CachedObservation {
     let known = this.#byUid.get(uid)
     if (!known) {
       known = {}

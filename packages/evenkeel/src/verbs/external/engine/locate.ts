@@ -4,98 +4,107 @@
  * A thing is ours if its marks say so, or its name, or what we wrote down before we made it. That it is not there is only
  * believed when nothing that is under way can make it appear: looks may be old, and calls may still arrive.
  */
-import type { Sighting } from '../driver/driver.ts'
-import { judgeMarks, kindMark, ownName, readMarks } from '../driver/marks.ts'
-import type { MarkVerdict } from '../driver/marks.ts'
-import type { Attempt, Remembered } from '../memory/memory.ts'
+import type { Observation } from '../driver/driver.ts'
+import { checkOwnership, kindLabel, resourceNameFor, readOwnershipLabels } from '../driver/marks.ts'
+import type { Ownership } from '../driver/marks.ts'
+import type { CreateAttempt, ResourceRecord } from '../memory/memory.ts'
 import { annotationOf } from '../policy/policy.ts'
 import { resolutionOf } from './resolution.ts'
-import type { Session } from './session.ts'
+import type { ExternalSession } from './session.ts'
 
-export type Found =
+export type LocateResult =
   /** It is surely not there. */
   | { readonly state: 'absent' }
-  | { readonly state: 'ours'; readonly thing: Sighting<unknown>; readonly twins: readonly string[] }
+  | { readonly state: 'ours'; readonly observation: Observation<unknown>; readonly duplicates: readonly string[] }
   /** Not ours yet, and may become it. */
-  | { readonly state: 'adoptable'; readonly thing: Sighting<unknown> }
+  | { readonly state: 'adoptable'; readonly observation: Observation<unknown> }
   /** Where ours should be there is one that cannot be proven to be ours. */
-  | { readonly state: 'foreign'; readonly thing: Sighting<unknown>; readonly why: MarkVerdict | 'unproven' }
+  | { readonly state: 'foreign'; readonly observation: Observation<unknown>; readonly reason: Ownership | 'unproven' }
   /** The one that somebody named is not there. */
   | { readonly state: 'missing'; readonly id: string }
   /** Too early to say. */
   | { readonly state: 'unsure'; readonly afterMs: number }
   /** Somebody began to make it, and nobody can say what came of that. */
-  | { readonly state: 'unknown'; readonly attempt: Attempt }
+  | { readonly state: 'unknown'; readonly attempt: CreateAttempt }
 
 interface LocateOptions {
   /** Whether it is to be removed: then nothing may appear afterwards. */
   readonly isCleanup: boolean
 }
 
-export async function locate(session: Session, remembered: Remembered, options: LocateOptions): Promise<Found> {
+export async function locate(
+  session: ExternalSession,
+  remembered: ResourceRecord,
+  options: LocateOptions,
+): Promise<LocateResult> {
   const resolution = resolutionOf(session.object, remembered)
-  const id = resolution?.type === 'adopt' ? resolution.id : idOf(session, remembered)
+  const id = resolution?.type === 'adopt' ? resolution.id : resourceIdOf(session, remembered)
   if (resolution?.type === 'recreate') return { state: 'absent' }
-  const thing = id === undefined ? undefined : await session.observe(id)
-  if (thing) return judge(session, remembered, { thing, isAnswer: resolution?.type === 'adopt' })
+  const observation = id === undefined ? undefined : await session.observe(id)
+  if (observation) return classify(session, remembered, { observation, isAnswer: resolution?.type === 'adopt' })
   const named = namedBy(session)
   if (remembered.id === undefined && remembered.attempt === undefined && named !== undefined)
     return { state: 'missing', id: named }
-  const marked = await findMarked(session, remembered, options)
-  return marked ?? judgeAbsence(session, remembered, options)
+  const marked = await findLabelled(session, remembered, options)
+  return marked ?? classifyAbsence(session, remembered, options)
 }
 
 /** Where it should be. */
-export function idOf(session: Session, { id }: Remembered): string | undefined {
+export function resourceIdOf(session: ExternalSession, { id }: ResourceRecord): string | undefined {
   return id ?? namedBy(session) ?? nameFor(session)
 }
 
 /** The name that it is given, where names can be chosen. */
-export function nameFor({ parts: { strategy, driver, marker }, object, uid }: Session): string | undefined {
-  return strategy === 'S1' ? ownName(marker, uid) : driver.identify?.(object)
+export function nameFor({
+  environment: { strategy, driver, identity: marker },
+  object,
+  uid,
+}: ExternalSession): string | undefined {
+  return strategy === 'S1' ? resourceNameFor(marker, uid) : driver.identify?.(object)
 }
 
 /** The thing that somebody wants to be taken over. */
-function namedBy({ object, policy: { adoption, manage } }: Session): string | undefined {
+function namedBy({ object, policy: { adoption, manage } }: ExternalSession): string | undefined {
   return adoption === 'explicitId' && manage.includes('adopt') ? annotationOf(object, 'adopt') : undefined
 }
 
 /** Whose a thing is. */
-export function judge(
-  session: Session,
-  remembered: Remembered,
-  { thing, isAnswer }: { thing: Sighting<unknown>; isAnswer: boolean },
-): Found {
-  const known = session.parts.seen.of(session.uid)
+export function classify(
+  session: ExternalSession,
+  remembered: ResourceRecord,
+  { observation, isAnswer }: { observation: Observation<unknown>; isAnswer: boolean },
+): LocateResult {
+  const known = session.environment.observations.of(session.uid)
   delete known.absentSinceMs
-  const why = verdictOf(session, remembered, thing)
-  if (why === 'ours') return { state: 'ours', thing, twins: (known.twins ?? []).filter((id) => id !== thing.id) }
+  const why = ownershipOf(session, remembered, observation)
+  if (why === 'ours')
+    return { state: 'ours', observation, duplicates: (known.duplicates ?? []).filter((id) => id !== observation.id) }
   const isFree = why === 'unmarked' || why === 'orphaned' || why === 'unproven'
-  return isFree && (isAnswer || mayAdopt(session, thing))
-    ? { state: 'adoptable', thing }
-    : { state: 'foreign', thing, why }
+  return isFree && (isAnswer || mayAdopt(session, observation))
+    ? { state: 'adoptable', observation }
+    : { state: 'foreign', observation, reason: why }
 }
 
-function verdictOf(
-  { parts: { driver, strategy, marker }, uid }: Session,
-  { id, attempt, isLost = false }: Remembered,
-  thing: Sighting<unknown>,
-): MarkVerdict | 'unproven' {
-  const isRemembered = id === thing.id && !isLost
-  const { marks = 'none' } = driver.capabilities
+function ownershipOf(
+  { environment: { driver, strategy, identity: marker }, uid }: ExternalSession,
+  { id, attempt, isLost = false }: ResourceRecord,
+  observation: Observation<unknown>,
+): Ownership | 'unproven' {
+  const isRemembered = id === observation.id && !isLost
+  const { labels: marks = 'none' } = driver.capabilities
   if (marks === 'none')
-    return isRemembered || (strategy === 'S1' && thing.id === ownName(marker, uid)) ? 'ours' : 'unproven'
-  const verdict = judgeMarks(thing.marks, marker, uid)
+    return isRemembered || (strategy === 'S1' && observation.id === resourceNameFor(marker, uid)) ? 'ours' : 'unproven'
+  const verdict = checkOwnership(observation.labels, marker, uid)
   if (verdict !== 'unmarked' && verdict !== 'orphaned') return verdict
   // Taken over without a write; or made a moment ago, and the marks come next.
   const isMarkedLater = marks === 'afterCreate' && attempt?.outcome === 'Created' && verdict === 'unmarked'
   return isRemembered && (attempt?.outcome === 'Adopted' || isMarkedLater) ? 'ours' : verdict
 }
 
-function mayAdopt(session: Session, { id }: Sighting<unknown>): boolean {
+function mayAdopt(session: ExternalSession, { id }: Observation<unknown>): boolean {
   const {
     policy: { adoption, manage },
-    parts: { driver },
+    environment: { driver },
     object,
   } = session
   return (
@@ -104,72 +113,81 @@ function mayAdopt(session: Session, { id }: Sighting<unknown>): boolean {
 }
 
 /** By its marks, where things have them from the first moment. */
-async function findMarked(
-  session: Session,
-  { attempt, id }: Remembered,
+async function findLabelled(
+  session: ExternalSession,
+  { attempt, id }: ResourceRecord,
   { isCleanup }: LocateOptions,
-): Promise<Found | undefined> {
+): Promise<LocateResult | undefined> {
   const {
-    parts: { driver, strategy, marker, seen },
+    environment: { driver, strategy, identity: marker, observations: seen },
     object: {
       metadata: { namespace = '', name = '' },
     },
     uid,
     policy: { adoption, manage },
   } = session
-  if (!driver.list || (driver.capabilities.marks ?? 'none') === 'none' || strategy === 'S1') return undefined
+  if (!driver.list || (driver.capabilities.labels ?? 'none') === 'none' || strategy === 'S1') return undefined
   const wasTried = (attempt !== undefined && !isRefused(session, attempt)) || id !== undefined
   const takesOver = !isCleanup && adoption === 'ifMarked' && manage.includes('adopt')
   // What nobody began to make is not there: that was written down first. But a status can be lost as a whole.
   if (!wasTried && !takesOver && !seen.mayHave(uid)) return undefined
-  const things = await session.list({
+  const observations = await session.list({
     instance: marker.instance,
-    kind: kindMark(marker),
+    kind: kindLabel(marker),
     namespace,
     name,
     ...(!takesOver && { uid }),
   })
-  const ours = things
-    .filter((thing) => judgeMarks(thing.marks, marker, uid) === 'ours')
+  const ours = observations
+    .filter((observation) => checkOwnership(observation.labels, marker, uid) === 'ours')
     .sort((a, b) => (a.id < b.id ? -1 : 1))
   const [first, ...others] = ours
-  if (first) return { state: 'ours', thing: first, twins: others.map((other) => other.id) }
-  const left = takesOver ? things.filter((thing) => isLeft(thing, session)).sort((a, b) => (a.id < b.id ? -1 : 1)) : []
-  return left[0] && { state: 'adoptable', thing: left[0] }
+  if (first) return { state: 'ours', observation: first, duplicates: others.map((other) => other.id) }
+  const left = takesOver
+    ? observations.filter((observation) => isLeft(observation, session)).sort((a, b) => (a.id < b.id ? -1 : 1))
+    : []
+  return left[0] && { state: 'adoptable', observation: left[0] }
 }
 
 /** Of an object of the same name that is no more. */
 function isLeft(
-  thing: Sighting<unknown>,
+  observation: Observation<unknown>,
   {
-    parts: { marker },
+    environment: { identity: marker },
     object: {
       metadata: { namespace = '', name = '' },
     },
     uid,
-  }: Session,
+  }: ExternalSession,
 ): boolean {
-  const marks = readMarks(thing.marks)
-  return judgeMarks(thing.marks, marker, uid) === 'otherObject' && marks?.namespace === namespace && marks.name === name
+  const marks = readOwnershipLabels(observation.labels)
+  return (
+    checkOwnership(observation.labels, marker, uid) === 'otherObject' &&
+    marks?.namespace === namespace &&
+    marks.name === name
+  )
 }
 
-function isRefused({ parts: { seen }, uid }: Session, { key, outcome }: Attempt): boolean {
+function isRefused(
+  { environment: { observations: seen }, uid }: ExternalSession,
+  { key, outcome }: CreateAttempt,
+): boolean {
   return outcome === 'Refused' || (outcome === 'Pending' && seen.of(uid).refusedKey === key)
 }
 
-function judgeAbsence(
-  session: Session,
-  { attempt, id, observedGeneration }: Remembered,
+function classifyAbsence(
+  session: ExternalSession,
+  { attempt, id, observedGeneration }: ResourceRecord,
   { isCleanup }: LocateOptions,
-): Found {
+): LocateResult {
   const {
-    parts: { strategy, seen, driver },
+    environment: { strategy, observations: seen, driver },
     uid,
     nowMs,
     windowMs,
     settleMs,
   } = session
-  if (!attempt) return id === undefined || strategy === 'S1' ? { state: 'absent' } : again(session)
+  if (!attempt) return id === undefined || strategy === 'S1' ? { state: 'absent' } : lookAgain(session)
   if (isRefused(session, attempt) && id === undefined) return { state: 'absent' }
   const isOpen = attempt.outcome === 'Pending' || attempt.outcome === 'Unknown'
   const sinceMs = nowMs - seen.attemptSeen(uid, attempt.key, nowMs)
@@ -183,11 +201,11 @@ function judgeAbsence(
   if (sinceMs < waitMs) return { state: 'unsure', afterMs: waitMs - sinceMs }
   // Made, and never seen: whatever the driver made, it is not where it says.
   if (!isOpen && observedGeneration === undefined && !isHarmless && !isCleanup) return { state: 'unknown', attempt }
-  return isOpen && isHarmless ? { state: 'absent' } : again(session)
+  return isOpen && isHarmless ? { state: 'absent' } : lookAgain(session)
 }
 
 /** One look is not enough to make another thing, or to let the object go: the look may be old, or wrong. */
-function again({ parts: { seen }, uid, nowMs, windowMs }: Session): Found {
+function lookAgain({ environment: { observations: seen }, uid, nowMs, windowMs }: ExternalSession): LocateResult {
   const known = seen.of(uid)
   if (known.absentSinceMs !== undefined && nowMs - known.absentSinceMs >= windowMs) return { state: 'absent' }
   known.absentSinceMs ??= nowMs

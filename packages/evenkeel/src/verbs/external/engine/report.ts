@@ -6,13 +6,13 @@
  */
 import { deepEqual, formatTime, parseTime } from '#api'
 import type { ExternalReport, JsonObject } from '#api'
-import type { ThingReadiness } from '../driver/driver.ts'
-import type { Remembered } from '../memory/memory.ts'
-import { reportIn } from '../memory/status-memory.ts'
+import type { ExternalReadiness } from '../driver/driver.ts'
+import type { ResourceRecord } from '../memory/memory.ts'
+import { externalStatusOf } from '../memory/status-memory.ts'
 import { messageOf } from '../driver/failure.ts'
-import type { Session } from './session.ts'
+import type { ExternalSession } from './session.ts'
 
-interface Words {
+interface ReportText {
   readonly reason: string
   readonly message: string
 }
@@ -20,34 +20,34 @@ interface Words {
 /** How many paths of a drift are told. */
 const pathsMax = 20
 
-export function sayOwned({ words, parts: { strategy } }: Session): void {
+export function reportOwned({ conditions: words, environment: { strategy } }: ExternalSession): void {
   words.set('Owned', { holds: true, reason: ownedReasons[strategy], message: '' })
 }
 
 const ownedReasons = { S1: 'Named', S2: 'Marked', S3: 'Token', S4: 'Tracked', S5: 'Checkpoint' } as const
 
-export function sayNotOwned({ words }: Session, facts: Words): void {
+export function reportNotOwned({ conditions: words }: ExternalSession, facts: ReportText): void {
   words.set('Owned', { holds: false, ...facts })
 }
 
 /** It is not as it should be, and so it cannot be ready. */
-export function sayNotSynced({ words }: Session, facts: Words): void {
+export function reportNotSynced({ conditions: words }: ExternalSession, facts: ReportText): void {
   words.set('Synced', { holds: false, ...facts })
   words.set('Ready', { holds: false, ...facts })
 }
 
-export function saySynced({ words }: Session, readiness: ThingReadiness): void {
+export function reportSynced({ conditions: words }: ExternalSession, readiness: ExternalReadiness): void {
   const {
     ready,
     reason = ready ? 'Ready' : 'NotReady',
     message = '',
-  }: Exclude<ThingReadiness, boolean> = typeof readiness === 'boolean' ? { ready: readiness } : readiness
+  }: Exclude<ExternalReadiness, boolean> = typeof readiness === 'boolean' ? { ready: readiness } : readiness
   words.set('Synced', { holds: true, reason: 'Synced', message: '' })
   words.set('Ready', { holds: ready, reason, message })
 }
 
-export function sayDrift(
-  { words }: Session,
+export function reportDrift(
+  { conditions: words }: ExternalSession,
   paths: readonly string[],
   { reason = 'Drifted' }: { reason?: string } = {},
 ): void {
@@ -55,23 +55,23 @@ export function sayDrift(
     'Drifted',
     paths.length === 0
       ? { holds: false, reason: 'AsDesired', message: '' }
-      : { holds: true, reason, message: shown(paths) },
+      : { holds: true, reason, message: formatPaths(paths) },
   )
 }
 
-const order = ['Synced', 'Ready', 'Owned', 'Drifted'] as const
+const conditionOrder = ['Synced', 'Ready', 'Owned', 'Drifted'] as const
 
 /** Says it all, in the same order whatever happened: the order of a list is part of it. */
-export function tellWords({ words, status, parts: { kind } }: Session): void {
+export function setConditions({ conditions: words, status, environment: { kind } }: ExternalSession): void {
   if (!status || !kind.subresources.status) return
-  for (const type of order) {
+  for (const type of conditionOrder) {
     const said = words.get(type)
     if (said) status.condition(type, said.holds, { reason: said.reason, message: said.message })
   }
 }
 
 /** `color, size and 3 more` */
-export function shown(paths: readonly string[]): string {
+export function formatPaths(paths: readonly string[]): string {
   const first = paths
     .slice(0, pathsMax)
     .map((path) => path || 'everything')
@@ -79,18 +79,22 @@ export function shown(paths: readonly string[]): string {
   return paths.length > pathsMax ? `${first} and ${paths.length - pathsMax} more` : first
 }
 
-interface Facts {
+interface ReportFacts {
   readonly drift?: { readonly paths: readonly string[]; readonly isReverted?: boolean }
   /** Whether this run has seen the thing. */
-  readonly isSeen: boolean
+  readonly isObserved: boolean
 }
 
 /** Writes down what is known of the thing. */
-export function writeReport(session: Session, remembered: Remembered, { drift, isSeen }: Facts): void {
+export function writeReport(
+  session: ExternalSession,
+  remembered: ResourceRecord,
+  { drift, isObserved: isSeen }: ReportFacts,
+): void {
   const {
     status,
-    parts: {
-      hasRoom,
+    environment: {
+      hasStatus: hasRoom,
       strategy,
       settings: { maxAgeMs },
       driver,
@@ -99,7 +103,7 @@ export function writeReport(session: Session, remembered: Remembered, { drift, i
     object,
   } = session
   if (!status || !hasRoom) return
-  const old = reportIn(object)
+  const old = externalStatusOf(object)
   const now = formatTime(clock.now())
   const { id, attempt, observedGeneration } = remembered
   const lastRevertedTime = drift?.isReverted ? now : old.drift?.lastRevertedTime
@@ -131,9 +135,12 @@ export function writeReport(session: Session, remembered: Remembered, { drift, i
 }
 
 /** Says that looking failed; a status may keep saying what a look not long ago has shown. */
-export function sayUnseen(session: Session, { reason, error }: { reason: string; error: unknown }): void {
+export function reportUnobserved(
+  session: ExternalSession,
+  { reason, error }: { reason: string; error: unknown },
+): void {
   const {
-    parts: { seen, driver },
+    environment: { observations: seen, driver },
     uid,
     nowMs,
     policy: { pollIntervalMs },
@@ -141,7 +148,7 @@ export function sayUnseen(session: Session, { reason, error }: { reason: string;
   } = session
   const { lastSeenMs } = seen.of(uid)
   if (lastSeenMs !== undefined && nowMs - lastSeenMs <= 2 * pollIntervalMs) return
-  const { lastObservedTime } = reportIn(object)
+  const { lastObservedTime } = externalStatusOf(object)
   const since = lastObservedTime === undefined ? 'it was never looked at' : `last seen at ${lastObservedTime} or later`
-  sayNotSynced(session, { reason, message: `${driver.name} cannot be asked (${since}): ${messageOf(error)}` })
+  reportNotSynced(session, { reason, message: `${driver.name} cannot be asked (${since}): ${messageOf(error)}` })
 }

@@ -8,7 +8,7 @@
  * The key of the attempt makes it an answer to one question: it stays on the object and answers no other.
  */
 import type { KubeObject } from '#api'
-import type { Attempt, Remembered } from '../memory/memory.ts'
+import type { CreateAttempt, ResourceRecord } from '../memory/memory.ts'
 import { annotationOf, annotationPrefix } from '../policy/policy.ts'
 
 type Resolution =
@@ -16,7 +16,7 @@ type Resolution =
   | { readonly type: 'recreate' }
   | { readonly type: 'orphan' }
 
-export function resolutionOf(object: KubeObject, { id, attempt }: Remembered): Resolution | undefined {
+export function resolutionOf(object: KubeObject, { id, attempt }: ResourceRecord): Resolution | undefined {
   const text = annotationOf(object, 'resolve') ?? ''
   const at = text.indexOf(':')
   const [verb, about] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)]
@@ -30,7 +30,7 @@ export function resolutionOf(object: KubeObject, { id, attempt }: Remembered): R
 /** The choices, as they can be typed. */
 export function choicesFor(
   { kind, metadata: { name = '', namespace } }: KubeObject,
-  attempt: Attempt | undefined,
+  attempt: CreateAttempt | undefined,
   { isCleanup }: { isCleanup: boolean },
 ): string {
   const where = `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`

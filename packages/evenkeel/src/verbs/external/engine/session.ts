@@ -5,87 +5,87 @@ import { randomFraction } from '#base'
 import { conflict } from '#api'
 import type { Kind, KubeObject } from '#api'
 import type { BaseContext, StatusWriter } from '#controller'
-import type { Calls } from '../calls/calls.ts'
+import type { DriverCalls } from '../calls/calls.ts'
 import type { Strategy } from '../driver/capabilities.ts'
-import type { Driver, DriverCall, Sighting } from '../driver/driver.ts'
+import type { Driver, DriverCall, Observation } from '../driver/driver.ts'
 import { failureOf, isProviderUnavailable, messageOf } from '../driver/failure.ts'
 import type { Failure } from '../driver/failure.ts'
-import { makeMarks } from '../driver/marks.ts'
-import type { Marker, Marks } from '../driver/marks.ts'
-import type { Memory, Remembered } from '../memory/memory.ts'
-import type { Settings } from '../options.ts'
+import { makeOwnershipLabels } from '../driver/marks.ts'
+import type { OwnershipIdentity, OwnershipLabels } from '../driver/marks.ts'
+import type { RecordStore, ResourceRecord } from '../memory/memory.ts'
+import type { ExternalSettings } from '../options.ts'
 import { policyFor } from '../policy/policy.ts'
-import type { Policy } from '../policy/policy.ts'
-import type { Seen } from './known.ts'
+import type { ExternalPolicy } from '../policy/policy.ts'
+import type { ObservationCache } from './known.ts'
 
 /** A verb in one controller. */
-export interface Parts {
+export interface ExternalEnvironment {
   readonly driver: Driver
   readonly kind: Kind
   readonly strategy: Strategy
-  readonly settings: Settings
-  readonly calls: Calls
-  readonly seen: Seen
-  readonly marker: Marker
+  readonly settings: ExternalSettings
+  readonly calls: DriverCalls
+  readonly observations: ObservationCache
+  readonly identity: OwnershipIdentity
   /** Whether the kind has `status.external`. */
-  readonly hasRoom: boolean
+  readonly hasStatus: boolean
 }
 
-export type Operation = 'connect' | 'observe' | 'create' | 'update' | 'remove' | 'mark' | 'list'
+export type DriverOperation = 'connect' | 'observe' | 'create' | 'update' | 'remove' | 'mark' | 'list'
 
 /** A call to the outside that failed, and what that says. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed'
-  readonly operation: Operation
+  readonly operation: DriverOperation
   readonly failure: Failure
 
-  constructor(operation: Operation, cause: unknown) {
+  constructor(operation: DriverOperation, cause: unknown) {
     super(messageOf(cause), { cause })
     this.operation = operation
     this.failure = failureOf(cause)
   }
 }
 
-interface Said {
+interface ConditionText {
   readonly holds: boolean
   readonly reason: string
   readonly message: string
 }
 
-interface SessionOptions {
-  readonly parts: Parts
+interface ExternalSessionOptions {
+  readonly environment: ExternalEnvironment
   readonly base: BaseContext
   readonly object: KubeObject
-  readonly memory: Memory
+  readonly store: RecordStore
   readonly status: StatusWriter | undefined
 }
 
-export class Session {
-  readonly parts: Parts
+export class ExternalSession {
+  readonly environment: ExternalEnvironment
   readonly base: BaseContext
   readonly object: KubeObject
-  readonly memory: Memory
+  readonly store: RecordStore
   readonly status: StatusWriter | undefined
   readonly uid: string
-  readonly marks: Marks
+  readonly labels: OwnershipLabels
   /** What is to be said in conditions, by type. */
-  readonly words = new Map<string, Said>()
-  #policy: Policy | undefined
+  readonly conditions = new Map<string, ConditionText>()
+  #policy: ExternalPolicy | undefined
   #connection: unknown
 
-  constructor({ parts, base, object, memory, status }: SessionOptions) {
-    this.parts = parts
+  constructor({ environment: parts, base, object, store: memory, status }: ExternalSessionOptions) {
+    this.environment = parts
     this.base = base
     this.object = object
-    this.memory = memory
+    this.store = memory
     this.status = status
     this.uid = object.metadata.uid ?? ''
-    this.marks = makeMarks(object, parts.marker)
+    this.labels = makeOwnershipLabels(object, parts.identity)
   }
 
   /** @throws {PolicyError} when an annotation is not understood */
-  get policy(): Policy {
-    return (this.#policy ??= policyFor(this.object as never, this.parts.settings.policy))
+  get policy(): ExternalPolicy {
+    return (this.#policy ??= policyFor(this.object as never, this.environment.settings.policy))
   }
 
   get nowMs(): number {
@@ -98,12 +98,12 @@ export class Session {
   }
 
   get windowMs(): number {
-    return this.parts.driver.capabilities.consistencyWindowMs ?? 0
+    return this.environment.driver.capabilities.consistencyWindowMs ?? 0
   }
 
   /** After how long nothing more can come of a call that nobody has heard of since. */
   get settleMs(): number {
-    return this.windowMs + this.parts.settings.callTimeoutMs
+    return this.windowMs + this.environment.settings.callTimeoutMs
   }
 
   /** About so long: many who wait for the same do not come back at once. */
@@ -112,9 +112,9 @@ export class Session {
   }
 
   /** What is remembered; what this process has made itself it need not be told. */
-  async recall({ live = false }: { live?: boolean } = {}): Promise<Remembered> {
-    const remembered = await this.memory.read({ live })
-    const { made } = this.parts.seen.of(this.uid)
+  async readRecord({ live = false }: { live?: boolean } = {}): Promise<ResourceRecord> {
+    const remembered = await this.store.read({ live })
+    const { made } = this.environment.observations.of(this.uid)
     const { attempt, id } = remembered
     const isMine = made !== undefined && attempt?.key === made.key && id === undefined
     return isMine ? { ...remembered, id: made.id, attempt: { ...attempt, outcome: 'Created' } } : remembered
@@ -122,7 +122,7 @@ export class Session {
 
   /** Credentials and the like, for everything that follows. */
   async connect(): Promise<void> {
-    const { driver } = this.parts
+    const { driver } = this.environment
     if (driver.connect)
       this.#connection = await this.call(
         'connect',
@@ -134,7 +134,7 @@ export class Session {
   async assertCurrent(): Promise<void> {
     const {
       base: { client, signal },
-      parts: { kind },
+      environment: { kind },
       object: {
         metadata: { name = '', namespace, generation, deletionTimestamp },
       },
@@ -152,11 +152,11 @@ export class Session {
   }
 
   /** @throws {CallFailed} with what the driver threw; `ProviderUnavailable` as it is */
-  async call<R>(operation: Operation, call: (given: DriverCall) => Promise<R>): Promise<R> {
+  async call<R>(operation: DriverOperation, call: (given: DriverCall) => Promise<R>): Promise<R> {
     const { signal, clock, random } = this.base
     try {
-      return await this.parts.calls.make(
-        { signal, clock, random, timeoutMs: this.parts.settings.callTimeoutMs, connection: this.#connection },
+      return await this.environment.calls.make(
+        { signal, clock, random, timeoutMs: this.environment.settings.callTimeoutMs, connection: this.#connection },
         call,
       )
     } catch (error) {
@@ -166,10 +166,10 @@ export class Session {
   }
 
   /** The thing of an id, if it is there. */
-  async observe(id: string): Promise<Sighting<unknown> | undefined> {
+  async observe(id: string): Promise<Observation<unknown> | undefined> {
     try {
-      const thing = await this.call('observe', (given) => this.parts.driver.observe(id, given))
-      return thing ? { ...thing, id } : undefined
+      const observation = await this.call('observe', (given) => this.environment.driver.observe(id, given))
+      return observation ? { ...observation, id } : undefined
     } catch (error) {
       if (error instanceof CallFailed && error.failure === 'absent') return undefined
       throw error
@@ -177,19 +177,19 @@ export class Session {
   }
 
   /** All things with these marks. */
-  async list(marks: Partial<Marks>): Promise<readonly Sighting<unknown>[]> {
+  async list(marks: Partial<OwnershipLabels>): Promise<readonly Observation<unknown>[]> {
     const {
       driver: { list },
       driver,
       calls,
       settings: { callTimeoutMs: timeoutMs },
-    } = this.parts
+    } = this.environment
     if (!list) return []
     const { signal, clock, random } = this.base
     try {
       return await calls.collect(
         { signal, clock, random, timeoutMs, connection: this.#connection },
-        { open: (given) => list.call(driver, { marks }, given), itemsMax: thingsMax },
+        { open: (given) => list.call(driver, { labels: marks }, given), itemsMax: resourcesMax },
       )
     } catch (error) {
       if (signal.aborted || isProviderUnavailable(error)) throw error
@@ -199,4 +199,4 @@ export class Session {
 }
 
 /** More than one object can have. */
-const thingsMax = 10_000
+const resourcesMax = 10_000

@@ -5,91 +5,103 @@
  *   not ours, or nobody knows ──▶ say so and ask; nothing is touched
  */
 import type { Reconciled } from '#controller'
-import type { Sighting } from '../driver/driver.ts'
-import type { Remembered } from '../memory/memory.ts'
+import type { Observation } from '../driver/driver.ts'
+import type { ResourceRecord } from '../memory/memory.ts'
 import { driftOf } from '../policy/drift.ts'
 import type { Drift } from '../policy/drift.ts'
-import { create, firstAttempt } from './create.ts'
-import { judge, locate } from './locate.ts'
-import type { Found } from './locate.ts'
-import { sayDrift, sayNotOwned, sayNotSynced, sayOwned, saySynced, shown, writeReport } from './report.ts'
+import { createResource, firstAttempt } from './create.ts'
+import { classify, locate } from './locate.ts'
+import type { LocateResult } from './locate.ts'
+import {
+  reportDrift,
+  reportNotOwned,
+  reportNotSynced,
+  reportOwned,
+  reportSynced,
+  formatPaths,
+  writeReport,
+} from './report.ts'
 import { choicesFor, resolutionOf } from './resolution.ts'
-import type { Session } from './session.ts'
-import { removeTwins } from './twins.ts'
+import type { ExternalSession } from './session.ts'
+import { removeDuplicates } from './twins.ts'
 
-export interface Synced {
+export interface SyncResult {
   /** The thing, when it is there and ours. */
-  readonly thing?: Sighting<unknown>
+  readonly observation?: Observation<unknown>
   readonly isSynced: boolean
   readonly isReady: boolean
   readonly result: Reconciled
 }
 
 /** @throws {CallFailed} and whatever the server says */
-export async function sync(session: Session): Promise<Synced> {
+export async function syncResource(session: ExternalSession): Promise<SyncResult> {
   await session.connect()
-  const remembered = await session.recall()
+  const remembered = await session.readRecord()
   const found = await locate(session, remembered, { isCleanup: false })
   switch (found.state) {
     case 'absent':
-      return bringBack(session, remembered)
+      return recreate(session, remembered)
     case 'unsure':
       return waitFor(session, remembered, found.afterMs)
     case 'unknown':
-      return ask(session, remembered, found)
+      return askForResolution(session, remembered, found)
     case 'foreign':
       return refuse(session, remembered, found)
     case 'missing':
-      return waitForThing(session, found.id)
+      return waitForResource(session, found.id)
     case 'adoptable':
-      return adopt(session, remembered, found.thing)
+      return adopt(session, remembered, found.observation)
     case 'ours':
-      return bring(session, rememberedAs(remembered, found.thing.id), found)
+      return converge(session, withId(remembered, found.observation.id), found)
   }
 }
 
 /** What was begun and is found has been made. */
-function rememberedAs(remembered: Remembered, id: string): Remembered {
+function withId(remembered: ResourceRecord, id: string): ResourceRecord {
   const { attempt } = remembered
   const isOpen = attempt !== undefined && attempt.outcome !== 'Created' && attempt.outcome !== 'Adopted'
   return { ...remembered, id, ...(isOpen && { attempt: { ...attempt, outcome: 'Created' as const } }) }
 }
 
-function stopped(result: Reconciled): Synced {
+function stopped(result: Reconciled): SyncResult {
   return { isSynced: false, isReady: false, result }
 }
 
-function waitFor(session: Session, remembered: Remembered, afterMs: number): Synced {
+function waitFor(session: ExternalSession, remembered: ResourceRecord, afterMs: number): SyncResult {
   const { attempt } = remembered
   // A thing that was there a moment ago is looked for once more before anybody hears of it.
   if (attempt && attempt.outcome !== 'Created' && attempt.outcome !== 'Adopted') {
-    sayNotSynced(session, {
+    reportNotSynced(session, {
       reason: 'Settling',
       message: 'it was begun to be made; until it is sure what came of that nothing is done',
     })
-    writeReport(session, remembered, { isSeen: false })
+    writeReport(session, remembered, { isObserved: false })
   }
   return stopped({ afterMs })
 }
 
 /** Somebody named a thing to take over: another one would not be what was meant. */
-function waitForThing(session: Session, id: string): Synced {
-  sayNotSynced(session, { reason: 'AdoptionPending', message: `${id} is to be taken over, and is not there` })
+function waitForResource(session: ExternalSession, id: string): SyncResult {
+  reportNotSynced(session, { reason: 'AdoptionPending', message: `${id} is to be taken over, and is not there` })
   return stopped({ afterMs: session.policy.pollIntervalMs })
 }
 
-function ask(session: Session, remembered: Remembered, { attempt }: Extract<Found, { state: 'unknown' }>): Synced {
+function askForResolution(
+  session: ExternalSession,
+  remembered: ResourceRecord,
+  { attempt }: Extract<LocateResult, { state: 'unknown' }>,
+): SyncResult {
   const {
     object,
-    parts: { driver },
+    environment: { driver },
   } = session
   const choices = choicesFor(object, attempt, { isCleanup: false })
-  sayNotSynced(session, {
+  reportNotSynced(session, {
     reason: 'CreateOutcomeUnknown',
     message: `${driver.name} did not say whether it was made (attempt ${attempt.key}), and it cannot be found out: ${choices}`,
   })
-  sayNotOwned(session, { reason: 'CreateOutcomeUnknown', message: choices })
-  writeReport(session, remembered, { isSeen: false })
+  reportNotOwned(session, { reason: 'CreateOutcomeUnknown', message: choices })
+  writeReport(session, remembered, { isObserved: false })
   return stopped({ park: 'an answer on whether the thing was made' })
 }
 
@@ -105,47 +117,51 @@ const foreignReasons = {
 } as const
 
 function refuse(
-  session: Session,
-  remembered: Remembered,
-  { thing, why }: Extract<Found, { state: 'foreign' }>,
-): Synced {
+  session: ExternalSession,
+  remembered: ResourceRecord,
+  { observation, reason: why }: Extract<LocateResult, { state: 'foreign' }>,
+): SyncResult {
   const {
     object,
     policy: { pollIntervalMs },
   } = session
   const [reason, sentence] = foreignReasons[why]
-  const message = `${thing.id}: ${sentence}, so it is not touched; ${choicesFor(object, remembered.attempt, { isCleanup: false })}`
-  sayNotOwned(session, { reason, message })
-  sayNotSynced(session, { reason, message: `${thing.id}: ${sentence}` })
-  writeReport(session, remembered, { isSeen: true })
+  const message = `${observation.id}: ${sentence}, so it is not touched; ${choicesFor(object, remembered.attempt, { isCleanup: false })}`
+  reportNotOwned(session, { reason, message })
+  reportNotSynced(session, { reason, message: `${observation.id}: ${sentence}` })
+  writeReport(session, remembered, { isObserved: true })
   return stopped({ afterMs: pollIntervalMs })
 }
 
-async function adopt(session: Session, remembered: Remembered, thing: Sighting<unknown>): Promise<Synced> {
+async function adopt(
+  session: ExternalSession,
+  remembered: ResourceRecord,
+  observation: Observation<unknown>,
+): Promise<SyncResult> {
   const {
-    memory,
+    store: memory,
     policy: { paused },
-    parts: { driver },
-    marks,
+    environment: { driver },
+    labels: marks,
     base: { log },
   } = session
   if (paused) {
-    sayNotSynced(session, { reason: 'Paused', message: `${thing.id} would be taken over` })
+    reportNotSynced(session, { reason: 'Paused', message: `${observation.id} would be taken over` })
     return stopped({ afterMs: session.policy.pollIntervalMs })
   }
-  const next: Remembered = {
-    id: thing.id,
+  const next: ResourceRecord = {
+    id: observation.id,
     attempt: { ...(remembered.attempt ?? firstAttempt(session)), outcome: 'Adopted' },
   }
   await memory.write(next)
-  log.info('took over a thing outside', { system: driver.name, id: thing.id })
+  log.info('took over a thing outside', { system: driver.name, id: observation.id })
   // Another object's marks on it would be believed; none at all is no harm.
-  if (thing.marks !== undefined && driver.mark)
-    await session.call('mark', async (given) => driver.mark?.(thing.id, marks, given))
-  return bring(session, next, { thing, twins: [] })
+  if (observation.labels !== undefined && driver.setLabels)
+    await session.call('mark', async (given) => driver.setLabels?.(observation.id, marks, given))
+  return converge(session, next, { observation, duplicates: [] })
 }
 
-async function bringBack(session: Session, remembered: Remembered): Promise<Synced> {
+async function recreate(session: ExternalSession, remembered: ResourceRecord): Promise<SyncResult> {
   const {
     object,
     policy: { paused, manage, drift, pollIntervalMs },
@@ -161,158 +177,175 @@ async function bringBack(session: Session, remembered: Remembered): Promise<Sync
         ? 'Missing'
         : undefined
   if (why !== undefined) {
-    sayNotSynced(session, { reason: why, message: 'it is not there, and is not made' })
-    if (wasThere) sayDrift(session, drift === 'report' ? [''] : [], { reason: 'Missing' })
-    writeReport(session, remembered, { isSeen: true })
+    reportNotSynced(session, { reason: why, message: 'it is not there, and is not made' })
+    if (wasThere) reportDrift(session, drift === 'report' ? [''] : [], { reason: 'Missing' })
+    writeReport(session, remembered, { isObserved: true })
     return stopped({ afterMs: pollIntervalMs })
   }
-  const made = await create(session, remembered, { isAnswered })
-  const thing = await session.observe(made.id ?? '')
-  if (!thing) return notSeenYet(session, made)
-  const found = judge(session, made, { thing, isAnswer: false })
+  const made = await createResource(session, remembered, { isAnswered })
+  const observation = await session.observe(made.id ?? '')
+  if (!observation) return notObservedYet(session, made)
+  const found = classify(session, made, { observation, isAnswer: false })
   if (found.state === 'foreign') return refuse(session, made, found)
-  return bring(session, made, { thing, twins: [], isBack: isDrift })
+  return converge(session, made, { observation, duplicates: [], isBack: isDrift })
 }
 
-function notSeenYet(session: Session, made: Remembered): Synced {
-  sayOwned(session)
-  sayNotSynced(session, { reason: 'Settling', message: 'it was made, and is not shown yet' })
-  writeReport(session, made, { isSeen: false })
+function notObservedYet(session: ExternalSession, made: ResourceRecord): SyncResult {
+  reportOwned(session)
+  reportNotSynced(session, { reason: 'Settling', message: 'it was made, and is not shown yet' })
+  writeReport(session, made, { isObserved: false })
   return stopped({ afterMs: Math.max(session.windowMs, 1000) })
 }
 
-interface Bringing {
-  readonly thing: Sighting<unknown>
-  readonly twins: readonly string[]
+interface ConvergeOptions {
+  readonly observation: Observation<unknown>
+  readonly duplicates: readonly string[]
   /** It was gone, and has just been made again. @default false */
   readonly isBack?: boolean
 }
 
-async function bring(
-  session: Session,
-  remembered: Remembered,
-  { thing, twins, isBack = false }: Bringing,
-): Promise<Synced> {
+async function converge(
+  session: ExternalSession,
+  remembered: ResourceRecord,
+  { observation, duplicates, isBack = false }: ConvergeOptions,
+): Promise<SyncResult> {
   const {
-    parts: { seen },
+    environment: { observations: seen },
     uid,
     nowMs,
   } = session
   seen.of(uid).lastSeenMs = nowMs
-  const left = await removeTwins(session, thing.id, twins)
-  if (left.length > 0) return tellTwins(session, remembered, [thing.id, ...left])
-  sayOwned(session)
-  const drift = compare(session, thing)
+  const left = await removeDuplicates(session, observation.id, duplicates)
+  if (left.length > 0) return reportDuplicates(session, remembered, [observation.id, ...left])
+  reportOwned(session)
+  const drift = compare(session, observation)
   const isNewWish = remembered.observedGeneration !== session.generation
   const wanted = isNewWish ? [...drift.revert, ...drift.report].sort() : drift.revert
   const waitMs = isNewWish ? 0 : doubtMs(session, drift)
   // A single look may be old, and would be taken for a change of somebody else.
   if (waitMs > 0) return stopped({ afterMs: waitMs })
   if (wanted.length === 0)
-    return settled(session, { remembered, thing, reported: isNewWish ? [] : drift.report, isReverted: isBack })
-  return change(session, { remembered, thing, paths: wanted, isNewWish })
+    return finishSync(session, { remembered, observation, reported: isNewWish ? [] : drift.report, isReverted: isBack })
+  return change(session, { remembered, observation, paths: wanted, isNewSpec: isNewWish })
 }
 
 /** How long until a difference is believed. */
-function doubtMs({ parts: { seen }, uid, nowMs, windowMs }: Session, { revert, report }: Drift): number {
+function doubtMs(
+  { environment: { observations: seen }, uid, nowMs, windowMs }: ExternalSession,
+  { revert, report }: Drift,
+): number {
   const known = seen.of(uid)
   if (revert.length === 0 && report.length === 0) delete known.driftSinceMs
   else known.driftSinceMs ??= nowMs
   return known.driftSinceMs === undefined ? 0 : windowMs - (nowMs - known.driftSinceMs)
 }
 
-function compare({ parts: { driver }, object, policy }: Session, { observed }: Sighting<unknown>): Drift {
+function compare(
+  { environment: { driver }, object, policy }: ExternalSession,
+  { observed }: Observation<unknown>,
+): Drift {
   return driftOf(driver.desired(object as never), observed, { driver, policy })
 }
 
 interface Change {
-  readonly remembered: Remembered
-  readonly thing: Sighting<unknown>
+  readonly remembered: ResourceRecord
+  readonly observation: Observation<unknown>
   readonly paths: readonly string[]
-  readonly isNewWish: boolean
+  readonly isNewSpec: boolean
 }
 
-async function change(session: Session, { remembered, thing, paths, isNewWish }: Change): Promise<Synced> {
+async function change(
+  session: ExternalSession,
+  { remembered, observation, paths, isNewSpec: isNewWish }: Change,
+): Promise<SyncResult> {
   const {
     policy: { paused, manage, pollIntervalMs },
-    parts: { driver },
+    environment: { driver },
     object,
-    marks,
+    labels: marks,
     windowMs,
     base: { log },
   } = session
-  sayDrift(session, isNewWish ? [] : paths)
+  reportDrift(session, isNewWish ? [] : paths)
   if (paused || !manage.includes('update')) {
-    sayNotSynced(session, {
+    reportNotSynced(session, {
       reason: paused ? 'Paused' : 'UpdateNotAllowed',
-      message: `not as desired, and not changed: ${shown(paths)}`,
+      message: `not as desired, and not changed: ${formatPaths(paths)}`,
     })
-    await session.memory.note(remembered)
-    writeReport(session, remembered, { isSeen: true, drift: { paths } })
-    return { thing, ...stopped({ afterMs: pollIntervalMs }) }
+    await session.store.note(remembered)
+    writeReport(session, remembered, { isObserved: true, drift: { paths } })
+    return { observation, ...stopped({ afterMs: pollIntervalMs }) }
   }
   await session.assertCurrent()
   await session.call('update', (given) =>
-    driver.update(thing.id, driver.desired(object as never), { ...given, observed: thing.observed, paths, marks }),
+    driver.update(observation.id, driver.desired(object as never), {
+      ...given,
+      observed: observation.observed,
+      paths,
+      labels: marks,
+    }),
   )
-  log.info('changed a thing outside', { system: driver.name, id: thing.id, paths: shown(paths) })
-  const after = await session.observe(thing.id)
+  log.info('changed a thing outside', { system: driver.name, id: observation.id, paths: formatPaths(paths) })
+  const after = await session.observe(observation.id)
   const left = after ? compare(session, after) : undefined
   if (after && left?.revert.length === 0)
-    return settled(session, {
+    return finishSync(session, {
       remembered,
-      thing: after,
+      observation: after,
       reported: isNewWish ? [] : left.report,
       isReverted: !isNewWish,
     })
-  sayNotSynced(session, { reason: 'Settling', message: `changed, and not shown yet: ${shown(paths)}` })
-  await session.memory.note(remembered)
-  writeReport(session, remembered, { isSeen: true, drift: { paths } })
+  reportNotSynced(session, { reason: 'Settling', message: `changed, and not shown yet: ${formatPaths(paths)}` })
+  await session.store.note(remembered)
+  writeReport(session, remembered, { isObserved: true, drift: { paths } })
   return stopped({ afterMs: windowMs > 0 ? windowMs : pollIntervalMs })
 }
 
-interface Settled {
-  readonly remembered: Remembered
-  readonly thing: Sighting<unknown>
+interface SyncedFacts {
+  readonly remembered: ResourceRecord
+  readonly observation: Observation<unknown>
   readonly reported: readonly string[]
   readonly isReverted: boolean
 }
 
-async function settled(session: Session, { remembered, thing, reported, isReverted }: Settled): Promise<Synced> {
+async function finishSync(
+  session: ExternalSession,
+  { remembered, observation, reported, isReverted }: SyncedFacts,
+): Promise<SyncResult> {
   const {
-    parts: { driver, seen },
+    environment: { driver, observations: seen },
     uid,
     generation,
     policy: { pollIntervalMs },
   } = session
   if (reported.length === 0) delete seen.of(uid).driftSinceMs
-  const readiness = driver.ready?.(thing.observed) ?? true
+  const readiness = driver.ready?.(observation.observed) ?? true
   const isReady = typeof readiness === 'boolean' ? readiness : readiness.ready
-  const next: Remembered = { ...remembered, observedGeneration: generation }
-  await session.memory.note(next)
-  sayDrift(session, reported)
+  const next: ResourceRecord = { ...remembered, observedGeneration: generation }
+  await session.store.note(next)
+  reportDrift(session, reported)
   if (reported.length > 0)
-    sayNotSynced(session, { reason: 'Drifted', message: `somebody changed it: ${shown(reported)}` })
-  else saySynced(session, readiness)
-  writeReport(session, next, { isSeen: true, drift: { paths: reported, isReverted } })
+    reportNotSynced(session, { reason: 'Drifted', message: `somebody changed it: ${formatPaths(reported)}` })
+  else reportSynced(session, readiness)
+  writeReport(session, next, { isObserved: true, drift: { paths: reported, isReverted } })
   // What a list shows need not be asked for one by one; what is not ready yet soon is, or is not.
   const result = isReady
     ? driver.list
       ? undefined
       : { afterMs: session.jittered(pollIntervalMs) }
     : { afterMs: Math.min(unreadyMs, pollIntervalMs) }
-  return { thing, isSynced: reported.length === 0, isReady, result }
+  return { observation, isSynced: reported.length === 0, isReady, result }
 }
 
 const unreadyMs = 5000
 
-function tellTwins(session: Session, remembered: Remembered, ids: readonly string[]): Synced {
+function reportDuplicates(session: ExternalSession, remembered: ResourceRecord, ids: readonly string[]): SyncResult {
   const words = {
     reason: 'Duplicate',
     message: `${ids.length} things say that they are of this object: ${ids.join(', ')}; none is touched. Remove the wrong one, or set duplicates to delete to keep ${ids[0] ?? ''}`,
   }
-  sayNotOwned(session, words)
-  sayNotSynced(session, words)
-  writeReport(session, remembered, { isSeen: true })
+  reportNotOwned(session, words)
+  reportNotSynced(session, words)
+  writeReport(session, remembered, { isObserved: true })
   return stopped({ afterMs: session.policy.pollIntervalMs })
 }

@@ -1,31 +1,31 @@
 /**
  * Several things that say they belong to one object: one of them is wrong, and marks alone do not say which.
  */
-import { judgeMarks } from '../driver/marks.ts'
-import type { Session } from './session.ts'
+import { checkOwnership } from '../driver/marks.ts'
+import type { ExternalSession } from './session.ts'
 
 /** Removes the others where the policy says so. @returns those that are left */
-export async function removeTwins(
-  session: Session,
+export async function removeDuplicates(
+  session: ExternalSession,
   kept: string,
-  twins: readonly string[],
+  duplicates: readonly string[],
 ): Promise<readonly string[]> {
   const {
-    policy: { duplicates, paused, manage },
-    parts: { driver, seen, marker },
+    policy: { duplicates: onDuplicates, paused, manage },
+    environment: { driver, observations: seen, identity: marker },
     uid,
   } = session
   const left: string[] = []
-  for (const id of twins) {
-    const twin = await session.observe(id)
-    if (!twin || id === kept || judgeMarks(twin.marks, marker, uid) !== 'ours') continue
-    if (duplicates !== 'delete' || paused || !manage.includes('delete')) {
+  for (const id of duplicates) {
+    const duplicate = await session.observe(id)
+    if (!duplicate || id === kept || checkOwnership(duplicate.labels, marker, uid) !== 'ours') continue
+    if (onDuplicates !== 'delete' || paused || !manage.includes('delete')) {
       left.push(id)
       continue
     }
     await session.assertCurrent()
     await session.call('remove', (given) => driver.remove(id, given))
   }
-  seen.of(uid).twins = left
+  seen.of(uid).duplicates = left
   return left
 }

@@ -9,8 +9,8 @@ import { getOwn, isJsonObject } from '#api'
 import type { JsonObject } from '#api'
 import type { CacheKey } from '#cache'
 import { readAttempt } from './memory.ts'
-import type { Owner, Remembered } from './memory.ts'
-import type { Records, ThingRecord } from './records.ts'
+import type { RecordOwner, ResourceRecord } from './memory.ts'
+import type { RecordBackend, OwnedRecord } from './records.ts'
 
 /** Where records are kept, as texts by uid. */
 export interface Checkpoint {
@@ -63,19 +63,19 @@ async function replaceFile(path: string, text: string): Promise<void> {
   await rename(`${path}.next`, path)
 }
 
-export class CheckpointRecords implements Records {
+export class CheckpointBackend implements RecordBackend {
   readonly #checkpoint: Checkpoint
 
   constructor(checkpoint: Checkpoint) {
     this.#checkpoint = checkpoint
   }
 
-  async find(uid: string): Promise<ThingRecord | undefined> {
+  async find(uid: string): Promise<OwnedRecord | undefined> {
     const text = (await this.#checkpoint.entries()).get(uid)
     return text === undefined ? undefined : parseRecord(uid, text)
   }
 
-  async save(owner: Owner, remembered: Remembered): Promise<void> {
+  async save(owner: RecordOwner, remembered: ResourceRecord): Promise<void> {
     await this.#checkpoint.put(owner.uid, JSON.stringify({ owner, ...remembered }))
   }
 
@@ -83,24 +83,24 @@ export class CheckpointRecords implements Records {
     if ((await this.#checkpoint.entries()).has(uid)) await this.#checkpoint.put(uid, undefined)
   }
 
-  async ofKey({ name, namespace = '' }: CacheKey): Promise<readonly ThingRecord[]> {
+  async ofKey({ name, namespace = '' }: CacheKey): Promise<readonly OwnedRecord[]> {
     return (await this.all()).filter(({ owner }) => owner.name === name && owner.namespace === namespace)
   }
 
-  async all(): Promise<readonly ThingRecord[]> {
+  async all(): Promise<readonly OwnedRecord[]> {
     const entries = [...(await this.#checkpoint.entries())].sort(([a], [b]) => (a < b ? -1 : 1))
     return entries.map(([uid, text]) => parseRecord(uid, text))
   }
 }
 
 /** @throws {RangeError} when it is no record: what cannot be read must not be taken for nothing. */
-function parseRecord(uid: string, text: string): ThingRecord {
+function parseRecord(uid: string, text: string): OwnedRecord {
   const parsed = parseObject(text)
   const owner = getOwn(parsed, 'owner')
   const { id, attempt, observedGeneration } = parsed
   if (!isJsonObject(owner) || typeof owner['name'] !== 'string')
     throw new RangeError(`the checkpoint of ${uid} cannot be read: ${text.slice(0, 80)}`)
-  const remembered: Remembered = {
+  const remembered: ResourceRecord = {
     ...(typeof id === 'string' && { id }),
     attempt: isJsonObject(attempt) ? readAttempt(attempt) : undefined,
     ...(typeof observedGeneration === 'number' && { observedGeneration }),

@@ -7,7 +7,7 @@
 import type { KubeObject } from '#api'
 
 /** What became of the last attempt to have a thing. */
-type Outcome =
+type AttemptOutcome =
   /** Begun; if nobody is at it any more, nobody knows. */
   | 'Pending'
   | 'Created'
@@ -18,18 +18,18 @@ type Outcome =
   /** No answer, or one that says nothing. Only in records. */
   | 'Unknown'
 
-export interface Attempt {
+export interface CreateAttempt {
   /** Counts the things that were made, or begun to be made, for the object. */
   readonly number: number
   /** The same as long as it is about the same thing. */
   readonly key: string
   readonly time: string
-  readonly outcome: Outcome
+  readonly outcome: AttemptOutcome
 }
 
-export interface Remembered {
+export interface ResourceRecord {
   readonly id?: string | undefined
-  readonly attempt?: Attempt | undefined
+  readonly attempt?: CreateAttempt | undefined
   /** The generation to which the thing was last brought. */
   readonly observedGeneration?: number | undefined
   /** There should be a record, and there is none: what is said here is hearsay. */
@@ -38,30 +38,30 @@ export interface Remembered {
   readonly isDeleting?: boolean | undefined
 }
 
-export interface Memory {
+export interface RecordStore {
   /** Whether it is kept beside the object: writing there wakes nobody. */
   readonly isSeparate: boolean
   /** `live`: asked of the server itself. That there is nothing to remember is only believed then. */
-  read(options?: { readonly live?: boolean }): Promise<Remembered>
-  write(next: Remembered): Promise<void>
+  read(options?: { readonly live?: boolean }): Promise<ResourceRecord>
+  write(next: ResourceRecord): Promise<void>
   /** Says it with the status, or wherever it costs least. */
-  note(next: Remembered): Promise<void>
+  note(next: ResourceRecord): Promise<void>
   /** Nothing is left to remember. */
   forget(): Promise<void>
 }
 
 /** Whose thing it is, for records that outlive the object. */
-export interface Owner {
+export interface RecordOwner {
   readonly namespace: string
   readonly name: string
   readonly uid: string
 }
 
-export function ownerOf({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject): Owner {
+export function recordOwnerOf({ metadata: { namespace = '', name = '', uid = '' } }: KubeObject): RecordOwner {
   return { namespace, name, uid }
 }
 
-const outcomes: ReadonlySet<string> = new Set<Outcome>(['Pending', 'Created', 'Adopted', 'Refused', 'Unknown'])
+const outcomes: ReadonlySet<string> = new Set<AttemptOutcome>(['Pending', 'Created', 'Adopted', 'Refused', 'Unknown'])
 
 /** An attempt as somebody wrote it down; undefined when that is none. */
 export function readAttempt({
@@ -70,13 +70,13 @@ export function readAttempt({
   time,
   outcome,
 }: { readonly number?: unknown; readonly key?: unknown; readonly time?: unknown; readonly outcome?: unknown } = {}):
-  | Attempt
+  | CreateAttempt
   | undefined {
   if (typeof key !== 'string' || typeof outcome !== 'string' || !outcomes.has(outcome)) return undefined
   return {
     number: typeof number === 'number' ? number : 1,
     key,
     time: typeof time === 'string' ? time : '',
-    outcome: outcome as Outcome,
+    outcome: outcome as AttemptOutcome,
   }
 }

@@ -4,51 +4,51 @@
  * A record is found by the uid of its owner, and outlives it.
  */
 import type { CacheKey } from '#cache'
-import type { Memory, Owner, Remembered } from './memory.ts'
+import type { RecordStore, RecordOwner, ResourceRecord } from './memory.ts'
 
-export interface ThingRecord {
-  readonly owner: Owner
-  readonly remembered: Remembered
+export interface OwnedRecord {
+  readonly owner: RecordOwner
+  readonly remembered: ResourceRecord
   /** Somebody deletes the record by hand: the thing is let go as soon as that is safe. */
   readonly isLetGo: boolean
 }
 
-export interface Records {
-  find(uid: string, options?: { readonly live?: boolean }): Promise<ThingRecord | undefined>
+export interface RecordBackend {
+  find(uid: string, options?: { readonly live?: boolean }): Promise<OwnedRecord | undefined>
   /** Resolves when it is durable. `isSure`: whoever made the thing knows best, whatever was written in between. @throws {ApiError} otherwise, when somebody did. */
-  save(owner: Owner, remembered: Remembered, options?: { readonly isSure?: boolean }): Promise<void>
+  save(owner: RecordOwner, remembered: ResourceRecord, options?: { readonly isSure?: boolean }): Promise<void>
   remove(uid: string): Promise<void>
   /** Records of objects that have, or had, this name. */
-  ofKey(key: CacheKey): Promise<readonly ThingRecord[]>
+  ofKey(key: CacheKey): Promise<readonly OwnedRecord[]>
 }
 
 /** Remembering in a record. */
-export class RecordMemory implements Memory {
+export class BackendRecordStore implements RecordStore {
   readonly isSeparate = true
-  readonly #records: Records
-  readonly #owner: Owner
+  readonly #records: RecordBackend
+  readonly #owner: RecordOwner
   /** What the status says; it is no record, but it says that there was one. */
-  readonly #hearsay: Remembered
-  #last: Remembered = {}
+  readonly #hearsay: ResourceRecord
+  #last: ResourceRecord = {}
 
-  constructor(records: Records, owner: Owner, hearsay: Remembered) {
+  constructor(records: RecordBackend, owner: RecordOwner, hearsay: ResourceRecord) {
     this.#records = records
     this.#owner = owner
     this.#hearsay = hearsay
   }
 
-  async read({ live = false }: { live?: boolean } = {}): Promise<Remembered> {
+  async read({ live = false }: { live?: boolean } = {}): Promise<ResourceRecord> {
     const record = await this.#records.find(this.#owner.uid, { live })
     this.#last = record?.remembered ?? {}
     return record || this.#hearsay.id === undefined ? this.#last : { ...this.#hearsay, isLost: true }
   }
 
-  async write(next: Remembered): Promise<void> {
+  async write(next: ResourceRecord): Promise<void> {
     await this.#records.save(this.#owner, next)
     this.#last = next
   }
 
-  async note(next: Remembered): Promise<void> {
+  async note(next: ResourceRecord): Promise<void> {
     const { id, attempt, observedGeneration, isDeleting = false } = this.#last
     if (
       next.id === id &&

@@ -12,10 +12,10 @@ import { shortHash } from '../driver/marks.ts'
 import { ExternalRef, refFinalizer } from './external-ref.ts'
 import type { ExternalRefObject } from './external-ref.ts'
 import { readAttempt } from './memory.ts'
-import type { Owner, Remembered } from './memory.ts'
-import type { Records, ThingRecord } from './records.ts'
+import type { RecordOwner, ResourceRecord } from './memory.ts'
+import type { RecordBackend, OwnedRecord } from './records.ts'
 
-interface RefRecordsOptions {
+interface ExternalRefBackendOptions {
   readonly system: string
   readonly instance: string
   readonly kind: Pick<Kind, 'apiVersion' | 'kind'>
@@ -25,19 +25,23 @@ interface RefRecordsOptions {
 
 const attemptsMax = 5
 
-export class RefRecords implements Records {
-  readonly #options: RefRecordsOptions
+export class ExternalRefBackend implements RecordBackend {
+  readonly #options: ExternalRefBackendOptions
 
-  constructor(options: RefRecordsOptions) {
+  constructor(options: ExternalRefBackendOptions) {
     this.#options = options
   }
 
-  async find(uid: string, { live = false }: { live?: boolean } = {}): Promise<ThingRecord | undefined> {
+  async find(uid: string, { live = false }: { live?: boolean } = {}): Promise<OwnedRecord | undefined> {
     const ref = await this.#find(uid, live)
     return ref?.spec.owner.uid === uid ? recordOf(ref) : undefined
   }
 
-  async save(owner: Owner, remembered: Remembered, { isSure = false }: { isSure?: boolean } = {}): Promise<void> {
+  async save(
+    owner: RecordOwner,
+    remembered: ResourceRecord,
+    { isSure = false }: { isSure?: boolean } = {},
+  ): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       try {
         await this.#write(owner, remembered, attempt > 0)
@@ -48,7 +52,7 @@ export class RefRecords implements Records {
     }
   }
 
-  async #write(owner: Owner, remembered: Remembered, live: boolean): Promise<void> {
+  async #write(owner: RecordOwner, remembered: ResourceRecord, live: boolean): Promise<void> {
     const { client, signal } = this.#options
     const ref = await this.#find(owner.uid, live)
     const spec = this.#specOf(owner, remembered)
@@ -81,7 +85,7 @@ export class RefRecords implements Records {
     }
   }
 
-  async ofKey({ name, namespace = '' }: CacheKey): Promise<readonly ThingRecord[]> {
+  async ofKey({ name, namespace = '' }: CacheKey): Promise<readonly OwnedRecord[]> {
     const { client, signal } = this.#options
     const { items } = await client.list(ExternalRef, { signal })
     const mine = items.filter(
@@ -106,8 +110,8 @@ export class RefRecords implements Records {
   }
 
   #specOf(
-    { namespace, name, uid }: Owner,
-    { id, attempt, observedGeneration, isDeleting = false }: Remembered,
+    { namespace, name, uid }: RecordOwner,
+    { id, attempt, observedGeneration, isDeleting = false }: ResourceRecord,
   ): ExternalRefObject['spec'] {
     const {
       system,
@@ -129,7 +133,7 @@ export class RefRecords implements Records {
 /** Whether a ref is about a thing of this installation, for an object of this kind. */
 export function isRefOf(
   { spec: { system, instance, owner } }: ExternalRefObject,
-  of: Pick<RefRecordsOptions, 'system' | 'instance' | 'kind'>,
+  of: Pick<ExternalRefBackendOptions, 'system' | 'instance' | 'kind'>,
 ): boolean {
   return (
     system === of.system &&
@@ -152,7 +156,7 @@ function recordOf({
     phase,
   },
   metadata: { deletionTimestamp },
-}: ExternalRefObject): ThingRecord {
+}: ExternalRefObject): OwnedRecord {
   const remembered = {
     ...(id !== undefined && { id }),
     attempt: readAttempt(attempt ?? {}),

@@ -9,10 +9,10 @@ import { getOwn, isJsonObject } from '#api'
 import type { Kind } from '#api'
 import type { ReconcileClient } from '#controller'
 import { readAttempt } from './memory.ts'
-import type { Memory, Remembered } from './memory.ts'
+import type { RecordStore, ResourceRecord } from './memory.ts'
 
 /** Whether the schema of a kind has `status.external`. */
-export function hasRoom({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>): boolean {
+export function hasExternalStatus({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>): boolean {
   if (!schema || !subresources.status) return false
   const status = propertyOf(schema, 'status')
   return status !== undefined && propertyOf(status, 'external') !== undefined
@@ -23,31 +23,31 @@ function propertyOf({ properties }: JsonObject, name: string): JsonObject | unde
   return isJsonObject(property) ? property : undefined
 }
 
-interface StatusMemoryOptions {
+interface StatusRecordStoreOptions {
   readonly object: KubeObject
   readonly client: ReconcileClient
   readonly signal: AbortSignal
 }
 
-export class StatusMemory implements Memory {
+export class StatusRecordStore implements RecordStore {
   readonly isSeparate = false
   readonly #client: ReconcileClient
   readonly #signal: AbortSignal
   #object: KubeObject
-  #remembered: Remembered
+  #remembered: ResourceRecord
 
-  constructor({ object, client, signal }: StatusMemoryOptions) {
+  constructor({ object, client, signal }: StatusRecordStoreOptions) {
     this.#object = object
     this.#client = client
     this.#signal = signal
-    this.#remembered = rememberedIn(object)
+    this.#remembered = recordIn(object)
   }
 
-  read(): Promise<Remembered> {
+  read(): Promise<ResourceRecord> {
     return Promise.resolve(this.#remembered)
   }
 
-  async write(next: Remembered): Promise<void> {
+  async write(next: ResourceRecord): Promise<void> {
     const { uid, resourceVersion } = this.#object.metadata
     const { id = null, attempt = null, observedGeneration = null } = next
     const external = { id, lastCreateAttempt: attempt, observedGeneration }
@@ -58,7 +58,7 @@ export class StatusMemory implements Memory {
   }
 
   /** It goes with the rest of the status. */
-  note(next: Remembered): Promise<void> {
+  note(next: ResourceRecord): Promise<void> {
     this.#remembered = next
     return Promise.resolve()
   }
@@ -69,15 +69,15 @@ export class StatusMemory implements Memory {
   }
 }
 
-export function reportIn(object: KubeObject): ExternalReport {
+export function externalStatusOf(object: KubeObject): ExternalReport {
   const { status } = object as { readonly status?: { readonly external?: unknown } }
   const external: unknown = isJsonObject(status) ? status['external'] : undefined
   return isJsonObject(external) ? (external as ExternalReport) : {}
 }
 
 /** What the status of an object says; whoever may write it is believed. */
-export function rememberedIn(object: KubeObject): Remembered {
-  const { id, lastCreateAttempt, observedGeneration } = reportIn(object)
+export function recordIn(object: KubeObject): ResourceRecord {
+  const { id, lastCreateAttempt, observedGeneration } = externalStatusOf(object)
   return {
     ...(typeof id === 'string' && { id }),
     attempt: readAttempt(lastCreateAttempt ?? {}),

@@ -5,7 +5,7 @@
  */
 import { deepEqual, getOwn, isJsonObject } from '#api'
 import type { Driver } from '../driver/driver.ts'
-import type { DriftRule, Policy } from './policy.ts'
+import type { DriftRule, ExternalPolicy } from './policy.ts'
 
 /** Differences by what is to be done about them; sorted. */
 export type Drift = Readonly<Record<DriftRule, readonly string[]>>
@@ -33,7 +33,7 @@ function differences(
 export function driftOf(
   desired: unknown,
   observed: unknown,
-  { driver, policy }: { driver: Pick<Driver, 'diff'>; policy: Pick<Policy, 'drift' | 'driftPaths'> },
+  { driver, policy }: { driver: Pick<Driver, 'diff'>; policy: Pick<ExternalPolicy, 'drift' | 'driftPaths'> },
 ): Drift {
   const drift: Record<DriftRule, string[]> = { revert: [], report: [], ignore: [] }
   const paths = driver.diff ? driver.diff(desired, observed) : differences(desired, observed)
@@ -42,7 +42,7 @@ export function driftOf(
 }
 
 /** The rule of the nearest path above. */
-function ruleFor(path: string, { drift, driftPaths }: Pick<Policy, 'drift' | 'driftPaths'>): DriftRule {
+function ruleFor(path: string, { drift, driftPaths }: Pick<ExternalPolicy, 'drift' | 'driftPaths'>): DriftRule {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const rule = Object.hasOwn(driftPaths, at) ? driftPaths[at] : undefined
     if (rule !== undefined) return rule

@@ -6,13 +6,13 @@
  */
 import type { KubeObject } from '#api'
 
-export type Managed = 'observe' | 'create' | 'update' | 'delete' | 'adopt'
+export type ManagementPolicy = 'observe' | 'create' | 'update' | 'delete' | 'adopt'
 export type DriftRule = 'revert' | 'report' | 'ignore'
-export type Adoption = 'never' | 'explicitId' | 'ifMarked' | 'byName'
+export type AdoptionPolicy = 'never' | 'explicitId' | 'ifMarked' | 'byName'
 
-export interface Policy {
+export interface ExternalPolicy {
   /** What may be done to things. @default all of it */
-  readonly manage: readonly Managed[]
+  readonly manage: readonly ManagementPolicy[]
   /** What becomes of a thing when its object goes. @default 'delete' */
   readonly deletion: 'delete' | 'orphan'
   /** What to do when somebody else changed a thing. @default 'revert' */
@@ -20,7 +20,7 @@ export interface Policy {
   /** Other rules for some paths and what is below them. @default none */
   readonly driftPaths: Readonly<Record<string, DriftRule>>
   /** Which things that we did not make may become ours. @default 'never' */
-  readonly adoption: Adoption
+  readonly adoption: AdoptionPolicy
   /** What to do about two things that say they belong to one object. @default 'report' */
   readonly duplicates: 'report' | 'delete'
   /** How often to look. @default 60_000 */
@@ -39,7 +39,7 @@ const allowed = {
   duplicates: ['report', 'delete'],
 } as const
 
-const defaults: Policy = {
+const defaults: ExternalPolicy = {
   manage: allowed.manage,
   deletion: 'delete',
   drift: 'revert',
@@ -53,11 +53,11 @@ const defaults: Policy = {
 /** The least time between two looks: below it a typo is a denial of service. */
 const pollMsMin = 100
 
-export type PolicySource<T extends KubeObject> = Partial<Policy> | ((object: T) => Partial<Policy>)
+export type PolicySource<T extends KubeObject> = Partial<ExternalPolicy> | ((object: T) => Partial<ExternalPolicy>)
 
 /** The policy without any object's own words. @throws {RangeError} when it is none. */
-export function basePolicy(given: Partial<Policy> = {}): Policy {
-  const policy: Policy = { ...defaults, ...given }
+export function basePolicy(given: Partial<ExternalPolicy> = {}): ExternalPolicy {
+  const policy: ExternalPolicy = { ...defaults, ...given }
   for (const rule of [policy.drift, ...Object.values(policy.driftPaths)]) check('drift', rule)
   check('deletion', policy.deletion)
   check('adoption', policy.adoption)
@@ -74,7 +74,7 @@ export class PolicyError extends Error {
 }
 
 /** The policy for an object. @throws {PolicyError} when an annotation of it is not understood. */
-export function policyFor<T extends KubeObject>(object: T, source: PolicySource<T>): Policy {
+export function policyFor<T extends KubeObject>(object: T, source: PolicySource<T>): ExternalPolicy {
   const given = typeof source === 'function' ? source(object) : source
   try {
     return basePolicy({ ...given, ...annotated(object, given) })
@@ -89,7 +89,7 @@ export function annotationOf({ metadata: { annotations = {} } }: KubeObject, nam
   return Object.hasOwn(annotations, full) && annotations[full] !== '' ? annotations[full] : undefined
 }
 
-function annotated(object: KubeObject, { driftPaths = {} }: Partial<Policy>): Partial<Policy> {
+function annotated(object: KubeObject, { driftPaths = {} }: Partial<ExternalPolicy>): Partial<ExternalPolicy> {
   const [manage, deletion, drift, adoption, duplicates, poll, paused] = [
     'manage',
     'deletion',
@@ -102,18 +102,18 @@ function annotated(object: KubeObject, { driftPaths = {} }: Partial<Policy>): Pa
   if (paused !== undefined && paused !== 'true' && paused !== 'false')
     throw new RangeError(`${annotationPrefix}paused must be true or false, got ${JSON.stringify(paused)}`)
   return {
-    ...(manage !== undefined && { manage: manage.split(',').map((each) => each.trim()) as Managed[] }),
-    ...(deletion !== undefined && { deletion: deletion as Policy['deletion'] }),
-    ...(drift !== undefined && driftOf(drift, driftPaths)),
-    ...(adoption !== undefined && { adoption: adoption as Adoption }),
-    ...(duplicates !== undefined && { duplicates: duplicates as Policy['duplicates'] }),
+    ...(manage !== undefined && { manage: manage.split(',').map((each) => each.trim()) as ManagementPolicy[] }),
+    ...(deletion !== undefined && { deletion: deletion as ExternalPolicy['deletion'] }),
+    ...(drift !== undefined && driftPathsFrom(drift, driftPaths)),
+    ...(adoption !== undefined && { adoption: adoption as AdoptionPolicy }),
+    ...(duplicates !== undefined && { duplicates: duplicates as ExternalPolicy['duplicates'] }),
     ...(poll !== undefined && { pollIntervalMs: Number(poll) }),
     ...(paused !== undefined && { paused: paused === 'true' }),
   }
 }
 
 /** `report`, or `report,color=ignore`. */
-function driftOf(text: string, known: Policy['driftPaths']): Partial<Policy> {
+function driftPathsFrom(text: string, known: ExternalPolicy['driftPaths']): Partial<ExternalPolicy> {
   const paths: Record<string, DriftRule> = { ...known }
   let drift: DriftRule | undefined
   for (const part of text.split(',').map((each) => each.trim())) {

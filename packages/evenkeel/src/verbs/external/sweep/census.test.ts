@@ -2,15 +2,15 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defineKind } from '#api'
 import type { KubeObject } from '#api'
-import { Calls } from '../calls/calls.ts'
+import { DriverCalls } from '../calls/calls.ts'
 import type { Capabilities } from '../driver/capabilities.ts'
-import type { Driver, Sighting } from '../driver/driver.ts'
-import { makeMarks, ownName } from '../driver/marks.ts'
-import { Seen } from '../engine/known.ts'
-import type { Parts } from '../engine/session.ts'
+import type { Driver, Observation } from '../driver/driver.ts'
+import { makeOwnershipLabels, resourceNameFor } from '../driver/marks.ts'
+import { ObservationCache } from '../engine/known.ts'
+import type { ExternalEnvironment } from '../engine/session.ts'
 import { settingsOf } from '../options.ts'
-import { takeCensus } from './census.ts'
-import type { Census } from './census.ts'
+import { takeInventory } from './census.ts'
+import type { Inventory } from './census.ts'
 
 const Shape = defineKind({
   group: 'demo.example.com',
@@ -21,17 +21,17 @@ const Shape = defineKind({
   reports: ['external'],
 })
 
-function partsOf(capabilities: Capabilities = { marks: 'atomicOnCreate' }): Parts {
+function partsOf(capabilities: Capabilities = { labels: 'atomicOnCreate' }): ExternalEnvironment {
   const driver = { name: 'shapes', capabilities, desired: ({ spec }: { spec: unknown }) => spec } as unknown as Driver
   return {
     driver,
     kind: Shape,
     strategy: 'S2',
     settings: settingsOf({ instance: 'here', secret: 's' }),
-    calls: new Calls(driver),
-    seen: new Seen(),
-    marker: { instance: 'here', kind: Shape, secret: 's' },
-    hasRoom: true,
+    calls: new DriverCalls(driver),
+    observations: new ObservationCache(),
+    identity: { instance: 'here', kind: Shape, secret: 's' },
+    hasStatus: true,
   }
 }
 
@@ -45,15 +45,19 @@ function objectOf(uid: string): KubeObject {
   } as KubeObject
 }
 
-function thingOf(id: string, uid: string, color = 'red'): Sighting<unknown> {
-  return { id, observed: { color }, marks: makeMarks(objectOf(uid), partsOf().marker) }
+function thingOf(id: string, uid: string, color = 'red'): Observation<unknown> {
+  return { id, observed: { color }, labels: makeOwnershipLabels(objectOf(uid), partsOf().identity) }
 }
 
-function census(things: readonly Sighting<unknown>[], uids: readonly string[], parts: Parts = partsOf()): Census {
-  return takeCensus(things, {
-    parts,
+function census(
+  observations: readonly Observation<unknown>[],
+  uids: readonly string[],
+  parts: ExternalEnvironment = partsOf(),
+): Inventory {
+  return takeInventory(observations, {
+    environment: parts,
     objects: uids.map(objectOf),
-    remembered: new Map(uids.map((uid) => [uid, { id: `t-${uid}`, observedGeneration: 1 }])),
+    records: new Map(uids.map((uid) => [uid, { id: `t-${uid}`, observedGeneration: 1 }])),
     nowMs: 1_767_225_600_000,
   })
 }
@@ -65,31 +69,33 @@ test('takeCensus sorts things by whose they are', () => {
       thingOf('t-b', 'b', 'blue'),
       thingOf('t-x', 'x'),
       { id: 'foreign', observed: {} },
-      { ...thingOf('forged', 'y'), marks: { ...(thingOf('forged', 'y').marks as object), seal: 'no' } },
+      { ...thingOf('forged', 'y'), labels: { ...(thingOf('forged', 'y').labels as object), seal: 'no' } },
     ],
     ['a', 'b', 'c'],
   )
   expect(found).toMatchObject({ expected: 3, fine: ['a'], suspicious: ['forged'] })
   expect(found.changed.map(({ metadata: { uid } }) => uid)).toEqual(['b'])
   expect(found.missing.map(({ metadata: { uid } }) => uid)).toEqual(['c'])
-  expect(found.orphans.map(({ thing: { id } }) => id)).toEqual(['t-x'])
+  expect(found.orphans.map(({ observation: { id } }) => id)).toEqual(['t-x'])
   expect(found.foreign.map(({ id }) => id)).toEqual(['foreign'])
 })
 
 test('takeCensus knows twins, and names of ours where there are no marks', () => {
-  expect(census([thingOf('t-a', 'a'), thingOf('copy', 'a')], ['a']).twins).toEqual(new Map([['a', ['copy', 't-a']]]))
+  expect(census([thingOf('t-a', 'a'), thingOf('copy', 'a')], ['a']).duplicates).toEqual(
+    new Map([['a', ['copy', 't-a']]]),
+  )
   const parts = partsOf({ ids: 'deterministic' })
   const named = census(
     [
-      { id: ownName(parts.marker, 'a'), observed: { color: 'red' } },
-      { id: ownName(parts.marker, 'gone'), observed: {} },
+      { id: resourceNameFor(parts.identity, 'a'), observed: { color: 'red' } },
+      { id: resourceNameFor(parts.identity, 'gone'), observed: {} },
       { id: 'other', observed: {} },
     ],
     ['a'],
     parts,
   )
   expect(named.fine).toEqual(['a'])
-  expect(named.orphans.map(({ thing: { id } }) => id)).toEqual([ownName(parts.marker, 'gone')])
+  expect(named.orphans.map(({ observation: { id } }) => id)).toEqual([resourceNameFor(parts.identity, 'gone')])
   expect(named.foreign.map(({ id }) => id)).toEqual(['other'])
 })
 
@@ -100,14 +106,17 @@ test('takeCensus never calls a thing of a living object an orphan or foreign, no
       fc.uniqueArray(uid),
       fc.array(fc.tuple(uid, fc.constantFrom('t', 'u'), fc.boolean())),
       (alive, made) => {
-        const things = made.map(([each, prefix, isMarked]) =>
+        const observations = made.map(([each, prefix, isMarked]) =>
           isMarked ? thingOf(`${prefix}-${each}`, each) : { id: `${prefix}-${each}`, observed: {} },
         )
-        const found = census([...new Map(things.map((thing) => [thing.id, thing])).values()], alive)
-        for (const { marks, thing } of found.orphans)
-          expect(alive.some((each) => each === marks?.uid) || alive.some((each) => thing.id === `t-${each}`)).toBe(
-            false,
-          )
+        const found = census(
+          [...new Map(observations.map((observation) => [observation.id, observation])).values()],
+          alive,
+        )
+        for (const { labels: marks, observation } of found.orphans)
+          expect(
+            alive.some((each) => each === marks?.uid) || alive.some((each) => observation.id === `t-${each}`),
+          ).toBe(false)
         for (const { id } of found.foreign) expect(alive.some((each) => id === `t-${each}`)).toBe(false)
         expect(found.missing.length + found.changed.length + found.fine.length).toBeLessThanOrEqual(found.expected)
       },

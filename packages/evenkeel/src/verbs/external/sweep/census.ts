@@ -5,24 +5,24 @@
  */
 import { deepEqual, parseTime } from '#api'
 import type { KubeObject } from '#api'
-import type { Sighting } from '../driver/driver.ts'
-import { judgeMarks, namePrefix, ownName, readMarks } from '../driver/marks.ts'
-import type { Marks } from '../driver/marks.ts'
-import type { Remembered } from '../memory/memory.ts'
-import { reportIn } from '../memory/status-memory.ts'
+import type { Observation } from '../driver/driver.ts'
+import { checkOwnership, namePrefix, resourceNameFor, readOwnershipLabels } from '../driver/marks.ts'
+import type { OwnershipLabels } from '../driver/marks.ts'
+import type { ResourceRecord } from '../memory/memory.ts'
+import { externalStatusOf } from '../memory/status-memory.ts'
 import { driftOf } from '../policy/drift.ts'
 import { policyFor } from '../policy/policy.ts'
-import type { Policy } from '../policy/policy.ts'
-import type { Parts } from '../engine/session.ts'
+import type { ExternalPolicy } from '../policy/policy.ts'
+import type { ExternalEnvironment } from '../engine/session.ts'
 
 /** A thing of ours whose object is not there. */
 export interface Orphan {
-  readonly thing: Sighting<unknown>
+  readonly observation: Observation<unknown>
   /** Undefined for those that only have a name of ours. */
-  readonly marks: Marks | undefined
+  readonly labels: OwnershipLabels | undefined
 }
 
-export interface Census {
+export interface Inventory {
   /** How many things there should be. */
   readonly expected: number
   readonly missing: readonly KubeObject[]
@@ -32,28 +32,28 @@ export interface Census {
   readonly stale: readonly KubeObject[]
   /** Those that were seen and are as they should be. */
   readonly fine: readonly string[]
-  readonly twins: ReadonlyMap<string, readonly string[]>
+  readonly duplicates: ReadonlyMap<string, readonly string[]>
   readonly orphans: readonly Orphan[]
   /** Our marks on them, and not our seal. */
   readonly suspicious: readonly string[]
   /** Nothing on them is ours. */
-  readonly foreign: readonly Sighting<unknown>[]
+  readonly foreign: readonly Observation<unknown>[]
 }
 
-interface CensusOptions {
-  readonly parts: Parts
+interface InventoryOptions {
+  readonly environment: ExternalEnvironment
   readonly objects: readonly KubeObject[]
-  readonly remembered: ReadonlyMap<string, Remembered>
+  readonly records: ReadonlyMap<string, ResourceRecord>
   readonly nowMs: number
 }
 
-export function takeCensus(
-  things: readonly Sighting<unknown>[],
-  { parts, objects, remembered, nowMs }: CensusOptions,
-): Census {
+export function takeInventory(
+  observations: readonly Observation<unknown>[],
+  { environment: parts, objects, records: remembered, nowMs }: InventoryOptions,
+): Inventory {
   const uids = new Map(objects.map((object) => [object.metadata.uid ?? '', object]))
-  const { byUid, ...others } = sortThings(things, {
-    parts,
+  const { byUid, ...others } = sortObservations(observations, {
+    environment: parts,
     uids,
     known: new Set([...remembered.values()].flatMap(({ id }) => id ?? [])),
   })
@@ -63,7 +63,7 @@ export function takeCensus(
     changed: [] as KubeObject[],
     stale: [] as KubeObject[],
     fine: [] as string[],
-    twins: new Map<string, readonly string[]>(),
+    duplicates: new Map<string, readonly string[]>(),
   }
   for (const [uid, object] of uids) {
     if (object.metadata.deletionTimestamp !== undefined) continue
@@ -72,16 +72,16 @@ export function takeCensus(
     const mine = (byUid.get(uid) ?? []).sort((a, b) => (a.id < b.id ? -1 : 1))
     const isExpected = memory.id !== undefined && memory.observedGeneration !== undefined
     if (isExpected) census.expected++
-    const thing = mine.find(({ id }) => id === memory.id) ?? mine[0]
+    const observation = mine.find(({ id }) => id === memory.id) ?? mine[0]
     if (mine.length > 1)
-      census.twins.set(
+      census.duplicates.set(
         uid,
         mine.map(({ id }) => id),
       )
     if (!policy) continue
-    if (!thing) {
+    if (!observation) {
       if (isExpected) census.missing.push(object)
-    } else if (mine.length > 1 || (isExpected && isChanged(object, thing, { parts, policy })))
+    } else if (mine.length > 1 || (isExpected && isChanged(object, observation, { parts, policy })))
       census.changed.push(object)
     else if (isExpected) {
       census.fine.push(uid)
@@ -92,48 +92,52 @@ export function takeCensus(
 }
 
 interface SortOptions {
-  readonly parts: Parts
+  readonly environment: ExternalEnvironment
   readonly uids: ReadonlyMap<string, KubeObject>
   /** Ids that living objects remember, whatever is written on them. */
   readonly known: ReadonlySet<string>
 }
 
-interface Sorted extends Pick<Census, 'orphans' | 'suspicious' | 'foreign'> {
-  readonly byUid: ReadonlyMap<string, Sighting<unknown>[]>
+interface SortedObservations extends Pick<Inventory, 'orphans' | 'suspicious' | 'foreign'> {
+  readonly byUid: ReadonlyMap<string, Observation<unknown>[]>
 }
 
-function sortThings(things: readonly Sighting<unknown>[], { parts, uids, known }: SortOptions): Sorted {
-  const byUid = new Map<string, Sighting<unknown>[]>()
-  const sorted = { orphans: [] as Orphan[], suspicious: [] as string[], foreign: [] as Sighting<unknown>[] }
-  const byName = new Map([...uids.keys()].map((uid) => [ownName(parts.marker, uid), uid]))
-  for (const thing of [...things].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    const { uid, verdict, marks } = ownerOf(thing, parts, byName)
-    if (verdict === 'mine' && uid !== undefined && uids.has(uid)) byUid.set(uid, [...(byUid.get(uid) ?? []), thing])
-    else if (known.has(thing.id)) continue
-    else if (verdict === 'mine') sorted.orphans.push({ thing, marks })
-    else if (verdict === 'forged') sorted.suspicious.push(thing.id)
-    else sorted.foreign.push(thing)
+function sortObservations(
+  observations: readonly Observation<unknown>[],
+  { environment: parts, uids, known }: SortOptions,
+): SortedObservations {
+  const byUid = new Map<string, Observation<unknown>[]>()
+  const sorted = { orphans: [] as Orphan[], suspicious: [] as string[], foreign: [] as Observation<unknown>[] }
+  const byName = new Map([...uids.keys()].map((uid) => [resourceNameFor(parts.identity, uid), uid]))
+  for (const observation of [...observations].sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    const { uid, verdict, marks } = ownerOf(observation, parts, byName)
+    if (verdict === 'mine' && uid !== undefined && uids.has(uid))
+      byUid.set(uid, [...(byUid.get(uid) ?? []), observation])
+    else if (known.has(observation.id)) continue
+    else if (verdict === 'mine') sorted.orphans.push({ observation, labels: marks })
+    else if (verdict === 'forged') sorted.suspicious.push(observation.id)
+    else sorted.foreign.push(observation)
   }
   return { byUid, ...sorted }
 }
 
 function ownerOf(
-  thing: Sighting<unknown>,
-  { driver, marker }: Parts,
+  observation: Observation<unknown>,
+  { driver, identity: marker }: ExternalEnvironment,
   byName: ReadonlyMap<string, string>,
-): { uid?: string | undefined; verdict: 'mine' | 'forged' | 'foreign'; marks: Marks | undefined } {
-  if ((driver.capabilities.marks ?? 'none') === 'none') {
+): { uid?: string | undefined; verdict: 'mine' | 'forged' | 'foreign'; marks: OwnershipLabels | undefined } {
+  if ((driver.capabilities.labels ?? 'none') === 'none') {
     const isNamed =
-      thing.id.startsWith(namePrefix(marker)) && !driver.identify && driver.capabilities.ids === 'deterministic'
-    return { uid: byName.get(thing.id), verdict: isNamed ? 'mine' : 'foreign', marks: undefined }
+      observation.id.startsWith(namePrefix(marker)) && !driver.identify && driver.capabilities.ids === 'deterministic'
+    return { uid: byName.get(observation.id), verdict: isNamed ? 'mine' : 'foreign', marks: undefined }
   }
-  const marks = readMarks(thing.marks)
-  const verdict = judgeMarks(thing.marks, marker, marks?.uid ?? '')
+  const marks = readOwnershipLabels(observation.labels)
+  const verdict = checkOwnership(observation.labels, marker, marks?.uid ?? '')
   return { uid: marks?.uid, verdict: verdict === 'ours' ? 'mine' : verdict === 'forged' ? 'forged' : 'foreign', marks }
 }
 
 /** Objects whose policy is not understood speak for themselves. */
-function policyOf(object: KubeObject, { settings }: Parts): Policy | undefined {
+function policyOf(object: KubeObject, { settings }: ExternalEnvironment): ExternalPolicy | undefined {
   try {
     return policyFor(object as never, settings.policy)
   } catch {
@@ -143,20 +147,21 @@ function policyOf(object: KubeObject, { settings }: Parts): Policy | undefined {
 
 function isChanged(
   object: KubeObject,
-  thing: Sighting<unknown>,
-  { parts: { driver }, policy }: { parts: Parts; policy: Policy },
+  observation: Observation<unknown>,
+  { parts: { driver }, policy }: { parts: ExternalEnvironment; policy: ExternalPolicy },
 ): boolean {
-  const drift = driftOf(driver.desired(object as never), thing.observed, { driver, policy })
+  const drift = driftOf(driver.desired(object as never), observation.observed, { driver, policy })
   // What was told already is no news.
-  return drift.revert.length > 0 || !deepEqual(drift.report.slice(0, 20), reportIn(object).drift?.paths ?? [])
+  return drift.revert.length > 0 || !deepEqual(drift.report.slice(0, 20), externalStatusOf(object).drift?.paths ?? [])
 }
 
 function isStale(
   object: KubeObject,
-  { hasRoom, settings: { maxAgeMs } }: Parts,
-  { policy: { pollIntervalMs }, nowMs }: { policy: Policy; nowMs: number },
+  { hasStatus: hasRoom, settings: { maxAgeMs } }: ExternalEnvironment,
+  { policy: { pollIntervalMs }, nowMs }: { policy: ExternalPolicy; nowMs: number },
 ): boolean {
   return (
-    hasRoom && nowMs - (parseTime(reportIn(object).lastObservedTime ?? '') ?? -Infinity) >= maxAgeMs - pollIntervalMs
+    hasRoom &&
+    nowMs - (parseTime(externalStatusOf(object).lastObservedTime ?? '') ?? -Infinity) >= maxAgeMs - pollIntervalMs
   )
 }

@@ -11,7 +11,7 @@ import { shortHash } from '../driver/marks.ts'
 import { annotationOf } from '../policy/policy.ts'
 
 /** Something that is only done when a person has agreed. */
-export interface Question {
+export interface SweepQuestion {
   readonly what: 'deleteForeign' | 'deleteOrphans' | 'recreateMissing'
   readonly message: string
   readonly count: number
@@ -23,7 +23,7 @@ export interface Question {
 export interface SweepReport {
   readonly system: string
   readonly instance: string
-  readonly questions: readonly Question[]
+  readonly questions: readonly SweepQuestion[]
   /** Things of ours whose object is gone. */
   readonly orphans: readonly string[]
   /** Things with our marks and without our seal. */
@@ -84,7 +84,7 @@ export const ExternalSweep = declareKind<ExternalSweepObject>({
 
 const idsMax = 100
 
-export function makeQuestion(what: Question['what'], message: string, ids: readonly string[]): Question {
+export function makeQuestion(what: SweepQuestion['what'], message: string, ids: readonly string[]): SweepQuestion {
   const sorted = [...ids].sort()
   return {
     what,
@@ -108,7 +108,7 @@ export function sweepName({
 }
 
 /** Whether a person agreed to exactly this. */
-export function isConfirmed(sweep: ExternalSweepObject | undefined, { hash }: Question): boolean {
+export function isConfirmed(sweep: ExternalSweepObject | undefined, { hash }: SweepQuestion): boolean {
   return (
     sweep !== undefined &&
     (annotationOf(sweep, 'confirm') ?? '')
@@ -131,6 +131,6 @@ export async function writeSweep(
   await client.apply(
     ExternalSweep,
     { apiVersion: ExternalSweep.apiVersion, kind: ExternalSweep.kind, metadata: { name }, report: capped },
-    { fieldOwner: 'evenkeel-external', force: true, signal },
+    { fieldManager: 'evenkeel-external', force: true, signal },
   )
 }

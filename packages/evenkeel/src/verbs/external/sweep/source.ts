@@ -11,31 +11,31 @@ import type { CacheKey } from '#cache'
 import type { Source, SourceContext, StartedSource } from '#controller'
 import type { DriverEvent } from '../driver/driver.ts'
 import { failureOf } from '../driver/failure.ts'
-import { judgeMarks, readMarks } from '../driver/marks.ts'
-import type { Parts } from '../engine/session.ts'
-import { rememberedIn } from '../memory/status-memory.ts'
+import { checkOwnership, readOwnershipLabels } from '../driver/marks.ts'
+import type { ExternalEnvironment } from '../engine/session.ts'
+import { recordIn } from '../memory/status-memory.ts'
 
 interface ExternalSourceOptions {
-  readonly parts: Parts
+  readonly environment: ExternalEnvironment
   /** The key under which sweeps run. */
   readonly sweepKey: CacheKey
   /** Keys of records that may have outlived their objects. */
-  readonly leftKeys: () => Promise<readonly CacheKey[]>
+  readonly leftoverKeys: () => Promise<readonly CacheKey[]>
 }
 
 export class ExternalSource implements Source {
   readonly name: string
-  readonly parts: Parts
+  readonly environment: ExternalEnvironment
   readonly sweepKey: CacheKey
-  readonly #leftKeys: ExternalSourceOptions['leftKeys']
+  readonly #leftoverKeys: ExternalSourceOptions['leftoverKeys']
   #context: SourceContext | undefined
   #missed: Counter | undefined
 
-  constructor({ parts, sweepKey, leftKeys }: ExternalSourceOptions) {
+  constructor({ environment: parts, sweepKey, leftoverKeys: leftKeys }: ExternalSourceOptions) {
     this.name = `external ${parts.driver.name}`
-    this.parts = parts
+    this.environment = parts
     this.sweepKey = sweepKey
-    this.#leftKeys = leftKeys
+    this.#leftoverKeys = leftKeys
   }
 
   start(context: SourceContext): StartedSource {
@@ -45,8 +45,8 @@ export class ExternalSource implements Source {
         help: 'Changes outside that a watch should have told, and a sweep found.',
         labels: ['system'],
       })
-      .with({ system: this.parts.driver.name })
-    return new StartedExternal(this, context, this.#leftKeys)
+      .with({ system: this.environment.driver.name })
+    return new StartedExternal(this, context, this.#leftoverKeys)
   }
 
   enqueue(key: CacheKey, note: string, { priority = 0 }: { priority?: number } = {}): void {
@@ -69,13 +69,13 @@ class StartedExternal implements StartedSource {
   #problem: string | undefined
   #cursor: string | undefined
 
-  constructor(source: ExternalSource, context: SourceContext, leftKeys: ExternalSourceOptions['leftKeys']) {
+  constructor(source: ExternalSource, context: SourceContext, leftKeys: ExternalSourceOptions['leftoverKeys']) {
     this.#source = source
     this.#context = context
-    const { driver } = source.parts
+    const { driver } = source.environment
     this.#done = Promise.all([
-      this.#tellLeft(leftKeys),
-      driver.list ? this.#sweepNowAndThen() : undefined,
+      this.#enqueueLeftovers(leftKeys),
+      driver.list ? this.#sweepPeriodically() : undefined,
       driver.watch ? this.#watch() : undefined,
     ])
   }
@@ -102,7 +102,7 @@ class StartedExternal implements StartedSource {
     await this.#done
   }
 
-  async #tellLeft(leftKeys: ExternalSourceOptions['leftKeys']): Promise<void> {
+  async #enqueueLeftovers(leftKeys: ExternalSourceOptions['leftoverKeys']): Promise<void> {
     try {
       for (const key of await leftKeys()) this.#source.enqueue(key, 'a record is left')
     } catch (error) {
@@ -111,15 +111,15 @@ class StartedExternal implements StartedSource {
     }
   }
 
-  async #sweepNowAndThen(): Promise<void> {
+  async #sweepPeriodically(): Promise<void> {
     const { clock, random } = this.#context
     const { signal } = this.#stopping
     while (!signal.aborted) {
       // Before all objects: what a list has shown need not be asked for one by one.
       this.#source.enqueue(this.#source.sweepKey, 'time to sweep', { priority: 1 })
-      await sleep(clock, this.#source.parts.settings.sweepMs * (0.9 + 0.2 * randomFraction(random)), { signal }).catch(
-        () => undefined,
-      )
+      await sleep(clock, this.#source.environment.settings.sweepMs * (0.9 + 0.2 * randomFraction(random)), {
+        signal,
+      }).catch(() => undefined)
     }
   }
 
@@ -128,7 +128,7 @@ class StartedExternal implements StartedSource {
     const { signal } = this.#stopping
     for (let failures = 0; !signal.aborted; failures++) {
       try {
-        if (await this.#hearAll()) failures = 0
+        if (await this.#receiveAll()) failures = 0
       } catch (error) {
         if (signal.aborted) return
         if (failureOf(error) === 'absent') this.#cursor = undefined
@@ -146,8 +146,8 @@ class StartedExternal implements StartedSource {
   }
 
   /** @returns whether anything was heard before the stream ended */
-  async #hearAll(): Promise<boolean> {
-    const { driver } = this.#source.parts
+  async #receiveAll(): Promise<boolean> {
+    const { driver } = this.#source.environment
     const { clock } = this.#context
     const { signal } = this.#stopping
     const iterator = driver.watch?.(this.#cursor, { signal, clock, connection: undefined })[Symbol.asyncIterator]()
@@ -166,7 +166,7 @@ class StartedExternal implements StartedSource {
         isHeard = true
         this.#cursor = next.value.cursor ?? this.#cursor
         this.#problem = undefined
-        this.#hear(next.value)
+        this.#receive(next.value)
       }
     } finally {
       stopListening()
@@ -174,10 +174,10 @@ class StartedExternal implements StartedSource {
     }
   }
 
-  #hear({ id, marks: given }: DriverEvent): void {
-    const { parts, sweepKey } = this.#source
-    const marks = readMarks(given)
-    const isOurs = marks !== undefined && judgeMarks(given, parts.marker, marks.uid) === 'ours'
+  #receive({ id, labels: given }: DriverEvent): void {
+    const { environment: parts, sweepKey } = this.#source
+    const marks = readOwnershipLabels(given)
+    const isOurs = marks !== undefined && checkOwnership(given, parts.identity, marks.uid) === 'ours'
     if (isOurs)
       this.#source.enqueue(
         { name: marks.name, ...(marks.namespace !== '' && { namespace: marks.namespace }) },
@@ -193,18 +193,18 @@ class StartedExternal implements StartedSource {
         'told by the outside',
       )
     // Strangers' things are their business; what cannot be told apart is looked at.
-    else if (!isOurs && (id === undefined || !parts.hasRoom) && parts.driver.list)
+    else if (!isOurs && (id === undefined || !parts.hasStatus) && parts.driver.list)
       this.#source.enqueue(sweepKey, 'something happened outside')
   }
 
   /** By what objects remember; a thing that nobody remembers is found by a sweep. */
   #objectOf(id: string): KubeObject | undefined {
-    const { kind, hasRoom } = this.#source.parts
+    const { kind, hasStatus: hasRoom } = this.#source.environment
     const { cache } = this.#context
     // Before the first list there is nobody to remember; every object is looked at then anyway.
     const isReady = hasRoom && cache.hasSynced
     return isReady
-      ? (cache.list(kind) as unknown as readonly KubeObject[]).find((object) => rememberedIn(object).id === id)
+      ? (cache.list(kind) as unknown as readonly KubeObject[]).find((object) => recordIn(object).id === id)
       : undefined
   }
 }

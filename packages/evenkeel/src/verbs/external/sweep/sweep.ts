@@ -9,55 +9,57 @@ import { isNotFound } from '#api'
 import type { KubeObject } from '#api'
 import type { CacheKey } from '#cache'
 import type { BaseContext, PluginRun, Reconciled } from '#controller'
-import type { Sighting } from '../driver/driver.ts'
+import type { Observation } from '../driver/driver.ts'
 import { failureOf, isProviderUnavailable, messageOf } from '../driver/failure.ts'
-import { judgeMarks, kindMark, readMarks } from '../driver/marks.ts'
-import type { Parts } from '../engine/session.ts'
-import type { Remembered } from '../memory/memory.ts'
+import { checkOwnership, kindLabel, readOwnershipLabels } from '../driver/marks.ts'
+import type { ExternalEnvironment } from '../engine/session.ts'
+import type { ResourceRecord } from '../memory/memory.ts'
 import { policyFor } from '../policy/policy.ts'
-import { takeCensus } from './census.ts'
-import type { Census, Orphan } from './census.ts'
+import { takeInventory } from './census.ts'
+import type { Inventory, Orphan } from './census.ts'
 import { ExternalSweep, isConfirmed, makeQuestion, sweepName, writeSweep } from './external-sweep.ts'
-import type { ExternalSweepObject, Question } from './external-sweep.ts'
+import type { ExternalSweepObject, SweepQuestion } from './external-sweep.ts'
 
 interface SweepRun {
-  readonly parts: Parts
+  readonly environment: ExternalEnvironment
   readonly base: BaseContext
   readonly run: PluginRun
   /** Asks for a single look. */
   readonly enqueue: (key: CacheKey, note: string) => void
   /** What is remembered for the objects there are. */
-  readonly remembered: (objects: readonly KubeObject[]) => Promise<ReadonlyMap<string, Remembered>>
+  readonly records: (objects: readonly KubeObject[]) => Promise<ReadonlyMap<string, ResourceRecord>>
   /** Counts what a watch should have told. */
   readonly onMissed: (count: number) => void
 }
 
-const thingsMax = 1_000_000
+const resourcesMax = 1_000_000
 /** More are left to the next sweep. */
 const orphansMax = 1000
 /** Below so many, a share says nothing. */
 const fewMax = 2
 
 export async function sweep(given: SweepRun): Promise<Reconciled> {
-  const { parts, base, run } = given
-  const things = await listThings(given).catch((error: unknown) => unlisted(given, error))
-  if (!things) return undefined
-  parts.seen.noteSwept(new Set(things.flatMap(({ marks }) => readMarks(marks)?.uid ?? [])))
+  const { environment: parts, base, run } = given
+  const observations = await listObservations(given).catch((error: unknown) => listFailed(given, error))
+  if (!observations) return undefined
+  parts.observations.noteSwept(
+    new Set(observations.flatMap(({ labels: marks }) => readOwnershipLabels(marks)?.uid ?? [])),
+  )
   const objects = run.cache.list(parts.kind) as unknown as readonly KubeObject[]
-  const census = takeCensus(things, {
-    parts,
+  const census = takeInventory(observations, {
+    environment: parts,
     objects,
-    remembered: await given.remembered(objects),
+    records: await given.records(objects),
     nowMs: base.clock.now(),
   })
   const name = sweepName({ system: parts.driver.name, instance: parts.settings.instance, kind: parts.kind.kind })
   const known = (await base.client.find(ExternalSweep, { name }, { signal: base.signal })) as
     | ExternalSweepObject
     | undefined
-  tellObjects(given, census)
+  enqueueObjects(given, census)
   const orphans = await abandonedOf(given, census)
   const questions = [
-    ...askMissing(given, census, known),
+    ...checkMissing(given, census, known),
     ...(await clearOrphans(given, { ...census, orphans }, known)),
     ...(await clearForeign(given, { ...census, orphans }, known)),
   ]
@@ -66,40 +68,43 @@ export async function sweep(given: SweepRun): Promise<Reconciled> {
     system: parts.driver.name,
     instance: parts.settings.instance,
     questions,
-    orphans: isLeft ? orphans.map(({ thing }) => thing.id) : [],
+    orphans: isLeft ? orphans.map(({ observation }) => observation.id) : [],
     suspicious: census.suspicious,
   }
   await writeSweep(known, { name, report }, base)
   return undefined
 }
 
-async function listThings({
-  parts: {
+async function listObservations({
+  environment: {
     driver,
     calls,
     settings: { callTimeoutMs, scope, instance },
-    marker,
+    identity: marker,
   },
   base: { signal, clock, random },
-}: SweepRun): Promise<Sighting<unknown>[] | undefined> {
+}: SweepRun): Promise<Observation<unknown>[] | undefined> {
   const { list } = driver
   if (!list) return undefined
-  const marks = scope === undefined ? { instance, kind: kindMark(marker) } : {}
+  const marks = scope === undefined ? { instance, kind: kindLabel(marker) } : {}
   return calls.collect(
     { signal, clock, random, timeoutMs: callTimeoutMs, connection: undefined },
-    { open: (call) => list.call(driver, { marks, ...(scope !== undefined && { scope }) }, call), itemsMax: thingsMax },
+    {
+      open: (call) => list.call(driver, { labels: marks, ...(scope !== undefined && { scope }) }, call),
+      itemsMax: resourcesMax,
+    },
   )
 }
 
 /** Nothing follows from a list that failed, but that nobody has looked for a while: each object finds out, and says so. */
-function unlisted(
+function listFailed(
   {
     base: { log, signal, clock },
     run,
-    parts: {
+    environment: {
       driver,
       kind,
-      seen,
+      observations: seen,
       settings: { sweepMs },
     },
     enqueue,
@@ -119,12 +124,12 @@ function unlisted(
   return undefined
 }
 
-function tellObjects(
-  { parts: { seen, driver }, base: { clock, log }, enqueue, onMissed }: SweepRun,
-  { fine, changed, stale, twins }: Census,
+function enqueueObjects(
+  { environment: { observations: seen, driver }, base: { clock, log }, enqueue, onMissed }: SweepRun,
+  { fine, changed, stale, duplicates }: Inventory,
 ): void {
   for (const uid of fine) seen.of(uid).lastSeenMs = clock.monotonic()
-  for (const [uid, ids] of twins) seen.of(uid).twins = ids
+  for (const [uid, ids] of duplicates) seen.of(uid).duplicates = ids
   for (const object of changed) enqueue(keyOf(object), 'not as desired')
   for (const object of stale) enqueue(keyOf(object), 'not looked at for long')
   if (changed.length === 0 || !driver.watch) return
@@ -132,9 +137,9 @@ function tellObjects(
   log.warn('the watch of things outside has missed changes', { system: driver.name, count: changed.length })
 }
 
-function askMissing(
+function checkMissing(
   {
-    parts: {
+    environment: {
       settings: { missingPercentMax },
       driver,
     },
@@ -142,9 +147,9 @@ function askMissing(
     enqueue,
     onMissed,
   }: SweepRun,
-  { missing, expected }: Census,
+  { missing, expected }: Inventory,
   known: ExternalSweepObject | undefined,
-): Question[] {
+): SweepQuestion[] {
   const ids = missing.map(({ metadata: { namespace = '', name = '' } }) => `${namespace}/${name}`)
   const question = makeQuestion(
     'recreateMissing',
@@ -167,21 +172,21 @@ function askMissing(
 }
 
 /** Certain is what is sealed; otherwise somebody must have said so. */
-function deletesOrphans({ settings: { orphans, secret } }: Parts): boolean {
+function deletesOrphans({ settings: { orphans, secret } }: ExternalEnvironment): boolean {
   return (orphans ?? (secret === undefined ? 'report' : 'delete')) === 'delete'
 }
 
 async function clearOrphans(
   given: SweepRun,
-  { orphans, expected }: Census,
+  { orphans, expected }: Inventory,
   known: ExternalSweepObject | undefined,
-): Promise<Question[]> {
+): Promise<SweepQuestion[]> {
   const {
-    parts,
+    environment: parts,
     base: { log },
   } = given
   if (orphans.length === 0 || parts.settings.scope !== undefined) return []
-  const ids = orphans.map(({ thing }) => thing.id)
+  const ids = orphans.map(({ observation }) => observation.id)
   if (!deletesOrphans(parts)) {
     log.warn('things outside carry our marks and have no object: leftovers, or forged', {
       system: parts.driver.name,
@@ -197,18 +202,18 @@ async function clearOrphans(
   )
   const isTooMany = ids.length > fewMax && ids.length * 100 > (ids.length + expected) * parts.settings.missingPercentMax
   if (isTooMany && !isConfirmed(known, question)) return [question]
-  for (const { thing } of orphans) await removeThing(given, thing)
+  for (const { observation } of orphans) await removeOrphan(given, observation)
   return []
 }
 
 /** In exclusive use everything that no object asks for goes, after somebody has agreed to this very list. */
 async function clearForeign(
   given: SweepRun,
-  { foreign, orphans, suspicious }: Census,
+  { foreign, orphans, suspicious }: Inventory,
   known: ExternalSweepObject | undefined,
-): Promise<Question[]> {
-  const { scope } = given.parts.settings
-  const doomed = [...foreign.map(({ id }) => id), ...orphans.map(({ thing }) => thing.id), ...suspicious]
+): Promise<SweepQuestion[]> {
+  const { scope } = given.environment.settings
+  const doomed = [...foreign.map(({ id }) => id), ...orphans.map(({ observation }) => observation.id), ...suspicious]
   if (scope === undefined || doomed.length === 0) return []
   const question = makeQuestion(
     'deleteForeign',
@@ -216,22 +221,22 @@ async function clearForeign(
     doomed,
   )
   if (!isConfirmed(known, question)) return [question]
-  for (const id of doomed.sort()) await removeThing(given, { id, observed: undefined })
+  for (const id of doomed.sort()) await removeOrphan(given, { id, observed: undefined })
   return []
 }
 
 /** The cache may be behind, or not hold all objects: the server says which are really gone. */
-async function abandonedOf(given: SweepRun, { orphans }: Census): Promise<readonly Orphan[]> {
+async function abandonedOf(given: SweepRun, { orphans }: Inventory): Promise<readonly Orphan[]> {
   const abandoned: Orphan[] = []
   for (const orphan of orphans.slice(0, orphansMax)) if (await isAbandoned(given, orphan)) abandoned.push(orphan)
   return abandoned
 }
 
 async function isAbandoned(
-  { parts, base: { client, signal }, enqueue }: SweepRun,
-  { thing, marks }: Orphan,
+  { environment: parts, base: { client, signal }, enqueue }: SweepRun,
+  { observation, labels: marks }: Orphan,
 ): Promise<boolean> {
-  if (!marks) return isUnnamed({ parts, client, signal }, thing)
+  if (!marks) return isUnnamed({ parts, client, signal }, observation)
   const { name, namespace } = marks
   const place = { name, ...(namespace !== '' && { namespace }) }
   const object = (await client.find(parts.kind, place, { live: true, signal }).catch((error: unknown) => {
@@ -246,23 +251,23 @@ async function isAbandoned(
 }
 
 async function isUnnamed(
-  { parts, client, signal }: { parts: Parts } & Pick<BaseContext, 'client' | 'signal'>,
-  thing: Sighting<unknown>,
+  { parts, client, signal }: { parts: ExternalEnvironment } & Pick<BaseContext, 'client' | 'signal'>,
+  observation: Observation<unknown>,
 ): Promise<boolean> {
   const { items } = await client.list(parts.kind, { live: true, signal })
-  const again = takeCensus([thing], {
-    parts,
+  const again = takeInventory([observation], {
+    environment: parts,
     objects: items as unknown as readonly KubeObject[],
-    remembered: new Map(),
+    records: new Map(),
     nowMs: 0,
   })
   return again.orphans.length === 1
 }
 
 /** Looked at once more: what it was a moment ago proves nothing. */
-async function removeThing(
-  { parts: { driver, calls, settings, marker }, base: { signal, clock, random, log } }: SweepRun,
-  { id, marks }: Sighting<unknown>,
+async function removeOrphan(
+  { environment: { driver, calls, settings, identity: marker }, base: { signal, clock, random, log } }: SweepRun,
+  { id, labels: marks }: Observation<unknown>,
 ): Promise<void> {
   const caller = { signal, clock, random, timeoutMs: settings.callTimeoutMs, connection: undefined }
   try {
@@ -271,8 +276,8 @@ async function removeThing(
     const uid = (marks as { readonly uid?: string } | undefined)?.uid ?? ''
     if (
       settings.scope === undefined &&
-      (driver.capabilities.marks ?? 'none') !== 'none' &&
-      judgeMarks(now.marks, marker, uid) !== 'ours'
+      (driver.capabilities.labels ?? 'none') !== 'none' &&
+      checkOwnership(now.labels, marker, uid) !== 'ours'
     )
       return
     await calls.make(caller, (call) => driver.remove(id, call))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { CompiledExpression, compileExpression } from '../../expression.ts'
-import { describe as show } from '../../value/names.ts'
+import { describeValue as show } from '../../value/names.ts'
 import { baseEnvironment } from '../base.ts'
 import { formatAddress, parseAddress } from './address.ts'
 import { escapedPath, parseRequestUrl, unescapeUrl } from './url-parser.ts'

@@ -29,7 +29,7 @@ const summable: readonly (readonly [string, Type, Value])[] = [
   ['double', doubleType, new Double(0)],
   ['duration', durationType, new Duration(0n)],
 ]
-const comparable: readonly (readonly [string, Type])[] = [
+const comparableTypes: readonly (readonly [string, Type])[] = [
   ['int', intType],
   ['uint', uintType],
   ['double', doubleType],
@@ -41,19 +41,19 @@ const comparable: readonly (readonly [string, Type])[] = [
 ]
 
 export const kubernetesLists: Library = {
-  isSorted: comparable.map(([name, type]) =>
+  isSorted: comparableTypes.map(([name, type]) =>
     member(`list_${name}_is_sorted_bool`, [listOf(type)], { to: boolType, run: isSorted }),
   ),
   sum: summable.map(([name, type, zero]) =>
     member(`list_${name}_sum_${name}`, [listOf(type)], { to: type, run: (list: ListValue) => sum(list, zero) }),
   ),
-  max: comparable.map(([name, type]) =>
+  max: comparableTypes.map(([name, type]) =>
     member(`list_${name}_max_${name}`, [listOf(type)], {
       to: type,
       run: (list: ListValue) => extreme(list, 'max', -1),
     }),
   ),
-  min: comparable.map(([name, type]) =>
+  min: comparableTypes.map(([name, type]) =>
     member(`list_${name}_min_${name}`, [listOf(type)], { to: type, run: (list: ListValue) => extreme(list, 'min', 1) }),
   ),
   indexOf: [

@@ -15,7 +15,7 @@ import { Opaque, Optional } from '../../value/value.ts'
 import { member, overload, type Library } from '../declare.ts'
 import { parseRequestUrl } from './url-parser.ts'
 
-export const formatType = objectType('kubernetes.NamedFormat')
+export const namedFormatType = objectType('kubernetes.NamedFormat')
 
 export class NamedFormat extends Opaque {
   readonly typeName = 'kubernetes.NamedFormat'
@@ -67,17 +67,17 @@ export const namedFormats: Library = {
   ...Object.fromEntries(
     Object.entries(formats).map(([name, format]) => [
       `format.${name}`,
-      [overload(`format.${name}`, [], { to: formatType, run: () => format })],
+      [overload(`format.${name}`, [], { to: namedFormatType, run: () => format })],
     ]),
   ),
   'format.named': [
     overload('format-named', [stringType], {
-      to: optionalOf(formatType),
+      to: optionalOf(namedFormatType),
       run: (name: string) => (Object.hasOwn(formats, name) ? Optional.of(formats[name]!) : Optional.none),
     }),
   ],
   validate: [
-    member('format-validate', [formatType, stringType], { to: optionalOf(listOf(stringType)), run: validate }),
+    member('format-validate', [namedFormatType, stringType], { to: optionalOf(listOf(stringType)), run: validate }),
   ],
 }
 

@@ -24,9 +24,9 @@ export const quantityType = objectType('kubernetes.Quantity')
 class QuantityValue extends Opaque {
   readonly typeName = 'kubernetes.Quantity'
   readonly quantity: Quantity
-  readonly #held: Held
+  readonly #held: QuantityRepresentation
 
-  constructor(quantity: Quantity, held: Held) {
+  constructor(quantity: Quantity, held: QuantityRepresentation) {
     super()
     this.quantity = quantity
     this.#held = held
@@ -35,7 +35,7 @@ class QuantityValue extends Opaque {
   static parse(text: string): QuantityValue | EvaluationError {
     try {
       const quantity = parseQuantity(text)
-      return new QuantityValue(quantity, heldAs(text))
+      return new QuantityValue(quantity, representationOf(text))
     } catch (error) {
       return new EvaluationError(error instanceof Error ? error.message : String(error))
     }
@@ -159,12 +159,12 @@ const decimalScales = new Map([
 ])
 
 /** The digits as 64 bits in units of a power of ten, or, when they are too many, in some other way. */
-interface Held {
+interface QuantityRepresentation {
   readonly scale: number
   readonly isSmall: boolean
 }
 
-function heldAs(text: string): Held {
+function representationOf(text: string): QuantityRepresentation {
   const [, whole = '', fraction = '', suffix = ''] = /^[+-]?0*(\d*)(?:\.(\d*))?(.*)$/.exec(text) ?? []
   const digits = Math.max(1, whole.length + fraction.length)
   const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].indexOf(suffix)

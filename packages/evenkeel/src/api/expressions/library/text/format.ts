@@ -11,7 +11,7 @@ import { typeNameOf } from '../../value/names.ts'
 import { Bytes, Double, EvaluationError, TypeValue, Uint, isInt, type Value } from '../../value/value.ts'
 import { fixedPoint, groupThousands, scientific } from './decimals.ts'
 import { formatShortest } from './floating.ts'
-import { compareText } from '../../value/order.ts'
+import { compareStrings } from '../../value/order.ts'
 import { quote } from '../../../text.ts'
 
 type Verb = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o'
@@ -222,7 +222,7 @@ function formatMap(map: MapValue): string | FormatProblem {
     const text = formatNested(map.find(key) ?? null)
     entries.push({ key: shown, text: typeof text === 'string' ? `${shown}:${text}` : text })
   }
-  entries.sort((a, b) => compareText(a.key, b.key))
+  entries.sort((a, b) => compareStrings(a.key, b.key))
   return joinParts(
     '{',
     entries.map(({ text }) => text),

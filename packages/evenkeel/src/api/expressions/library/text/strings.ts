@@ -12,7 +12,7 @@ import {
 } from '../../value/characters.ts'
 import type { Int } from '../../value/integer.ts'
 import { ListValue } from '../../value/list.ts'
-import { describe } from '../../value/names.ts'
+import { describeValue } from '../../value/names.ts'
 import { EvaluationError, type Value } from '../../value/value.ts'
 import { member, overload, type Library } from '../declare.ts'
 import { formatText } from './format.ts'
@@ -157,7 +157,7 @@ function join(list: ListValue, separator: string): Value {
   const values = list.values()
   let length = separator.length * values.length
   for (const value of values) {
-    if (typeof value !== 'string') return new EvaluationError(`join: invalid input: ${describe(value)}`)
+    if (typeof value !== 'string') return new EvaluationError(`join: invalid input: ${describeValue(value)}`)
     length += value.length
   }
   return length > lengthMax ? tooLong : values.join(separator)

@@ -6,14 +6,14 @@ import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
 import { refuse, requireOneOf, requireText } from '../checks.ts'
 import { draftsIn, ensureDraft, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectIn, objectsIn, textIn } from '../reading.ts'
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 const rolePath = FieldPath.of('roleRef')
 
-export const roleBindingRules: Hooks = bindingRules({ kinds: ['Role', 'ClusterRole'], namespaced: true })
-export const clusterRoleBindingRules: Hooks = bindingRules({ kinds: ['ClusterRole'], namespaced: false })
+export const roleBindingStrategy: StrategyHooks = bindingStrategy({ kinds: ['Role', 'ClusterRole'], namespaced: true })
+export const clusterRoleBindingStrategy: StrategyHooks = bindingStrategy({ kinds: ['ClusterRole'], namespaced: false })
 
 interface BindingOptions {
   /** Kinds of roles that may be given. */
@@ -21,7 +21,7 @@ interface BindingOptions {
   readonly namespaced: boolean
 }
 
-function bindingRules({ kinds, namespaced }: BindingOptions): Hooks {
+function bindingStrategy({ kinds, namespaced }: BindingOptions): StrategyHooks {
   return {
     default: defaultBinding,
     validate: (object) => [

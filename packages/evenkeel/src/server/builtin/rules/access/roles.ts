@@ -3,15 +3,15 @@
  */
 import { fieldError, FieldPath, validateLabelSelector } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectIn, objectsIn, optionalObjectIn, textsIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
 
 const aggregationPath = FieldPath.of('aggregationRule', 'clusterRoleSelectors')
 
-export const roleRules: Hooks = { validate: (object) => validateRules(object, { namespaced: true }) }
+export const roleStrategy: StrategyHooks = { validate: (object) => validateRules(object, { namespaced: true }) }
 
-export const clusterRoleRules: Hooks = {
+export const clusterRoleStrategy: StrategyHooks = {
   validate: (object) => [...validateRules(object, { namespaced: false }), ...validateAggregation(object)],
 }
 

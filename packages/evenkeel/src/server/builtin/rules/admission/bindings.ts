@@ -6,7 +6,7 @@ import type { FieldError, JsonObject } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
 import { refuse, requireChoice, requireOneOf } from '../checks.ts'
 import { draftIn } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectIn, optionalObjectIn, textIn, textsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
 import { defaultMatchResources, validateMatchResources, validateMutatingOperations } from './match.ts'
@@ -17,7 +17,7 @@ const actions = ['Audit', 'Deny', 'Warn']
 const bothComplaint =
   'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)'
 
-export const validatingBindingRules: Hooks = {
+export const validatingBindingStrategy: StrategyHooks = {
   default: defaultBinding,
   validate(object) {
     const spec = objectIn(object, 'spec')
@@ -25,7 +25,7 @@ export const validatingBindingRules: Hooks = {
   },
 }
 
-export const mutatingBindingRules: Hooks = {
+export const mutatingBindingStrategy: StrategyHooks = {
   default: defaultBinding,
   validate(object) {
     const spec = objectIn(object, 'spec')

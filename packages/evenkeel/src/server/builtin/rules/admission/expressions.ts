@@ -1,16 +1,16 @@
 /**
  * Whether expressions of webhooks and policies compile, judged when they are written.
  *
- * The language is loaded with the first expression: `ready` of the kinds waits for {@link prepareExpressions}.
+ * The language is loaded with the first expression: `ready` of the kinds waits for {@link loadExpressionLanguage}.
  */
-import { fieldError, loadAdmissionLanguage } from '#api'
-import type { AdmissionCompiler, AdmissionExpression, AdmissionLanguage, FieldError, FieldPath } from '#api'
+import { fieldError, loadAdmissionEngine } from '#api'
+import type { AdmissionCompiler, AdmissionExpression, AdmissionEngine, FieldError, FieldPath } from '#api'
 
-let language: AdmissionLanguage | undefined
+let language: AdmissionEngine | undefined
 
 /** Makes expressions work; must have resolved before any is judged. */
-export async function prepareExpressions(): Promise<void> {
-  language ??= await loadAdmissionLanguage()
+export async function loadExpressionLanguage(): Promise<void> {
+  language ??= await loadAdmissionEngine()
 }
 
 interface ExpressionsOptions {
@@ -20,7 +20,7 @@ interface ExpressionsOptions {
 }
 
 /** The expressions of one object, to be judged in the order in which they stand there. */
-export class Expressions {
+export class ExpressionChecker {
   readonly #options: ExpressionsOptions
   readonly #variables: { readonly name: string; readonly text: string }[] = []
   #conditions: AdmissionCompiler | undefined
@@ -35,7 +35,7 @@ export class Expressions {
   /** Conditions see no variables. */
   condition(text: string, path: FieldPath): FieldError[] {
     this.#conditions ??= loaded().compiler({ hasParams: this.#options.hasParams ?? false })
-    return complaints(this.#conditions.compile(text.trim(), { gives: ['bool'] }), path)
+    return complaints(this.#conditions.compile(text.trim(), { resultTypes: ['bool'] }), path)
   }
 
   variable(name: string, { text, path }: { text: string; path: FieldPath }): FieldError[] {
@@ -45,27 +45,27 @@ export class Expressions {
   }
 
   validation(text: string, path: FieldPath): FieldError[] {
-    return complaints(this.#validating().compile(text, { gives: ['bool'] }), path)
+    return complaints(this.#validating().compile(text, { resultTypes: ['bool'] }), path)
   }
 
   /** Messages may not ask who may do what. */
   message(text: string, path: FieldPath): FieldError[] {
     this.#messages ??= this.#compiler({ hasAuthorizer: false })
-    return complaints(this.#messages.compile(text, { gives: ['string'] }), path)
+    return complaints(this.#messages.compile(text, { resultTypes: ['string'] }), path)
   }
 
   annotation(text: string, path: FieldPath): FieldError[] {
-    return complaints(this.#validating().compile(text.trim(), { gives: ['string', 'null_type'] }), path, {
+    return complaints(this.#validating().compile(text.trim(), { resultTypes: ['string', 'null_type'] }), path, {
       shown: text,
     })
   }
 
   configuration(text: string, path: FieldPath): FieldError[] {
-    return complaints(this.#patching().compile(text.trim(), { gives: ['Object'] }), path)
+    return complaints(this.#patching().compile(text.trim(), { resultTypes: ['Object'] }), path)
   }
 
   patch(text: string, path: FieldPath): FieldError[] {
-    return complaints(this.#patching().compile(text.trim(), { gives: ['list(JSONPatch)'] }), path)
+    return complaints(this.#patching().compile(text.trim(), { resultTypes: ['list(JSONPatch)'] }), path)
   }
 
   #validating(): AdmissionCompiler {
@@ -84,7 +84,7 @@ export class Expressions {
 }
 
 function complaints(
-  { text, mistake }: AdmissionExpression,
+  { text, error: mistake }: AdmissionExpression,
   path: FieldPath,
   { shown = text }: { shown?: string } = {},
 ): FieldError[] {
@@ -96,8 +96,8 @@ function complaints(
   ]
 }
 
-/** Expressions must not pass because somebody forgot {@link prepareExpressions}. */
-function loaded(): AdmissionLanguage {
+/** Expressions must not pass because somebody forgot {@link loadExpressionLanguage}. */
+function loaded(): AdmissionEngine {
   if (language === undefined) throw new Error('expressions are to be judged, but their language was never loaded')
   return language
 }

@@ -8,8 +8,8 @@ import { allowOneOf, refuse, requireChoice, requireOneOf, requireQualifiedName, 
 import { draftsIn, setDefault } from '../drafts.ts'
 import { objectsIn, optionalObjectIn, textIn, textsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
-import { Expressions } from './expressions.ts'
-import { validateResources } from './resource-patterns.ts'
+import { ExpressionChecker } from './expressions.ts'
+import { validateResourcePatterns } from './resource-patterns.ts'
 
 export const matchPolicies = ['Equivalent', 'Exact']
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
@@ -18,7 +18,7 @@ const scopes = ['*', 'Cluster', 'Namespaced']
 const conditionsMax = 64
 
 /** Rules are about objects of any scope unless they say so. */
-export function defaultRules(parent: JsonObjectDraft, key: string): void {
+export function defaultMatchRules(parent: JsonObjectDraft, key: string): void {
   for (const rule of draftsIn(parent, key)) setDefault(rule, 'scope', '*')
 }
 
@@ -27,8 +27,8 @@ export function defaultMatchResources(match: JsonObjectDraft): void {
   setDefault(match, 'matchPolicy', 'Equivalent')
   setDefault(match, 'namespaceSelector', {})
   setDefault(match, 'objectSelector', {})
-  defaultRules(match, 'resourceRules')
-  defaultRules(match, 'excludeResourceRules')
+  defaultMatchRules(match, 'resourceRules')
+  defaultMatchRules(match, 'excludeResourceRules')
 }
 
 export function validateMatchResources(match: JsonObject, path: FieldPath): FieldError[] {
@@ -55,7 +55,7 @@ export function validateMutatingOperations(match: JsonObject | undefined, path: 
 }
 
 /** A rule with operations, as webhooks have them. */
-export function validateRule(rule: JsonObject, path: FieldPath): FieldError[] {
+export function validateMatchRule(rule: JsonObject, path: FieldPath): FieldError[] {
   const asked = textsIn(rule, 'operations')
   const errors = asked.length === 0 ? [fieldError.required(path.child('operations'))] : []
   errors.push(...validateWildcard(asked, path.child('operations'), { things: 'operations' }))
@@ -72,14 +72,14 @@ export function validateRule(rule: JsonObject, path: FieldPath): FieldError[] {
   textsIn(rule, 'apiVersions').forEach((version, index) =>
     errors.push(...requireText(version, path.child('apiVersions').index(index))),
   )
-  errors.push(...validateResources(textsIn(rule, 'resources'), path.child('resources')))
+  errors.push(...validateResourcePatterns(textsIn(rule, 'resources'), path.child('resources')))
   return [...errors, ...allowOneOf(rule['scope'], path.child('scope'), scopes)]
 }
 
 export function validateMatchConditions(
   conditions: readonly JsonObject[],
   path: FieldPath,
-  { expressions = new Expressions() }: { expressions?: Expressions } = {},
+  { expressions = new ExpressionChecker() }: { expressions?: ExpressionChecker } = {},
 ): FieldError[] {
   const seen = new Set<string>()
   const errors = conditions.length > conditionsMax ? [fieldError.tooMany(path, conditions.length, conditionsMax)] : []
@@ -107,7 +107,7 @@ function validateNamedRule(rule: JsonObject, path: FieldPath): FieldError[] {
     seen.add(name)
     return [...refuse(name, here, checkPathSegmentName(name)), ...duplicate]
   })
-  return [...errors, ...validateRule(rule, path)]
+  return [...errors, ...validateMatchRule(rule, path)]
 }
 
 function validateWildcard(values: readonly string[], path: FieldPath, { things }: { things: string }): FieldError[] {

@@ -4,14 +4,14 @@
 import { fieldError } from '#api'
 import type { FieldError, FieldPath, JsonObject } from '#api'
 import { optionalObjectIn, textIn } from '../reading.ts'
-import type { Expressions } from './expressions.ts'
+import type { ExpressionChecker } from './expressions.ts'
 
 const forms = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 
 export function validateMutations(
   mutations: readonly JsonObject[],
   path: FieldPath,
-  { expressions }: { expressions: Expressions },
+  { expressions }: { expressions: ExpressionChecker },
 ): FieldError[] {
   if (mutations.length === 0) return [fieldError.required(path, 'mutations must contain at least one item')]
   return mutations.flatMap((mutation, index) => validateMutation(mutation, path.index(index), { expressions }))
@@ -20,7 +20,7 @@ export function validateMutations(
 function validateMutation(
   mutation: JsonObject,
   path: FieldPath,
-  { expressions }: { expressions: Expressions },
+  { expressions }: { expressions: ExpressionChecker },
 ): FieldError[] {
   const type = textIn(mutation, 'patchType')
   if (type === '') return [fieldError.required(path.child('patchType'))]
@@ -46,7 +46,7 @@ function validateMutation(
 function validateChange(
   text: string,
   path: FieldPath,
-  { expressions, isPatch }: { expressions: Expressions; isPatch: boolean },
+  { expressions, isPatch }: { expressions: ExpressionChecker; isPatch: boolean },
 ): FieldError[] {
   if (text === '') return [fieldError.required(path)]
   return isPatch ? expressions.patch(text, path) : expressions.configuration(text, path)

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { write } from '../writes.fixture.ts'
-import { prepareExpressions } from './expressions.ts'
+import { loadExpressionLanguage } from './expressions.ts'
 import { cases } from './policies.fixture.ts'
 
-beforeAll(prepareExpressions)
+beforeAll(loadExpressionLanguage)
 
 for (const each of cases) {
   test(`policyRules judge as Kubernetes does: ${each.name}`, () => {

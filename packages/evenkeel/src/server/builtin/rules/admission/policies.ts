@@ -8,9 +8,9 @@ import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
 import { allowOneOf, refuse, requireChoice, requireText } from '../checks.ts'
 import { draftIn, ensureDraft, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectIn, objectsIn, optionalObjectIn, textIn } from '../reading.ts'
-import { Expressions, prepareExpressions } from './expressions.ts'
+import { ExpressionChecker, loadExpressionLanguage } from './expressions.ts'
 import {
   defaultMatchResources,
   validateMatchConditions,
@@ -49,26 +49,29 @@ const reserved: ReadonlySet<string> = new Set([
 ])
 const noteBytesMax = 5 * 1024
 
-export const validatingPolicyRules: Hooks = {
+export const validatingPolicyStrategy: StrategyHooks = {
   default: defaultPolicy,
-  prepareCreate(object) {
+  prepareForCreate(object) {
     object['status'] = {}
   },
-  ready: prepareExpressions,
+  loadValidators: loadExpressionLanguage,
   validate(object) {
     const spec = objectIn(object, 'spec')
     const hasVariables = objectsIn(spec, 'variables').length > 0
-    const expressions = new Expressions({ hasParams: optionalObjectIn(spec, 'paramKind') !== undefined, hasVariables })
+    const expressions = new ExpressionChecker({
+      hasParams: optionalObjectIn(spec, 'paramKind') !== undefined,
+      hasVariables,
+    })
     return [...validateSubject(spec, expressions), ...validateDecisions(object, expressions)]
   },
 }
 
-export const mutatingPolicyRules: Hooks = {
+export const mutatingPolicyStrategy: StrategyHooks = {
   default: defaultPolicy,
-  ready: prepareExpressions,
+  loadValidators: loadExpressionLanguage,
   validate(object) {
     const spec = objectIn(object, 'spec')
-    const expressions = new Expressions({
+    const expressions = new ExpressionChecker({
       hasParams: optionalObjectIn(spec, 'paramKind') !== undefined,
       hasVariables: true,
     })
@@ -89,7 +92,7 @@ function defaultPolicy(object: ObjectDraft): void {
 }
 
 /** What both kinds of policies say: when, about what, with which parameters. */
-function validateSubject(spec: JsonObject, expressions: Expressions): FieldError[] {
+function validateSubject(spec: JsonObject, expressions: ExpressionChecker): FieldError[] {
   const errors = requireChoice(textIn(spec, 'failurePolicy'), specPath.child('failurePolicy'), failurePolicies)
   const [paramKind, match] = [optionalObjectIn(spec, 'paramKind'), optionalObjectIn(spec, 'matchConstraints')]
   if (paramKind !== undefined) errors.push(...validateParamKind(paramKind, specPath.child('paramKind')))
@@ -144,7 +147,7 @@ function validateVersion(apiVersion: string, path: FieldPath): FieldError[] {
 function validateVariable(
   variable: JsonObject,
   path: FieldPath,
-  { expressions }: { expressions: Expressions },
+  { expressions }: { expressions: ExpressionChecker },
 ): FieldError[] {
   const [name, text] = [textIn(variable, 'name'), textIn(variable, 'expression')]
   const errors = requireText(name.trim(), path.child('name'), { detail: 'name is not specified' })
@@ -156,7 +159,7 @@ function validateVariable(
   return [...errors, ...expressions.variable(name, { text, path: path.child('expression') })]
 }
 
-function validateDecisions(object: UnstructuredObject, expressions: Expressions): FieldError[] {
+function validateDecisions(object: UnstructuredObject, expressions: ExpressionChecker): FieldError[] {
   const spec = objectIn(object, 'spec')
   const [validations, annotations] = [objectsIn(spec, 'validations'), objectsIn(spec, 'auditAnnotations')]
   if (validations.length === 0 && annotations.length === 0) {
@@ -174,7 +177,7 @@ function validateDecisions(object: UnstructuredObject, expressions: Expressions)
 function validateValidation(
   validation: JsonObject,
   path: FieldPath,
-  { expressions }: { expressions: Expressions },
+  { expressions }: { expressions: ExpressionChecker },
 ): FieldError[] {
   const [text, message, expression] = [
     textIn(validation, 'expression'),
@@ -198,7 +201,7 @@ function validateValidation(
 function validateAnnotations(
   annotations: readonly JsonObject[],
   name: string,
-  { expressions }: { expressions: Expressions },
+  { expressions }: { expressions: ExpressionChecker },
 ): FieldError[] {
   const path = specPath.child('auditAnnotations')
   const errors =
@@ -217,7 +220,11 @@ function validateAnnotations(
   return errors
 }
 
-function validateNote(text: string, path: FieldPath, { expressions }: { expressions: Expressions }): FieldError[] {
+function validateNote(
+  text: string,
+  path: FieldPath,
+  { expressions }: { expressions: ExpressionChecker },
+): FieldError[] {
   if (text.trim() === '') return [fieldError.required(path, 'valueExpression is not specified')]
   if (Buffer.byteLength(text.trim()) > noteBytesMax)
     return [fieldError.required(path, `must not exceed ${noteBytesMax} bytes in length`)]

@@ -8,7 +8,7 @@ import type { FieldError, FieldPath } from '#api'
 
 const everything = '*/*'
 
-export function validateResources(patterns: readonly string[], path: FieldPath): FieldError[] {
+export function validateResourcePatterns(patterns: readonly string[], path: FieldPath): FieldError[] {
   const errors = patterns.length === 0 ? [fieldError.required(path)] : []
   errors.push(...validateCovered(patterns, path))
   if (patterns.length > 1 && patterns.includes(everything)) {

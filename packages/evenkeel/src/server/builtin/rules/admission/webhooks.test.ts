@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
 import { write } from '../writes.fixture.ts'
-import { prepareExpressions } from './expressions.ts'
+import { loadExpressionLanguage } from './expressions.ts'
 import { cases } from './webhooks.fixture.ts'
 
-beforeAll(prepareExpressions)
+beforeAll(loadExpressionLanguage)
 
 for (const each of cases) {
   test(`webhookRules judge as Kubernetes does: ${each.name}`, () => {

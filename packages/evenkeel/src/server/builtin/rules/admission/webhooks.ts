@@ -5,31 +5,31 @@ import { checkDns1035Label, checkDnsSubdomain, fieldError, FieldPath } from '#ap
 import type { FieldError, JsonObject, JsonObjectDraft } from '#api'
 import { allowOneOf, refuse, requireOneOf } from '../checks.ts'
 import { draftIn, draftsIn, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn, objectsIn, textIn, textsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
 import { validateClientConfig } from './client-config.ts'
-import { prepareExpressions } from './expressions.ts'
-import { defaultRules, matchPolicies, validateMatchConditions, validateRule } from './match.ts'
+import { loadExpressionLanguage } from './expressions.ts'
+import { defaultMatchRules, matchPolicies, validateMatchConditions, validateMatchRule } from './match.ts'
 
 const reviewVersions = ['v1', 'v1beta1']
 const sideEffects = ['None', 'NoneOnDryRun']
 const reinvocationPolicies = ['IfNeeded', 'Never']
 
 export const failurePolicies = ['Fail', 'Ignore']
-export const validatingWebhookRules: Hooks = webhookRules({ mutating: false })
-export const mutatingWebhookRules: Hooks = webhookRules({ mutating: true })
+export const validatingWebhookStrategy: StrategyHooks = webhookStrategy({ mutating: false })
+export const mutatingWebhookStrategy: StrategyHooks = webhookStrategy({ mutating: true })
 
-function webhookRules({ mutating }: { mutating: boolean }): Hooks {
+function webhookStrategy({ mutating }: { mutating: boolean }): StrategyHooks {
   return {
     default: (object) =>
       draftsIn(object, 'webhooks').forEach((hook) => {
         defaultHook(hook)
         if (mutating) setDefault(hook, 'reinvocationPolicy', 'Never')
       }),
-    async ready(object) {
+    async loadValidators(object) {
       if (objectsIn(object, 'webhooks').some((hook) => objectsIn(hook, 'matchConditions').length > 0))
-        await prepareExpressions()
+        await loadExpressionLanguage()
     },
     validate: (object) => validateHooks(objectsIn(object, 'webhooks')),
   }
@@ -41,7 +41,7 @@ function defaultHook(hook: JsonObjectDraft): void {
   setDefault(hook, 'namespaceSelector', {})
   setDefault(hook, 'objectSelector', {})
   setDefault(hook, 'timeoutSeconds', 10)
-  defaultRules(hook, 'rules')
+  defaultMatchRules(hook, 'rules')
   const config = draftIn(hook, 'clientConfig')
   const service = config && draftIn(config, 'service')
   if (service !== undefined) setDefault(service, 'port', 443)
@@ -65,7 +65,7 @@ function validateHook(hook: JsonObject, path: FieldPath): FieldError[] {
   const timeout = numberIn(hook, 'timeoutSeconds') ?? 10
   return [
     ...validateHookName(textIn(hook, 'name'), path.child('name')),
-    ...objectsIn(hook, 'rules').flatMap((rule, index) => validateRule(rule, path.child('rules').index(index))),
+    ...objectsIn(hook, 'rules').flatMap((rule, index) => validateMatchRule(rule, path.child('rules').index(index))),
     ...allowOneOf(hook['failurePolicy'], path.child('failurePolicy'), failurePolicies),
     ...allowOneOf(hook['matchPolicy'], path.child('matchPolicy'), matchPolicies),
     ...validateSideEffects(hook, path.child('sideEffects')),

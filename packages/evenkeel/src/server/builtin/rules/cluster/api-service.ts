@@ -5,12 +5,12 @@ import { checkDns1035Label, checkDnsSubdomain, checkPathSegmentName, fieldError,
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import { isPort, refuse, requireText } from '../checks.ts'
 import { draftIn, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { isSet, numberIn, objectIn, optionalObjectIn, textIn } from '../reading.ts'
 
 const specPath = FieldPath.of('spec')
 
-export const apiServiceRules: Hooks = {
+export const apiServiceStrategy: StrategyHooks = {
   default(object) {
     const spec = draftIn(object, 'spec')
     const service = spec && draftIn(spec, 'service')

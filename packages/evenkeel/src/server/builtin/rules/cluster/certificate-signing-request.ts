@@ -8,7 +8,7 @@ import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { ObjectDraft, WriteContext } from '../../../resources/resource.ts'
 import { requireChoice, requireText } from '../checks.ts'
 import { ensureDraft, restore } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn, objectsIn, textIn, textsIn } from '../reading.ts'
 
 const specPath = FieldPath.of('spec')
@@ -40,14 +40,14 @@ const usages = [
   'timestamping',
 ]
 
-export const certificateSigningRequestRules: Hooks = {
-  fields: { 'spec.signerName': (object) => textIn(objectIn(object, 'spec'), 'signerName') },
-  prepareCreate(object, { user = {} }) {
+export const certificateSigningRequestStrategy: StrategyHooks = {
+  selectableFields: { 'spec.signerName': (object) => textIn(objectIn(object, 'spec'), 'signerName') },
+  prepareForCreate(object, { user = {} }) {
     const spec = ensureDraft(object, 'spec')
     for (const key of ['username', 'uid', 'groups', 'extra']) restore(spec, key, user[key])
     object['status'] = {}
   },
-  prepareUpdate: keepRequest,
+  prepareForUpdate: keepRequest,
   validate: (object) => [
     ...validateSpec(objectIn(object, 'spec')),
     ...validateConditions(objectsIn(objectIn(object, 'status'), 'conditions')),

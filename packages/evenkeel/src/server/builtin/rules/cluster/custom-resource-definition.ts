@@ -2,16 +2,16 @@
  * CustomResourceDefinitions as objects: names that follow from other names, what is stored in which version, and all
  * that `validateDefinition` says. Serving what a definition defines is the work of `server/definitions`.
  */
-import { validateDefinition, validateDefinitionStatus } from '#api'
-import type { JsonObject, JsonObjectDraft, UnstructuredObject, ValidateDefinitionOptions } from '#api'
-import { matchesPattern, patternMistake, preparePatterns } from '../../../definitions/patterns.ts'
-import { prepareRules, ruleLanguage } from '../../../definitions/rules.ts'
+import { validateCrd, validateCrdStatus } from '#api'
+import type { JsonObject, JsonObjectDraft, UnstructuredObject, ValidateCrdOptions } from '#api'
+import { matchesPattern, patternError, loadPatternEngine } from '../../../definitions/patterns.ts'
+import { loadValidationRules, loadedRuleLanguage } from '../../../definitions/rules.ts'
 import { validateClientConfig } from '../admission/client-config.ts'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { isSet, objectIn, objectsIn, textIn, textsIn } from '../reading.ts'
 
-export const customResourceDefinitionRules: Hooks = {
+export const customResourceDefinitionStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     const names = ensureDraft(spec, 'names')
@@ -29,32 +29,32 @@ export const customResourceDefinitionRules: Hooks = {
     const status = draftIn(object, 'status')
     if (status !== undefined && textsIn(status, 'storedVersions').length === 0) noteStored(spec, status)
   },
-  prepareCreate(object) {
+  prepareForCreate(object) {
     // Whatever a client says about the status of something that is not there yet, it is not so.
     object['status'] = {}
     noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
   },
-  prepareUpdate(object) {
+  prepareForUpdate(object) {
     noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
   },
-  async ready(object) {
-    await preparePatterns()
-    await prepareRules(object)
+  async loadValidators(object) {
+    await loadPatternEngine()
+    await loadValidationRules(object)
   },
   // What a schema may cost, and more, depends on whether it was so before.
-  ratchets: true,
-  validate: (object) => validateDefinition(asJson(object), checks()),
-  validateUpdate: (object, old) => validateDefinition(asJson(object), { ...checks(), old: asJson(old) }),
-  validateStatusUpdate: (object) => validateDefinitionStatus(asJson(object)),
+  ratcheting: true,
+  validate: (object) => validateCrd(asJson(object), checks()),
+  validateUpdate: (object, old) => validateCrd(asJson(object), { ...checks(), old: asJson(old) }),
+  validateStatusUpdate: (object) => validateCrdStatus(asJson(object)),
 }
 
 /** What judging a definition takes from others: patterns and expressions, which `ready` has loaded. */
-function checks(): ValidateDefinitionOptions {
+function checks(): ValidateCrdOptions {
   return {
     checkClientConfig: validateClientConfig,
-    checkPattern: patternMistake,
+    checkPattern: patternError,
     matches: matchesPattern,
-    expressions: ruleLanguage(),
+    expressions: loadedRuleLanguage(),
   }
 }
 

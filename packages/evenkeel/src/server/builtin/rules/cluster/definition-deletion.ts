@@ -5,24 +5,24 @@ import { setCondition } from '#api'
 import type { Condition, JsonValue } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
 import { ensureDraft } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectsIn, textIn, textsIn } from '../reading.ts'
 
 /** Keeps a definition until its instances are gone. */
-export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
+export const crdCleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-export const definitionDeletionRules: Hooks = {
-  defines: true,
+export const definitionDeletionStrategy: StrategyHooks = {
+  definesResources: true,
   deletion: {
-    holds: ({ metadata }) => metadata.deletionTimestamp === undefined,
-    mark: markTerminating,
+    blocksDeletion: ({ metadata }) => metadata.deletionTimestamp === undefined,
+    markDeleting: markTerminating,
   },
 }
 
 function markTerminating(object: ObjectDraft): void {
   const { metadata } = object
   const finalizers = textsIn(metadata, 'finalizers')
-  if (!finalizers.includes(cleanupFinalizer)) metadata['finalizers'] = [...finalizers, cleanupFinalizer]
+  if (!finalizers.includes(crdCleanupFinalizer)) metadata['finalizers'] = [...finalizers, crdCleanupFinalizer]
   const status = ensureDraft(object, 'status')
   const condition = {
     type: 'Terminating',

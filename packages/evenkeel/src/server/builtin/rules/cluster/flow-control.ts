@@ -2,17 +2,17 @@
  * FlowSchemas and PriorityLevelConfigurations: kept as data, with the numbers that upstream fills in.
  */
 import { draftIn, setDefault, setDefaultNumber } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { textIn } from '../reading.ts'
 
-export const flowSchemaRules: Hooks = {
+export const flowSchemaStrategy: StrategyHooks = {
   default(object) {
     const spec = draftIn(object, 'spec')
     if (spec) setDefaultNumber(spec, 'matchingPrecedence', 1000)
   },
 }
 
-export const priorityLevelRules: Hooks = {
+export const priorityLevelStrategy: StrategyHooks = {
   default(object) {
     const spec = draftIn(object, 'spec')
     const exempt = spec && draftIn(spec, 'exempt')

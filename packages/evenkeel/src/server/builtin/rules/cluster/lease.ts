@@ -7,15 +7,15 @@ import type { JsonObject } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
 import { requireNonNegative, requirePositive } from '../checks.ts'
 import { draftIn } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn } from '../reading.ts'
 
 const specPath = FieldPath.of('spec')
 const nothing: JsonObject = {}
 
-export const leaseRules: Hooks = {
-  prepareCreate: (object) => dropElection(object, nothing),
-  prepareUpdate: (object, old) => dropElection(object, objectIn(old, 'spec')),
+export const leaseStrategy: StrategyHooks = {
+  prepareForCreate: (object) => dropElection(object, nothing),
+  prepareForUpdate: (object, old) => dropElection(object, objectIn(old, 'spec')),
   validate(object) {
     const spec = objectIn(object, 'spec')
     return [

@@ -5,24 +5,24 @@ import { checkLabelValue, deepEqual, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import { requireChoice, requireQualifiedName } from '../checks.ts'
 import { draftIn } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { validateRange } from '../network/addresses.ts'
-import { canonicalizeAmounts, fillAmounts, validateAmount } from '../quantities.ts'
+import { canonicalizeQuantities, fillQuantities, validateQuantity } from '../quantities.ts'
 import { isSet, objectIn, objectsIn, textIn, textsIn, valueIn } from '../reading.ts'
 
 const specPath = FieldPath.of('spec')
 /** Upstream looks at the taints of the spec and speaks of the metadata. */
 const taintsPath = FieldPath.of('metadata', 'taints')
 
-export const nodeRules: Hooks = {
-  fields: { 'spec.unschedulable': (object) => String(isSet(objectIn(object, 'spec'), 'unschedulable')) },
+export const nodeStrategy: StrategyHooks = {
+  selectableFields: { 'spec.unschedulable': (object) => String(isSet(objectIn(object, 'spec'), 'unschedulable')) },
   default(object) {
     const status = draftIn(object, 'status')
     if (status === undefined) return
-    canonicalizeAmounts(status, 'capacity')
-    canonicalizeAmounts(status, 'allocatable')
+    canonicalizeQuantities(status, 'capacity')
+    canonicalizeQuantities(status, 'allocatable')
     if (status['allocatable'] === undefined && status['capacity'] !== undefined)
-      fillAmounts(status, 'allocatable', objectIn(status, 'capacity'))
+      fillQuantities(status, 'allocatable', objectIn(status, 'capacity'))
   },
   validate: (object) => [
     ...validateTaints(objectsIn(objectIn(object, 'spec'), 'taints')),
@@ -63,7 +63,7 @@ function validateResources(object: UnstructuredObject): FieldError[] {
   const status = objectIn(object, 'status')
   return ['capacity', 'allocatable'].flatMap((part) =>
     Object.entries(objectIn(status, part)).flatMap(([name, value]) =>
-      validateAmount(name, value, FieldPath.of('status', part, name)),
+      validateQuantity(name, value, FieldPath.of('status', part, name)),
     ),
   )
 }

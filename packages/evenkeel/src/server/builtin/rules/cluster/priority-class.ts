@@ -5,7 +5,7 @@ import { fieldError, FieldPath } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
 import { allowOneOf, requireSame } from '../checks.ts'
 import { setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { isSet, numberIn, textIn } from '../reading.ts'
 
 const valueMax = 1_000_000_000
@@ -16,7 +16,7 @@ const systemClasses = new Map([
 ])
 const policyPath = FieldPath.of('preemptionPolicy')
 
-export const priorityClassRules: Hooks = {
+export const priorityClassStrategy: StrategyHooks = {
   // Upstream gives a class generation 1 and leaves it there.
   changesGeneration: () => false,
   default: (object) => setDefault(object, 'preemptionPolicy', 'PreemptLowerPriority'),

@@ -3,16 +3,16 @@
  */
 import type { JsonObjectDraft } from '#api'
 import { draftIn, draftsIn, setDefault, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { textIn } from '../reading.ts'
 
-export const resourceClaimRules: Hooks = {
+export const resourceClaimStrategy: StrategyHooks = {
   default(object) {
     fillClaim(draftIn(object, 'spec'))
   },
 }
 
-export const resourceClaimTemplateRules: Hooks = {
+export const resourceClaimTemplateStrategy: StrategyHooks = {
   default(object) {
     const spec = draftIn(object, 'spec')
     fillClaim(spec && draftIn(spec, 'spec'))

@@ -3,18 +3,18 @@
  */
 import { fieldError, FieldPath, utf8Length } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectIn } from '../reading.ts'
-import { base64Bytes, dataBytesMax, isBase64, validateClosed, validateDataKeys } from './data-keys.ts'
+import { base64Bytes, dataBytesMax, isBase64, validateImmutable, validateDataKeys } from './data-keys.ts'
 
 const dataPath = FieldPath.of('data')
 const binaryPath = FieldPath.of('binaryData')
 /** The error is about the whole object; this is how a path without a name is printed. */
 const wholePath = FieldPath.of('[]')
 
-export const configMapRules: Hooks = {
+export const configMapStrategy: StrategyHooks = {
   validate: validateConfigMap,
-  validateUpdate: (object, old) => validateClosed(object, old, { fields: ['data', 'binaryData'] }),
+  validateUpdate: (object, old) => validateImmutable(object, old, { fields: ['data', 'binaryData'] }),
 }
 
 function validateConfigMap(object: UnstructuredObject): FieldError[] {

@@ -14,7 +14,7 @@ const keyPattern = /^[-._a-zA-Z0-9]+$/
 const keyComplaint =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' " +
   "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
-const closedComplaint = 'field is immutable when `immutable` is set'
+const immutableComplaint = 'field is immutable when `immutable` is set'
 
 /** A key of a ConfigMap or a Secret. */
 export function checkDataKey(key: string): string[] {
@@ -42,16 +42,16 @@ export function base64Bytes(text: string): number {
 }
 
 /** Changes to fields of an object that was closed. */
-export function validateClosed(
+export function validateImmutable(
   object: UnstructuredObject,
   old: UnstructuredObject,
   { fields }: { fields: readonly string[] },
 ): FieldError[] {
   if (!isSet(old, 'immutable')) return []
-  const errors = isSet(object, 'immutable') ? [] : [fieldError.forbidden(FieldPath.of('immutable'), closedComplaint)]
+  const errors = isSet(object, 'immutable') ? [] : [fieldError.forbidden(FieldPath.of('immutable'), immutableComplaint)]
   for (const field of fields) {
     if (!sameMap(valueIn(object, field), valueIn(old, field)))
-      errors.push(fieldError.forbidden(FieldPath.of(field), closedComplaint))
+      errors.push(fieldError.forbidden(FieldPath.of(field), immutableComplaint))
   }
   return errors
 }

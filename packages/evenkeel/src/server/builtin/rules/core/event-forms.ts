@@ -18,7 +18,7 @@ import type { JsonValue, UnstructuredObject } from '#api'
 const coreVersion = 'v1'
 const eventsVersion = 'events.k8s.io/v1'
 
-const names: readonly (readonly [core: string, events: string])[] = [
+const fieldNames: readonly (readonly [core: string, events: string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
   ['source', 'deprecatedSource'],
@@ -27,8 +27,8 @@ const names: readonly (readonly [core: string, events: string])[] = [
   ['count', 'deprecatedCount'],
   ['reportingComponent', 'reportingController'],
 ]
-const toCore = new Map(names.map(([core, events]) => [events, core]))
-const toEvents = new Map(names)
+const toCore = new Map(fieldNames.map(([core, events]) => [events, core]))
+const toEvents = new Map(fieldNames)
 
 /** An Event of `events.k8s.io/v1` as one of `v1`. */
 export function eventsToCore(event: UnstructuredObject): UnstructuredObject {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { write } from '../writes.fixture.ts'
 import { cases } from './event.fixture.ts'
-import { eventRules, strictEventRules } from './event.ts'
+import { eventStrategy, strictEventStrategy } from './event.ts'
 import { coreToEvents } from './event-forms.ts'
 
 for (const each of cases) {
@@ -11,7 +11,7 @@ for (const each of cases) {
 }
 
 test('eventRules keep events for an hour', () => {
-  expect([eventRules.ttlMs, strictEventRules.ttlMs]).toEqual([3_600_000, 3_600_000])
+  expect([eventStrategy.ttlMs, strictEventStrategy.ttlMs]).toEqual([3_600_000, 3_600_000])
 })
 
 test('eventRules select both forms by the same fields', () => {
@@ -25,9 +25,9 @@ test('eventRules select both forms by the same fields', () => {
     reportingComponent: 'c',
   }
   for (const form of [event, coreToEvents(event)]) {
-    expect(eventRules.fields?.['involvedObject.name']?.(form)).toBe('p')
-    expect(eventRules.fields?.['source']?.(form)).toBe('c')
-    expect(strictEventRules.fields?.['regarding.uid']?.(form)).toBe('u')
-    expect(strictEventRules.fields?.['reportingController']?.(form)).toBe('c')
+    expect(eventStrategy.selectableFields?.['involvedObject.name']?.(form)).toBe('p')
+    expect(eventStrategy.selectableFields?.['source']?.(form)).toBe('c')
+    expect(strictEventStrategy.selectableFields?.['regarding.uid']?.(form)).toBe('u')
+    expect(strictEventStrategy.selectableFields?.['reportingController']?.(form)).toBe('c')
   }
 })

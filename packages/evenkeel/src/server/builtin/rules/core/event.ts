@@ -8,7 +8,7 @@ import { checkDnsSubdomain, deepEqual, fieldError, FieldPath, parseTimestamp, ut
 import type { FieldError, UnstructuredObject } from '#api'
 import { refuse, requireQualifiedName, requireSame, requireText } from '../checks.ts'
 import { setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn, optionalObjectIn, textIn, valueIn } from '../reading.ts'
 import { eventsToCore } from './event-forms.ts'
 
@@ -17,9 +17,9 @@ const references = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceV
 const namespacePath = FieldPath.of('involvedObject', 'namespace')
 
 /** Events through the core group. */
-export const eventRules: Hooks = {
+export const eventStrategy: StrategyHooks = {
   ttlMs: hourMs,
-  fields: {
+  selectableFields: {
     ...referenceFields('involvedObject'),
     reason: (object) => textIn(object, 'reason'),
     reportingComponent: reporter,
@@ -35,9 +35,9 @@ export const eventRules: Hooks = {
 }
 
 /** Events through their own group. */
-export const strictEventRules: Hooks = {
+export const strictEventStrategy: StrategyHooks = {
   ttlMs: hourMs,
-  fields: {
+  selectableFields: {
     ...referenceFields('regarding'),
     reason: (object) => textIn(object, 'reason'),
     reportingController: reporter,
@@ -62,7 +62,7 @@ function reporter(object: UnstructuredObject): string {
   return textIn(eventsToCore(object), 'reportingComponent')
 }
 
-function referenceFields(prefix: string): NonNullable<Hooks['fields']> {
+function referenceFields(prefix: string): NonNullable<StrategyHooks['selectableFields']> {
   return Object.fromEntries(
     references.map((name) => [
       `${prefix}.${name}`,

@@ -7,26 +7,26 @@ import type { FieldError, UnstructuredObject } from '#api'
 import type { ObjectDraft, WriteContext } from '../../../resources/resource.ts'
 import { refuse } from '../checks.ts'
 import { ensureDraft, restore } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectIn, textIn, textsIn, valueIn } from '../reading.ts'
 
 const finalizersPath = FieldPath.of('spec', 'finalizers')
 const phasePath = FieldPath.of('status', 'Phase')
 const standardFinalizers = ['foregroundDeletion', 'kubernetes', 'orphan']
 
-export const namespaceRules: Hooks = {
-  fields: {
+export const namespaceStrategy: StrategyHooks = {
+  selectableFields: {
     'status.phase': (object) => textIn(objectIn(object, 'status'), 'phase'),
   },
   default: labelWithName,
-  prepareCreate(object) {
+  prepareForCreate(object) {
     labelWithName(object)
     object['status'] = { phase: 'Active' }
     const spec = ensureDraft(object, 'spec')
     const finalizers = textsIn(spec, 'finalizers')
     if (!finalizers.includes('kubernetes')) spec['finalizers'] = [...finalizers, 'kubernetes']
   },
-  prepareUpdate(object, old, context: WriteContext) {
+  prepareForUpdate(object, old, context: WriteContext) {
     labelWithName(object)
     if (context.subresource === 'finalize') return
     const finalizers = valueIn(objectIn(old, 'spec'), 'finalizers')
@@ -40,8 +40,8 @@ export const namespaceRules: Hooks = {
     ]),
   validateStatusUpdate: (object) => validatePhase(object),
   deletion: {
-    holds: (object) => textsIn(objectIn(object, 'spec'), 'finalizers').length > 0,
-    mark(object) {
+    blocksDeletion: (object) => textsIn(objectIn(object, 'spec'), 'finalizers').length > 0,
+    markDeleting(object) {
       ensureDraft(object, 'status')['phase'] = 'Terminating'
       // Its end takes as long as it takes: there is no grace to speak of, and servers say none.
       delete object.metadata['deletionGracePeriodSeconds']

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '#api'
 import { write } from '../writes.fixture.ts'
 import { cases } from './secret.fixture.ts'
-import { secretRules } from './secret.ts'
+import { secretStrategy } from './secret.ts'
 
 for (const each of cases) {
   test(`secretRules judge as Kubernetes does: ${each.name}`, () => {
@@ -25,7 +25,7 @@ test('secretRules fold stringData into data, over what is there, whatever the ke
 test('secretRules copy frozen data instead of changing it', () => {
   const data = Object.freeze({ a: 'eA==' })
   const draft = { metadata: {}, data, stringData: { b: 'y' } }
-  secretRules.default?.(draft)
+  secretStrategy.default?.(draft)
   expect(data).toEqual({ a: 'eA==' })
   expect(draft.data).toEqual({ a: 'eA==', b: 'eQ==' })
 })

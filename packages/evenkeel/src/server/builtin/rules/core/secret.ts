@@ -7,15 +7,15 @@ import { fieldError, FieldPath, isJsonObject, setOwn } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import { requireSame } from '../checks.ts'
 import { ensureDraft, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectIn, textIn } from '../reading.ts'
-import { base64Bytes, dataBytesMax, isBase64, validateClosed, validateDataKeys } from './data-keys.ts'
+import { base64Bytes, dataBytesMax, isBase64, validateImmutable, validateDataKeys } from './data-keys.ts'
 
 const dataPath = FieldPath.of('data')
 const accountNameKey = 'kubernetes.io/service-account.name'
 
-export const secretRules: Hooks = {
-  fields: { type: (object) => textIn(object, 'type') },
+export const secretStrategy: StrategyHooks = {
+  selectableFields: { type: (object) => textIn(object, 'type') },
   default(object) {
     setDefaultText(object, 'type', 'Opaque')
     const texts = object['stringData']
@@ -30,7 +30,7 @@ export const secretRules: Hooks = {
   validate: (object) => [...validateData(objectIn(object, 'data')), ...validateByType(object)],
   validateUpdate: (object, old) => [
     ...requireSame(textIn(object, 'type'), textIn(old, 'type'), FieldPath.of('type')),
-    ...validateClosed(object, old, { fields: ['data'] }),
+    ...validateImmutable(object, old, { fields: ['data'] }),
   ],
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { write } from '../writes.fixture.ts'
 import { cases } from './endpoint-slice.fixture.ts'
-import { endpointSliceRules } from './endpoint-slice.ts'
+import { endpointSliceStrategy } from './endpoint-slice.ts'
 
 for (const each of cases) {
   test(`endpointSliceRules judge as Kubernetes does: ${each.name}`, () => {
@@ -17,7 +17,7 @@ test('endpointSliceRules count labels as content, annotations not', () => {
     addressType: 'IPv4',
   }
   const changes = (other: object): boolean | undefined =>
-    endpointSliceRules.changesGeneration?.({ ...slice, ...other }, slice)
+    endpointSliceStrategy.changesGeneration?.({ ...slice, ...other }, slice)
   expect(changes({ metadata: { labels: { a: 'b' } } })).toBe(true)
   expect(changes({ endpoints: [] })).toBe(true)
   expect(changes({ metadata: { annotations: { a: 'b' }, resourceVersion: '2' } })).toBe(false)

@@ -5,7 +5,7 @@ import { checkDnsLabel, checkDnsSubdomain, checkLabelValue, deepEqual, fieldErro
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import { refuse, requireChoice, requireQualifiedName, requireSame } from '../checks.ts'
 import { draftsIn, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { objectIn, objectsIn, textIn, textsIn } from '../reading.ts'
 import { familyOf } from './addresses.ts'
 import { validateEndpointAddress } from './endpoint-address.ts'
@@ -16,7 +16,7 @@ const addressesMax = 100
 const hintsMax = 8
 const typePath = FieldPath.of('addressType')
 
-export const endpointSliceRules: Hooks = {
+export const endpointSliceStrategy: StrategyHooks = {
   changesGeneration: (object, old) => !deepEqual(contentOf(object), contentOf(old)),
   default(object) {
     for (const port of draftsIn(object, 'ports')) {

@@ -5,12 +5,12 @@ import { checkDnsLabel, checkDnsSubdomain, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject } from '#api'
 import { refuse, requireChoice, requirePort, requireQualifiedName } from '../checks.ts'
 import { draftsIn, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectsIn, textIn } from '../reading.ts'
 import { familyOf } from './addresses.ts'
 import { validateEndpointAddress } from './endpoint-address.ts'
 
-export const endpointsRules: Hooks = {
+export const endpointsStrategy: StrategyHooks = {
   default(object) {
     for (const subset of draftsIn(object, 'subsets'))
       for (const port of draftsIn(subset, 'ports')) setDefaultText(port, 'protocol', 'TCP')

@@ -5,7 +5,7 @@ import { checkDnsLabel, checkDnsSubdomain, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject } from '#api'
 import { checkPortName, refuse, requirePort, requireText } from '../checks.ts'
 import { draftIn, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../reading.ts'
 import { familyOf } from './addresses.ts'
 
@@ -14,7 +14,7 @@ const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix']
 const forbiddenParts = ['//', '/./', '/../', '%2f', '%2F']
 const forbiddenEnds = ['/..', '/.']
 
-export const ingressClassRules: Hooks = {
+export const ingressClassStrategy: StrategyHooks = {
   default(object) {
     const spec = draftIn(object, 'spec')
     const parameters = spec && draftIn(spec, 'parameters')
@@ -26,8 +26,8 @@ export const ingressClassRules: Hooks = {
   },
 }
 
-export const ingressRules: Hooks = {
-  prepareCreate(object) {
+export const ingressStrategy: StrategyHooks = {
+  prepareForCreate(object) {
     object['status'] = { loadBalancer: {} }
   },
   validate: (object) => validateSpec(objectIn(object, 'spec')),

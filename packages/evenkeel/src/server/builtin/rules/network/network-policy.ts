@@ -5,7 +5,7 @@ import { fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, JsonObjectDraft } from '#api'
 import { allowOneOf, checkPortName, isPort, refuse, requireOneOf, requirePort } from '../checks.ts'
 import { draftsIn, ensureDraft, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
 import { isWithin, validateRange } from './addresses.ts'
@@ -13,7 +13,7 @@ import { isWithin, validateRange } from './addresses.ts'
 const specPath = FieldPath.of('spec')
 const types = ['Ingress', 'Egress']
 
-export const networkPolicyRules: Hooks = {
+export const networkPolicyStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     defaultPorts(spec)

@@ -12,7 +12,7 @@ const addressesPath = specPath.child('clusterIPs')
 const familiesPath = specPath.child('ipFamilies')
 const families = ['IPv4', 'IPv6']
 
-export function validateAddresses(spec: JsonObject): FieldError[] {
+export function validateClusterIPs(spec: JsonObject): FieldError[] {
   if (textIn(spec, 'type') === 'ExternalName') return []
   const addresses = textsIn(spec, 'clusterIPs')
   const errors = [
@@ -30,7 +30,7 @@ export function validateAddresses(spec: JsonObject): FieldError[] {
 }
 
 /** An address may be added or given up, but not exchanged. */
-export function validateAddressesKept(spec: JsonObject, old: JsonObject): FieldError[] {
+export function validateClusterIPsImmutable(spec: JsonObject, old: JsonObject): FieldError[] {
   if (textIn(spec, 'type') === 'ExternalName' || textIn(old, 'type') === 'ExternalName') return []
   const [now, before] = [textsIn(spec, 'clusterIPs'), textsIn(old, 'clusterIPs')]
   if (now[0] === 'None' && before[0] === 'None') return []

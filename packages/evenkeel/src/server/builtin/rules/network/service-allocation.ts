@@ -20,11 +20,11 @@ const nodePortStart = 30_000
 const nodePortCount = 2768
 
 /** Fills what a server decides: cluster addresses, families and node ports. Refuses what another service has. */
-export function allocate(
+export function allocateService(
   service: ObjectDraft,
   { others = [], refuse }: Pick<WriteContext, 'others' | 'refuse'> = {},
 ): void {
-  const taken = takenBy(others)
+  const taken = allocatedBy(others)
   const spec = ensureDraft(service, 'spec')
   if (spec['type'] === 'ExternalName') return
   const seed = `${textIn(service.metadata, 'namespace')}/${textIn(service.metadata, 'name')}`
@@ -42,7 +42,7 @@ export function allocate(
 }
 
 /** Puts back what an update left out and the old object had. */
-export function keepAllocated(service: ObjectDraft, old: UnstructuredObject): void {
+export function keepServiceAllocations(service: ObjectDraft, old: UnstructuredObject): void {
   const [spec, before] = [ensureDraft(service, 'spec'), objectIn(old, 'spec')]
   if (spec['type'] !== 'ExternalName' && before['type'] !== 'ExternalName') {
     const unsaid = textIn(spec, 'clusterIP') === '' || textIn(spec, 'clusterIP') === textIn(before, 'clusterIP')
@@ -90,12 +90,12 @@ function familiesOf(spec: JsonObject): string[] {
   return families.length > 0 ? [...new Set(families)] : ['IPv4']
 }
 
-interface Taken {
+interface AllocatedValues {
   readonly addresses: ReadonlySet<string>
   readonly ports: ReadonlySet<number>
 }
 
-function takenBy(others: readonly UnstructuredObject[]): Taken {
+function allocatedBy(others: readonly UnstructuredObject[]): AllocatedValues {
   const specs = others.map((other) => objectIn(other, 'spec'))
   return {
     addresses: new Set(specs.flatMap((spec) => textsIn(spec, 'clusterIPs'))),
@@ -103,7 +103,7 @@ function takenBy(others: readonly UnstructuredObject[]): Taken {
   }
 }
 
-function collisions(spec: JsonObject, { addresses, ports }: Taken): FieldError[] {
+function collisions(spec: JsonObject, { addresses, ports }: AllocatedValues): FieldError[] {
   const wanted = textsIn(spec, 'clusterIPs')
   const address = wanted.find((one) => one !== 'None' && addresses.has(one))
   const first =

@@ -8,7 +8,7 @@ import { numberIn, objectIn, objectsIn, optionalObjectIn, textIn, textMapIn, tex
 import { validateEndpointAddress } from './endpoint-address.ts'
 import { validateRange } from './addresses.ts'
 import { needsHealthCheckPort } from './service-allocation.ts'
-import { validateAddresses } from './service-addresses.ts'
+import { validateClusterIPs } from './service-addresses.ts'
 
 const specPath = FieldPath.of('spec')
 const portsPath = specPath.child('ports')
@@ -22,7 +22,7 @@ export function validateService(object: UnstructuredObject): FieldError[] {
     ...validatePorts(spec),
     ...validateLabels(textMapIn(spec, 'selector'), specPath.child('selector')),
     ...validateAffinity(spec),
-    ...validateAddresses(spec),
+    ...validateClusterIPs(spec),
     ...textsIn(spec, 'externalIPs').flatMap((address, index) =>
       validateEndpointAddress(address, specPath.child('externalIPs').index(index)),
     ),

@@ -3,7 +3,7 @@ import type { JsonObject } from '#api'
 import { write } from '../writes.fixture.ts'
 import type { Written } from '../writes.fixture.ts'
 import { cases } from './service.fixture.ts'
-import { serviceRules } from './service.ts'
+import { serviceStrategy } from './service.ts'
 
 for (const each of cases) {
   test(`serviceRules judge as Kubernetes does: ${each.name}`, () => {
@@ -74,8 +74,8 @@ test('serviceRules keep what was allocated when an update leaves it out', () => 
 
 test('serviceRules select by type and address', () => {
   const object = { ...service, spec: { type: 'ClusterIP', clusterIP: '10.96.0.1' } }
-  expect([serviceRules.fields?.['spec.type']?.(object), serviceRules.fields?.['spec.clusterIP']?.(object)]).toEqual([
-    'ClusterIP',
-    '10.96.0.1',
-  ])
+  expect([
+    serviceStrategy.selectableFields?.['spec.type']?.(object),
+    serviceStrategy.selectableFields?.['spec.clusterIP']?.(object),
+  ]).toEqual(['ClusterIP', '10.96.0.1'])
 })

@@ -6,29 +6,29 @@ import type { JsonObject, JsonObjectDraft } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
 import { requireSame } from '../checks.ts'
 import { draftsIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn, objectsIn, optionalObjectIn, textIn } from '../reading.ts'
-import { allocate, keepAllocated, needsHealthCheckPort, needsNodePorts } from './service-allocation.ts'
-import { validateAddressesKept } from './service-addresses.ts'
+import { allocateService, keepServiceAllocations, needsHealthCheckPort, needsNodePorts } from './service-allocation.ts'
+import { validateClusterIPsImmutable } from './service-addresses.ts'
 import { isExternallyAccessible, validateService } from './service-validation.ts'
 
 const clientAffinitySeconds = 10_800
 
-export const serviceRules: Hooks = {
-  fields: {
+export const serviceStrategy: StrategyHooks = {
+  selectableFields: {
     'spec.clusterIP': (object) => textIn(objectIn(object, 'spec'), 'clusterIP'),
     'spec.type': (object) => textIn(objectIn(object, 'spec'), 'type'),
   },
   default: defaultService,
-  looksAtOthers: true,
-  prepareCreate(object, context) {
+  needsOtherObjects: true,
+  prepareForCreate(object, context) {
     object['status'] = { loadBalancer: {} }
-    allocate(object, context)
+    allocateService(object, context)
   },
-  prepareUpdate(object, old, context) {
+  prepareForUpdate(object, old, context) {
     dropTypeDependent(ensureDraft(object, 'spec'), objectIn(old, 'spec'))
-    keepAllocated(object, old)
-    allocate(object, context)
+    keepServiceAllocations(object, old)
+    allocateService(object, context)
   },
   validate: (object) => validateService(object),
   validateUpdate(object, old) {
@@ -36,7 +36,7 @@ export const serviceRules: Hooks = {
     const bothBalanced = textIn(spec, 'type') === 'LoadBalancer' && textIn(before, 'type') === 'LoadBalancer'
     const classPath = FieldPath.of('spec', 'loadBalancerClass')
     return [
-      ...validateAddressesKept(spec, before),
+      ...validateClusterIPsImmutable(spec, before),
       ...(bothBalanced
         ? requireSame(spec['loadBalancerClass'], before['loadBalancerClass'], classPath).map(onceSet)
         : []),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { UnstructuredObject } from '#api'
 import { write } from '../writes.fixture.ts'
 import { cases } from './pod.fixture.ts'
-import { podRules } from './pod.ts'
+import { podStrategy } from './pod.ts'
 
 for (const each of cases) {
   test(`podRules judge as Kubernetes does: ${each.name}`, () => {
@@ -11,7 +11,7 @@ for (const each of cases) {
 }
 
 const grace = (spec: object, status: object, asked?: number): number | undefined =>
-  podRules.graceSeconds?.(
+  podStrategy.graceSeconds?.(
     { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec, status } as unknown as UnstructuredObject,
     asked,
   )
@@ -70,7 +70,9 @@ test('podRules select by what schedulers and kubelets ask for', () => {
     spec: { nodeName: 'n', restartPolicy: 'Never', hostNetwork: true },
     status: { phase: 'Running', podIPs: [{ ip: '1.2.3.4' }] },
   }
-  const values = Object.fromEntries(Object.entries(podRules.fields ?? {}).map(([field, read]) => [field, read(object)]))
+  const values = Object.fromEntries(
+    Object.entries(podStrategy.selectableFields ?? {}).map(([field, read]) => [field, read(object)]),
+  )
   expect(values).toEqual({
     'spec.nodeName': 'n',
     'spec.host': 'n',

@@ -6,18 +6,18 @@ import type { FieldError, UnstructuredObject } from '#api'
 import type { ObjectDraft, WriteContext } from '../../../resources/resource.ts'
 import { requireSame } from '../checks.ts'
 import { draftIn, ensureDraft, restore } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { isSet, numberIn, objectIn, objectsIn, textIn } from '../reading.ts'
 import { defaultPod, defaultTemplate } from './defaults/pod-spec.ts'
 import { validatePodChange } from './pod-update.ts'
-import { qualityOf } from './quality.ts'
+import { qosClassOf } from './quality.ts'
 import { validatePodSpec, validateTemplate } from './validation/pod-spec.ts'
 
 const specPath = FieldPath.of('spec')
 const graceSecondsDefault = 30
 
-export const podRules: Hooks = {
-  fields: {
+export const podStrategy: StrategyHooks = {
+  selectableFields: {
     'spec.nodeName': (object) => textIn(objectIn(object, 'spec'), 'nodeName'),
     // An old name for the node, still accepted.
     'spec.host': (object) => textIn(objectIn(object, 'spec'), 'nodeName'),
@@ -31,10 +31,10 @@ export const podRules: Hooks = {
     'status.nominatedNodeName': (object) => textIn(objectIn(object, 'status'), 'nominatedNodeName'),
   },
   default: (object) => defaultPod(ensureDraft(object, 'spec')),
-  prepareCreate(object) {
-    object['status'] = { phase: 'Pending', qosClass: qualityOf(objectIn(object, 'spec')) }
+  prepareForCreate(object) {
+    object['status'] = { phase: 'Pending', qosClass: qosClassOf(objectIn(object, 'spec')) }
   },
-  prepareUpdate,
+  prepareForUpdate: prepareUpdate,
   validate: (object) => validatePod(object),
   validateUpdate: (object, old) => validatePodChange(objectIn(object, 'spec'), objectIn(old, 'spec'), specPath),
   validateStatusUpdate: (object, old) =>
@@ -47,7 +47,7 @@ export const podRules: Hooks = {
 }
 
 /** PodTemplates: the same defaults and rules, without a life of their own. */
-export const podTemplateRules: Hooks = {
+export const podTemplateStrategy: StrategyHooks = {
   default: defaultTemplate,
   validate: (object) => validateTemplate(objectIn(object, 'template'), FieldPath.of('template')),
 }

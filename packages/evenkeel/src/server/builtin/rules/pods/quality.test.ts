@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { qualityOf } from './quality.ts'
+import { qosClassOf } from './quality.ts'
 
 const container = (requests: object, limits: object): object => ({ resources: { requests, limits } })
 const both = { cpu: '1', memory: '1Gi' }
@@ -26,5 +26,5 @@ test.each([
     quality: 'BestEffort',
   },
 ])('qualityOf: $name', ({ containers, quality }) => {
-  expect(qualityOf({ containers } as never)).toBe(quality)
+  expect(qosClassOf({ containers } as never)).toBe(quality)
 })

@@ -12,7 +12,7 @@ import { objectIn, objectsIn, optionalObjectIn } from '../reading.ts'
 const computed = ['cpu', 'memory']
 type Sums = Map<string, Quantity>
 
-export function qualityOf(spec: JsonObject): 'BestEffort' | 'Burstable' | 'Guaranteed' {
+export function qosClassOf(spec: JsonObject): 'BestEffort' | 'Burstable' | 'Guaranteed' {
   const whole = optionalObjectIn(spec, 'resources')
   const resources =
     whole === undefined

@@ -6,15 +6,15 @@ import { compareQuantities, fieldError, FieldPath, formatQuantity, quantityAsNum
 import type { FieldError, JsonObject, JsonObjectDraft, Quantity } from '#api'
 import { requireQualifiedName } from '../checks.ts'
 import { draftIn, draftsIn } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
-import { canonicalizeAmounts, fillAmounts, quantityFrom } from '../quantities.ts'
+import type { StrategyHooks } from '../hooks.ts'
+import { canonicalizeQuantities, fillQuantities, quantityFrom } from '../quantities.ts'
 import { objectIn, objectsIn, textIn } from '../reading.ts'
 import { mayOvercommit, validateContainerResourceName, validateResourceName } from '../resource-names.ts'
 
 const parts = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
 const limitsPath = FieldPath.of('spec', 'limits')
 
-export const limitRangeRules: Hooks = {
+export const limitRangeStrategy: StrategyHooks = {
   default(object) {
     const spec = draftIn(object, 'spec')
     if (spec !== undefined) draftsIn(spec, 'limits').forEach(defaultItem)
@@ -31,11 +31,11 @@ export const limitRangeRules: Hooks = {
 }
 
 function defaultItem(item: JsonObjectDraft): void {
-  for (const part of parts) canonicalizeAmounts(item, part)
+  for (const part of parts) canonicalizeQuantities(item, part)
   if (item['type'] !== 'Container') return
-  fillAmounts(item, 'default', objectIn(item, 'max'))
-  fillAmounts(item, 'defaultRequest', objectIn(item, 'default'))
-  fillAmounts(item, 'defaultRequest', objectIn(item, 'min'))
+  fillQuantities(item, 'default', objectIn(item, 'max'))
+  fillQuantities(item, 'defaultRequest', objectIn(item, 'default'))
+  fillQuantities(item, 'defaultRequest', objectIn(item, 'min'))
   for (const part of ['default', 'defaultRequest'])
     if (Object.keys(objectIn(item, part)).length === 0) delete item[part]
 }

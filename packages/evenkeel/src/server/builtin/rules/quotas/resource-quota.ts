@@ -4,8 +4,8 @@
 import { fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import { draftIn } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
-import { canonicalizeAmounts, validateAmount } from '../quantities.ts'
+import type { StrategyHooks } from '../hooks.ts'
+import { canonicalizeQuantities, validateQuantity } from '../quantities.ts'
 import { objectIn, objectsIn, optionalObjectIn, textIn, textsIn, valueIn } from '../reading.ts'
 import { isQuotaResource, validateQuotaResourceName } from '../resource-names.ts'
 
@@ -23,13 +23,13 @@ const existsComplaint =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, " +
   'ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity'
 
-export const resourceQuotaRules: Hooks = {
+export const resourceQuotaStrategy: StrategyHooks = {
   default(object) {
     const [spec, status] = [draftIn(object, 'spec'), draftIn(object, 'status')]
-    if (spec !== undefined) canonicalizeAmounts(spec, 'hard')
-    for (const part of ['hard', 'used']) if (status !== undefined) canonicalizeAmounts(status, part)
+    if (spec !== undefined) canonicalizeQuantities(spec, 'hard')
+    for (const part of ['hard', 'used']) if (status !== undefined) canonicalizeQuantities(status, part)
   },
-  prepareCreate(object) {
+  prepareForCreate(object) {
     object['status'] = {}
   },
   validate(object) {
@@ -46,7 +46,7 @@ export const resourceQuotaRules: Hooks = {
 function validateHard(part: JsonObject, key: string, path: FieldPath): FieldError[] {
   return Object.entries(objectIn(part, key)).flatMap(([name, value]) => {
     const here = path.child(key).key(name)
-    return [...validateQuotaResourceName(name, here), ...validateAmount(name, value, here)]
+    return [...validateQuotaResourceName(name, here), ...validateQuantity(name, value, here)]
   })
 }
 

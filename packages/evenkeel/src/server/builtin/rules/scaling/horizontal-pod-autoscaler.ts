@@ -7,7 +7,7 @@ import { checkPathSegmentName, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, JsonObjectDraft, JsonValue } from '#api'
 import { allowOneOf, refuse, requireNonNegative } from '../checks.ts'
 import { draftIn, ensureDraft, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn, objectsIn, optionalObjectIn, textIn } from '../reading.ts'
 
 const specPath = FieldPath.of('spec')
@@ -26,7 +26,7 @@ const metricFields = {
   Resource: 'resource',
 }
 
-export const horizontalPodAutoscalerRules: Hooks = {
+export const horizontalPodAutoscalerStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefault(spec, 'minReplicas', 1)
@@ -48,7 +48,7 @@ export const horizontalPodAutoscalerRules: Hooks = {
     setDefault(ensureDraft(behavior, 'scaleUp'), 'stabilizationWindowSeconds', 0)
     defaultPace(ensureDraft(behavior, 'scaleDown'), downPolicies)
   },
-  prepareCreate(object) {
+  prepareForCreate(object) {
     object['status'] = { desiredReplicas: 0, ...(object['apiVersion'] === firstVersion && { currentReplicas: 0 }) }
   },
   validate(object) {

@@ -3,17 +3,17 @@
  */
 import { fieldError, FieldPath, validateConditions } from '#api'
 import type { Condition, FieldError, JsonObject } from '#api'
-import { validateAtMostAll, validateShare } from '../amounts.ts'
+import { validateNotMoreThan100Percent, validateIntOrPercent } from '../amounts.ts'
 import { allowOneOf, requireNonNegative } from '../checks.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { numberIn, objectIn, objectsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
 
 const specPath = FieldPath.of('spec')
 const statusPath = FieldPath.of('status')
 
-export const podDisruptionBudgetRules: Hooks = {
-  prepareCreate(object) {
+export const podDisruptionBudgetStrategy: StrategyHooks = {
+  prepareForCreate(object) {
     object['status'] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
   },
   validate: (object) => validateSpec(objectIn(object, 'spec')),
@@ -48,7 +48,10 @@ function validateSpec(spec: JsonObject): FieldError[] {
   for (const key of ['minAvailable', 'maxUnavailable']) {
     const value = spec[key]
     if (value !== undefined)
-      errors.push(...validateShare(value, specPath.child(key)), ...validateAtMostAll(value, specPath.child(key)))
+      errors.push(
+        ...validateIntOrPercent(value, specPath.child(key)),
+        ...validateNotMoreThan100Percent(value, specPath.child(key)),
+      )
   }
   return [
     ...errors,

@@ -5,28 +5,28 @@ import { checkDnsSubdomain, compareQuantities, deepEqual, fieldError, FieldPath 
 import type { FieldError, JsonObject, JsonObjectDraft, UnstructuredObject } from '#api'
 import { allowOneOf, refuse, requireSame, requireText } from '../checks.ts'
 import { ensureDraft, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { defaultClaimSpec } from '../pods/defaults/volume.ts'
-import { quantityFrom, validateAmount } from '../quantities.ts'
+import { quantityFrom, validateQuantity } from '../quantities.ts'
 import { objectIn, optionalObjectIn, textIn, textsIn } from '../reading.ts'
 import { validateSelectorIn } from '../selectors.ts'
 
-const specPath = FieldPath.of('spec')
+const claimSpecPath = FieldPath.of('spec')
 const changeComplaint =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 export const volumeModes = ['Block', 'Filesystem']
 
-export const persistentVolumeClaimRules: Hooks = {
+export const persistentVolumeClaimStrategy: StrategyHooks = {
   default(object) {
     defaultClaimSpec(ensureDraft(object, 'spec'))
     if (object['status'] !== undefined) setDefaultText(ensureDraft(object, 'status'), 'phase', 'Pending')
   },
-  prepareCreate(object) {
+  prepareForCreate(object) {
     object['status'] = { phase: 'Pending' }
     mirrorSource(ensureDraft(object, 'spec'))
   },
-  validate: (object) => validateClaimSpec(objectIn(object, 'spec'), specPath),
+  validate: (object) => validateClaimSpec(objectIn(object, 'spec'), claimSpecPath),
   validateUpdate: validateChange,
 }
 
@@ -61,7 +61,7 @@ function validateSize(requests: JsonObject, path: FieldPath): FieldError[] {
   const quantity = quantityFrom(requests['storage'])
   if (quantity !== undefined && quantity.unscaled <= 0n)
     return [fieldError.invalid(path, requests['storage'], 'must be greater than zero')]
-  return validateAmount('storage', requests['storage'], path)
+  return validateQuantity('storage', requests['storage'], path)
 }
 
 function validateSource(source: JsonObject | undefined, path: FieldPath): FieldError[] {
@@ -96,7 +96,7 @@ function validateChange(object: UnstructuredObject, old: UnstructuredObject): Fi
   const isBound = textIn(objectIn(object, 'status'), 'phase') === 'Bound'
   const errors = deepEqual(comparable(spec, before, { isBound }), comparable(before, before, { isBound }))
     ? []
-    : [fieldError.forbidden(specPath, changeComplaint)]
+    : [fieldError.forbidden(claimSpecPath, changeComplaint)]
   return [
     ...errors,
     ...validateShrinking(spec, old),
@@ -126,7 +126,7 @@ function validateShrinking(spec: JsonObject, old: UnstructuredObject): FieldErro
   if (actual === undefined || compareQuantities(now, actual) > 0) return []
   return [
     fieldError.forbidden(
-      specPath.child('resources', 'requests', 'storage'),
+      claimSpecPath.child('resources', 'requests', 'storage'),
       'field can not be less than status.capacity',
     ),
   ]

@@ -5,8 +5,8 @@ import { checkDnsSubdomain, deepEqual, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import { allowOneOf, refuse, requireSame } from '../checks.ts'
 import { draftIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
-import { canonicalizeAmounts, quantityFrom } from '../quantities.ts'
+import type { StrategyHooks } from '../hooks.ts'
+import { canonicalizeQuantities, quantityFrom } from '../quantities.ts'
 import { objectIn, textIn, textsIn } from '../reading.ts'
 import { validateModes, volumeModes } from './persistent-volume-claim.ts'
 
@@ -24,17 +24,17 @@ const plainFields = [
   'volumeMode',
 ]
 
-export const persistentVolumeRules: Hooks = {
+export const persistentVolumeStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefaultText(spec, 'persistentVolumeReclaimPolicy', 'Retain')
     setDefault(spec, 'volumeMode', 'Filesystem')
     const path = draftIn(spec, 'hostPath')
     if (path !== undefined) setDefault(path, 'type', '')
-    canonicalizeAmounts(spec, 'capacity')
+    canonicalizeQuantities(spec, 'capacity')
     if (object['status'] !== undefined) setDefaultText(ensureDraft(object, 'status'), 'phase', 'Pending')
   },
-  prepareCreate(object, { now }) {
+  prepareForCreate(object, { now }) {
     object['status'] = { phase: 'Pending', lastPhaseTransitionTime: now }
   },
   validate: (object) => validateSpec(objectIn(object, 'spec')),
@@ -50,7 +50,7 @@ export const persistentVolumeRules: Hooks = {
         ]
     return [...errors, ...requireSame(spec['volumeMode'], before['volumeMode'], FieldPath.of('volumeMode'))]
   },
-  prepareUpdate: (object, old, { subresource, now }) => {
+  prepareForUpdate: (object, old, { subresource, now }) => {
     if (subresource !== 'status' || phaseOf(object as unknown as UnstructuredObject) === phaseOf(old)) return
     ensureDraft(object, 'status')['lastPhaseTransitionTime'] = now
   },

@@ -5,14 +5,14 @@ import { fieldError, FieldPath, utf8Length } from '#api'
 import type { FieldError, UnstructuredObject } from '#api'
 import { allowOneOf, requireQualifiedName, requireSame } from '../checks.ts'
 import { ensureDraft, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { textIn, textMapIn, textsIn } from '../reading.ts'
 
 const parametersMax = 512
 const parameterBytesMax = 256 * 1024
 const fixed = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']
 
-export const storageClassRules: Hooks = {
+export const storageClassStrategy: StrategyHooks = {
   default(object) {
     setDefault(object, 'reclaimPolicy', 'Delete')
     setDefault(object, 'volumeBindingMode', 'Immediate')
@@ -29,7 +29,7 @@ export const storageClassRules: Hooks = {
   validateUpdate: (object, old) => fixed.flatMap((key) => requireSame(object[key], old[key], FieldPath.of(key))),
 }
 
-export const csiDriverRules: Hooks = {
+export const csiDriverStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefault(spec, 'attachRequired', true)

@@ -5,17 +5,17 @@ import { fieldError, FieldPath, utf8Length } from '#api'
 import type { FieldError, JsonObject } from '#api'
 import { requireChoice, requireNonNegative } from '../checks.ts'
 import { ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { isSet, numberIn, objectIn, textIn } from '../reading.ts'
 import { defaultJobSpec, validateJobSpec } from './job-spec.ts'
-import { scheduleComplaint } from './schedule.ts'
+import { cronScheduleError } from './schedule.ts'
 
 const specPath = FieldPath.of('spec')
 const templatePath = specPath.child('jobTemplate', 'spec')
 /** A job is named after its CronJob and the minute, eleven characters more. */
 const nameBytesMax = 52
 
-export const cronJobRules: Hooks = {
+export const cronJobStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefaultText(spec, 'concurrencyPolicy', 'Allow')
@@ -26,7 +26,7 @@ export const cronJobRules: Hooks = {
     ensureDraft(template, 'metadata')
     defaultJobSpec(ensureDraft(template, 'spec'))
   },
-  prepareCreate(object) {
+  prepareForCreate(object) {
     object['status'] = {}
   },
   validate(object) {
@@ -74,7 +74,7 @@ function validateSpec(spec: JsonObject): FieldError[] {
 
 function validateSchedule(schedule: string, path: FieldPath): FieldError[] {
   if (schedule === '') return [fieldError.required(path)]
-  const complaint = scheduleComplaint(schedule)
+  const complaint = cronScheduleError(schedule)
   const errors = complaint === undefined ? [] : [fieldError.invalid(path, schedule, complaint)]
   if (!schedule.includes('TZ')) return errors
   return [

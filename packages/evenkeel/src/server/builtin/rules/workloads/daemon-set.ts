@@ -6,20 +6,20 @@
 import { deepEqual, fieldError, FieldPath, validateLabelSelector } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
-import { percentOf, validateAtMostAll, validateShare } from '../amounts.ts'
+import { percentOf, validateNotMoreThan100Percent, validateIntOrPercent } from '../amounts.ts'
 import { requireSame } from '../checks.ts'
 import { ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { defaultTemplate } from '../pods/defaults/pod-spec.ts'
 import { objectIn, optionalObjectIn, textIn, textMapIn } from '../reading.ts'
 import { isEmptySelector, selectorIn } from '../selectors.ts'
-import { validateCounts, validateLastingTemplate, validateSelection } from './selected-pods.ts'
+import { validateCounts, validateRestartingTemplate, validateTemplateMatchesSelector } from './selected-pods.ts'
 
 const specPath = FieldPath.of('spec')
 const strategyPath = specPath.child('updateStrategy')
 const countAnnotation = 'deprecated.daemonset.template.generation'
 
-export const daemonSetRules: Hooks = {
+export const daemonSetStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     defaultTemplate(spec)
@@ -32,11 +32,11 @@ export const daemonSetRules: Hooks = {
     }
     setDefault(spec, 'revisionHistoryLimit', 10)
   },
-  prepareCreate(object) {
+  prepareForCreate(object) {
     setCount(object, Math.max(1, countOf(textMapIn(object.metadata, 'annotations'))))
     object['status'] = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
   },
-  prepareUpdate(object, old) {
+  prepareForUpdate(object, old) {
     const changed = !deepEqual(objectIn(object, 'spec')['template'], objectIn(old, 'spec')['template'])
     setCount(object, countOf(old.metadata.annotations ?? {}) + Number(changed))
   },
@@ -59,11 +59,11 @@ function validateDaemonSet(object: UnstructuredObject): FieldError[] {
   const [selector, path] = [selectorIn(spec, 'selector'), specPath.child('selector')]
   return [
     ...(selector === undefined ? [] : validateLabelSelector(selector, path)),
-    ...validateSelection(spec, selector),
+    ...validateTemplateMatchesSelector(spec, selector),
     ...(selector !== undefined && isEmptySelector(selector)
       ? [fieldError.invalid(path, spec['selector'], 'empty selector is invalid for daemonset')]
       : []),
-    ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'DaemonSet' }),
+    ...validateRestartingTemplate(objectIn(spec, 'template'), { owner: 'DaemonSet' }),
     ...validateCounts(spec, ['minReadySeconds']),
     ...validateStrategy(objectIn(spec, 'updateStrategy')),
     ...validateCounts(spec, ['revisionHistoryLimit']),
@@ -90,8 +90,8 @@ function validateStrategy(strategy: JsonObject): FieldError[] {
 function validateRolling(rolling: JsonObject, path: FieldPath): FieldError[] {
   const keys = ['maxUnavailable', 'maxSurge']
   const errors = [
-    ...keys.flatMap((key) => validateShare(rolling[key], path.child(key))),
-    ...keys.flatMap((key) => validateAtMostAll(rolling[key], path.child(key))),
+    ...keys.flatMap((key) => validateIntOrPercent(rolling[key], path.child(key))),
+    ...keys.flatMap((key) => validateNotMoreThan100Percent(rolling[key], path.child(key))),
   ]
   const [missing, extra] = keys.map((key) => (percentOf(rolling[key]) ?? rolling[key]) !== 0)
   if (missing && extra)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { write } from '../writes.fixture.ts'
 import { cases } from './deployment.fixture.ts'
-import { deploymentRules } from './deployment.ts'
+import { deploymentStrategy } from './deployment.ts'
 
 for (const each of cases) {
   test(`deploymentRules judge as Kubernetes does: ${each.name}`, () => {
@@ -47,7 +47,7 @@ test('deploymentRules complete a minimal deployment', () => {
 test('deploymentRules count a change of spec or annotations as a new generation, labels not', () => {
   const object = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: {}, spec: { replicas: 1 } }
   const changes = (other: object): boolean | undefined =>
-    deploymentRules.changesGeneration?.({ ...object, ...other }, object)
+    deploymentStrategy.changesGeneration?.({ ...object, ...other }, object)
   expect(changes({ spec: { replicas: 2 } })).toBe(true)
   expect(changes({ metadata: { annotations: { a: 'b' } } })).toBe(true)
   expect(changes({ metadata: { labels: { a: 'b' } }, status: { replicas: 1 } })).toBe(false)

@@ -3,26 +3,26 @@
  */
 import { deepEqual, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
-import { percentOf, validateAtMostAll, validateShare } from '../amounts.ts'
+import { percentOf, validateNotMoreThan100Percent, validateIntOrPercent } from '../amounts.ts'
 import { requireSame } from '../checks.ts'
 import { ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { defaultTemplate } from '../pods/defaults/pod-spec.ts'
 import { numberIn, objectIn, optionalObjectIn, textIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
 import {
-  isUsable,
+  isValidSelector,
   validateCounts,
-  validateLastingTemplate,
+  validateRestartingTemplate,
   validateReplicaStatus,
-  validateSelection,
+  validateTemplateMatchesSelector,
   validateSelector,
 } from './selected-pods.ts'
 
 const specPath = FieldPath.of('spec')
 const strategyPath = specPath.child('strategy')
 
-export const deploymentRules: Hooks = {
+export const deploymentStrategy: StrategyHooks = {
   // Annotations count: that is how rollbacks and pauses used to be asked for.
   changesGeneration: (object, old) =>
     !deepEqual(object['spec'], old['spec']) ||
@@ -41,7 +41,7 @@ export const deploymentRules: Hooks = {
     setDefault(spec, 'revisionHistoryLimit', 10)
     setDefault(spec, 'progressDeadlineSeconds', 600)
   },
-  prepareCreate(object) {
+  prepareForCreate(object) {
     object['status'] = {}
   },
   validate: (object) => validateDeployment(object),
@@ -54,10 +54,10 @@ export const deploymentRules: Hooks = {
 function validateDeployment(object: UnstructuredObject): FieldError[] {
   const spec = objectIn(object, 'spec')
   const selector = selectorIn(spec, 'selector')
-  const template = isUsable(selector)
+  const template = isValidSelector(selector)
     ? [
-        ...validateSelection(spec, selector),
-        ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' }),
+        ...validateTemplateMatchesSelector(spec, selector),
+        ...validateRestartingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' }),
       ]
     : [fieldError.invalid(specPath.child('selector'), spec['selector'], 'invalid label selector')]
   return [
@@ -93,13 +93,13 @@ function validateStrategy(strategy: JsonObject): FieldError[] {
 function validateRolling(rolling: JsonObject, path: FieldPath): FieldError[] {
   const [missing, extra] = [rolling['maxUnavailable'], rolling['maxSurge']]
   const errors = [
-    ...validateShare(missing, path.child('maxUnavailable')),
-    ...validateShare(extra, path.child('maxSurge')),
+    ...validateIntOrPercent(missing, path.child('maxUnavailable')),
+    ...validateIntOrPercent(extra, path.child('maxSurge')),
   ]
   if (isNone(missing) && isNone(extra)) {
     errors.push(fieldError.invalid(path.child('maxUnavailable'), missing, 'may not be 0 when `maxSurge` is 0'))
   }
-  return [...errors, ...validateAtMostAll(missing, path.child('maxUnavailable'))]
+  return [...errors, ...validateNotMoreThan100Percent(missing, path.child('maxUnavailable'))]
 }
 
 function isNone(share: unknown): boolean {

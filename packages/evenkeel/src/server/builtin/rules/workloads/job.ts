@@ -6,21 +6,21 @@ import type { FieldError, JsonObject, UnstructuredObject } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
 import { requireSame } from '../checks.ts'
 import { ensureDraft, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { isSet, numberIn, objectIn, optionalObjectIn, textIn, textMapIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
 import { defaultJobSpec, validateJobSpec } from './job-spec.ts'
-import { sorted, validateSelection } from './selected-pods.ts'
+import { sortedByKey, validateTemplateMatchesSelector } from './selected-pods.ts'
 
 const specPath = FieldPath.of('spec')
 const uidLabel = 'batch.kubernetes.io/controller-uid'
 const fixed = ['selector', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy']
 const backoffLimitMax = 2_147_483_647
 
-export const jobRules: Hooks = {
-  fields: { 'status.successful': (object) => String(numberIn(objectIn(object, 'status'), 'succeeded') ?? 0) },
+export const jobStrategy: StrategyHooks = {
+  selectableFields: { 'status.successful': (object) => String(numberIn(objectIn(object, 'status'), 'succeeded') ?? 0) },
   default: defaultJob,
-  prepareCreate: addSelector,
+  prepareForCreate: addSelector,
   validate: (object) => [
     ...validateSelector(object),
     ...validateJobSpec(objectIn(object, 'spec'), specPath),
@@ -71,8 +71,9 @@ function validateSelector(object: UnstructuredObject): FieldError[] {
   const spec = objectIn(object, 'spec')
   const [selector, path] = [selectorIn(spec, 'selector'), specPath.child('selector')]
   const errors = isSet(spec, 'manualSelector') ? [] : validateGenerated(object, spec)
-  if (selector === undefined) return [...errors, fieldError.required(path), ...validateSelection(spec, selector)]
-  return [...errors, ...validateLabelSelector(selector, path), ...validateSelection(spec, selector)]
+  if (selector === undefined)
+    return [...errors, fieldError.required(path), ...validateTemplateMatchesSelector(spec, selector)]
+  return [...errors, ...validateLabelSelector(selector, path), ...validateTemplateMatchesSelector(spec, selector)]
 }
 
 /** A label that a client set in place of a generated one must say the same. */
@@ -82,7 +83,7 @@ function validateGenerated({ metadata }: UnstructuredObject, spec: JsonObject): 
   const errors = generatedLabels(metadata.name ?? '', metadata.uid ?? '').flatMap(([key, value]) => {
     const actual = Object.hasOwn(labels, key) ? labels[key] : undefined
     if (actual === undefined) return [fieldError.required(path.key(key), `must be '${value}'`)]
-    return actual === value ? [] : [fieldError.invalid(path.key(key), sorted(labels), `must be '${value}'`)]
+    return actual === value ? [] : [fieldError.invalid(path.key(key), sortedByKey(labels), `must be '${value}'`)]
   })
   const expected = { matchLabels: { [uidLabel]: metadata.uid ?? '' } }
   const legacy = { matchLabels: { 'controller-uid': metadata.uid ?? '' } }

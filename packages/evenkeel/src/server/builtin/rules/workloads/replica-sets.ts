@@ -6,36 +6,36 @@ import type { FieldError, LabelSelector, UnstructuredObject } from '#api'
 import type { ObjectDraft } from '../../../resources/resource.ts'
 import { requireSame } from '../checks.ts'
 import { ensureDraft, setDefault } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { defaultTemplate } from '../pods/defaults/pod-spec.ts'
 import { numberIn, objectIn, optionalObjectIn, textMapIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
 import {
-  isUsable,
+  isValidSelector,
   validateCounts,
-  validateLastingTemplate,
+  validateRestartingTemplate,
   validateReplicaStatus,
-  validateSelection,
+  validateTemplateMatchesSelector,
   validateSelector,
 } from './selected-pods.ts'
 
 const specPath = FieldPath.of('spec')
 const statusCounts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas']
 
-export const replicaSetRules: Hooks = {
+export const replicaSetStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefault(spec, 'replicas', 1)
     defaultTemplate(spec)
   },
-  prepareCreate: startWithNone,
+  prepareForCreate: startWithNone,
   validate(object) {
     const spec = objectIn(object, 'spec')
     const selector = selectorIn(spec, 'selector')
-    const template = isUsable(selector)
+    const template = isValidSelector(selector)
       ? [
-          ...validateSelection(spec, selector),
-          ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' }),
+          ...validateTemplateMatchesSelector(spec, selector),
+          ...validateRestartingTemplate(objectIn(spec, 'template'), { owner: 'ReplicaSet' }),
         ]
       : [fieldError.invalid(specPath.child('selector'), spec['selector'], 'invalid label selector')]
     return [
@@ -49,8 +49,8 @@ export const replicaSetRules: Hooks = {
   validateStatusUpdate: (object) => validateReplicaStatus(objectIn(object, 'status'), statusCounts),
 }
 
-export const replicationControllerRules: Hooks = {
-  fields: { 'status.replicas': (object) => String(numberIn(objectIn(object, 'status'), 'replicas') ?? 0) },
+export const replicationControllerStrategy: StrategyHooks = {
+  selectableFields: { 'status.replicas': (object) => String(numberIn(objectIn(object, 'status'), 'replicas') ?? 0) },
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefault(spec, 'replicas', 1)
@@ -60,7 +60,7 @@ export const replicationControllerRules: Hooks = {
     if (Object.keys(objectIn(spec, 'selector')).length === 0) spec['selector'] = { ...labels }
     if (Object.keys(objectIn(object.metadata, 'labels')).length === 0) object.metadata['labels'] = { ...labels }
   },
-  prepareCreate: startWithNone,
+  prepareForCreate: startWithNone,
   validate: validateController,
   validateStatusUpdate: (object) => validateReplicaStatus(objectIn(object, 'status'), statusCounts),
 }
@@ -79,7 +79,7 @@ function validateController(object: UnstructuredObject): FieldError[] {
     return [...errors, fieldError.required(specPath.child('template'))]
   return [
     ...errors,
-    ...validateSelection(spec, selector),
-    ...validateLastingTemplate(objectIn(spec, 'template'), { owner: 'ReplicationController' }),
+    ...validateTemplateMatchesSelector(spec, selector),
+    ...validateRestartingTemplate(objectIn(spec, 'template'), { owner: 'ReplicationController' }),
   ]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { scheduleComplaint } from './schedule.ts'
+import { cronScheduleError } from './schedule.ts'
 
 test.each([
   '* * * * *',
@@ -10,7 +10,7 @@ test.each([
   '10/5 * * * *',
   'TZ=UTC 1 2 3 4 5',
 ])('scheduleComplaint accepts %s', (schedule) => {
-  expect(scheduleComplaint(schedule)).toBeUndefined()
+  expect(cronScheduleError(schedule)).toBeUndefined()
 })
 
 test.each([
@@ -23,5 +23,5 @@ test.each([
   ['1/2/3 * * * *', 'too many slashes: 1/2/3'],
   ['@foo', 'unrecognized descriptor: @foo'],
 ])('scheduleComplaint refuses %s', (schedule, complaint) => {
-  expect(scheduleComplaint(schedule)).toBe(complaint)
+  expect(cronScheduleError(schedule)).toBe(complaint)
 })

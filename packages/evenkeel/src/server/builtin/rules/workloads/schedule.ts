@@ -23,7 +23,7 @@ const fields: readonly Field[] = [
 ]
 
 /** What is wrong with a schedule; `undefined` when nothing is. */
-export function scheduleComplaint(schedule: string): string | undefined {
+export function cronScheduleError(schedule: string): string | undefined {
   const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s+/, '').trim()
   if (text.startsWith('@')) return descriptorComplaint(text)
   const parts = text === '' ? [] : text.split(/\s+/)

@@ -22,7 +22,7 @@ export function validateSelector(spec: JsonObject, { owner }: { owner: string })
 }
 
 /** Whether a selector can be used at all. */
-export function isUsable(selector: LabelSelector | undefined): boolean {
+export function isValidSelector(selector: LabelSelector | undefined): boolean {
   try {
     labelRequirementsOf(selector)
     return true
@@ -32,8 +32,8 @@ export function isUsable(selector: LabelSelector | undefined): boolean {
 }
 
 /** The template's own labels must satisfy the selector, or the controller would never find its pods. */
-export function validateSelection(spec: JsonObject, selector: LabelSelector | undefined): FieldError[] {
-  if (!isUsable(selector) || (selector !== undefined && isEmptySelector(selector))) return []
+export function validateTemplateMatchesSelector(spec: JsonObject, selector: LabelSelector | undefined): FieldError[] {
+  if (!isValidSelector(selector) || (selector !== undefined && isEmptySelector(selector))) return []
   const metadata = objectIn(objectIn(spec, 'template'), 'metadata')
   const requirements = labelRequirementsOf(selector)
   if (requirements !== undefined && matchesLabels(requirements, textMapIn(metadata, 'labels'))) return []
@@ -41,19 +41,19 @@ export function validateSelection(spec: JsonObject, selector: LabelSelector | un
   return [
     fieldError.invalid(
       templatePath.child('metadata', 'labels'),
-      labels && sorted(labels),
+      labels && sortedByKey(labels),
       '`selector` does not match template `labels`',
     ),
   ]
 }
 
 /** A map as messages show it: by key. */
-export function sorted(map: JsonObject): JsonObject {
+export function sortedByKey(map: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => compareText(a, b)))
 }
 
 /** A template of pods that are replaced when they end; `owner` is the kind. */
-export function validateLastingTemplate(template: JsonObject, { owner }: { owner: string }): FieldError[] {
+export function validateRestartingTemplate(template: JsonObject, { owner }: { owner: string }): FieldError[] {
   const spec = objectIn(template, 'spec')
   const [policy, path] = [textIn(spec, 'restartPolicy'), templatePath.child('spec')]
   const errors = validateTemplate(template, templatePath)

@@ -3,20 +3,20 @@
  */
 import { checkDnsLabel, deepEqual, fieldError, FieldPath } from '#api'
 import type { FieldError, JsonObject, UnstructuredObject } from '#api'
-import { percentOf, validateAtMostAll, validateShare } from '../amounts.ts'
+import { percentOf, validateNotMoreThan100Percent, validateIntOrPercent } from '../amounts.ts'
 import { refuse, requireNonNegative, requireOneOf, requireSame } from '../checks.ts'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultText } from '../drafts.ts'
-import type { Hooks } from '../hooks.ts'
+import type { StrategyHooks } from '../hooks.ts'
 import { defaultTemplate } from '../pods/defaults/pod-spec.ts'
 import { defaultClaimSpec } from '../pods/defaults/volume.ts'
 import { numberIn, objectIn, objectsIn, optionalObjectIn, textIn } from '../reading.ts'
 import { selectorIn } from '../selectors.ts'
 import { validateClaimSpec } from '../storage/persistent-volume-claim.ts'
 import {
-  isUsable,
+  isValidSelector,
   validateCounts,
-  validateLastingTemplate,
-  validateSelection,
+  validateRestartingTemplate,
+  validateTemplateMatchesSelector,
   validateSelector,
 } from './selected-pods.ts'
 
@@ -35,7 +35,7 @@ const changeComplaint =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
   "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 
-export const statefulSetRules: Hooks = {
+export const statefulSetStrategy: StrategyHooks = {
   default(object) {
     const spec = ensureDraft(object, 'spec')
     setDefault(spec, 'replicas', 1)
@@ -59,7 +59,7 @@ export const statefulSetRules: Hooks = {
       setDefaultText(ensureDraft(claim, 'status'), 'phase', 'Pending')
     }
   },
-  prepareCreate(object) {
+  prepareForCreate(object) {
     object['status'] = { replicas: 0, availableReplicas: 0 }
   },
   validate: validateStatefulSet,
@@ -67,7 +67,7 @@ export const statefulSetRules: Hooks = {
 }
 
 /** ControllerRevisions: a snapshot, so its data stays what it was. */
-export const controllerRevisionRules: Hooks = {
+export const controllerRevisionStrategy: StrategyHooks = {
   validate: (object) => [
     ...(object['data'] === undefined ? [fieldError.required(FieldPath.of('data'), 'data is mandatory')] : []),
     ...requireNonNegative(numberIn(object, 'revision'), FieldPath.of('revision')),
@@ -96,8 +96,11 @@ function validateStatefulSet(object: UnstructuredObject): FieldError[] {
     ...requireNonNegative(numberIn(objectIn(spec, 'ordinals'), 'start'), specPath.child('ordinals.start')),
     ...(service === '' ? [] : refuse(service, specPath.child('serviceName'), checkDnsLabel(service))),
     ...validateSelector(spec, { owner: 'statefulset' }),
-    ...(isUsable(selector)
-      ? [...validateSelection(spec, selector), ...validateLastingTemplate(template, { owner: 'StatefulSet' })]
+    ...(isValidSelector(selector)
+      ? [
+          ...validateTemplateMatchesSelector(spec, selector),
+          ...validateRestartingTemplate(template, { owner: 'StatefulSet' }),
+        ]
       : [fieldError.invalid(specPath.child('selector'), spec['selector'], '')]),
   ]
 }
@@ -142,9 +145,9 @@ function validateStrategy(strategy: JsonObject): FieldError[] {
   const errors = requireNonNegative(numberIn(rolling, 'partition'), path.child('partition'))
   const [missing, missingPath] = [rolling?.['maxUnavailable'], path.child('maxUnavailable')]
   if (missing === undefined) return errors
-  errors.push(...validateShare(missing, missingPath))
+  errors.push(...validateIntOrPercent(missing, missingPath))
   if ((percentOf(missing) ?? missing) === 0) errors.push(fieldError.invalid(missingPath, missing, 'cannot be 0'))
-  return [...errors, ...validateAtMostAll(missing, missingPath)]
+  return [...errors, ...validateNotMoreThan100Percent(missing, missingPath)]
 }
 
 function validateChange(object: UnstructuredObject, old: UnstructuredObject): FieldError[] {

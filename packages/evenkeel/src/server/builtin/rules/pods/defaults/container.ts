@@ -3,7 +3,7 @@
  */
 import type { JsonObjectDraft } from '#api'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultNumber, setDefaultText } from '../../drafts.ts'
-import { canonicalizeAmounts, fillAmounts } from '../../quantities.ts'
+import { canonicalizeQuantities, fillQuantities } from '../../quantities.ts'
 import { numberIn, objectIn, optionalObjectIn, textIn } from '../../reading.ts'
 import { pullPolicyFor } from './image.ts'
 import { defaultFieldReference } from './volume.ts'
@@ -16,7 +16,7 @@ export function defaultContainer(container: JsonObjectDraft): void {
   for (const port of draftsIn(container, 'ports')) setDefaultText(port, 'protocol', 'TCP')
   for (const variable of draftsIn(container, 'env')) defaultVariable(variable)
   const resources = ensureDraft(container, 'resources')
-  for (const part of ['limits', 'requests']) canonicalizeAmounts(resources, part)
+  for (const part of ['limits', 'requests']) canonicalizeQuantities(resources, part)
   for (const key of ['livenessProbe', 'readinessProbe', 'startupProbe']) defaultProbe(draftIn(container, key))
   const lifecycle = draftIn(container, 'lifecycle')
   for (const key of ['postStart', 'preStop']) defaultHttp(lifecycle && draftIn(lifecycle, key))
@@ -28,7 +28,7 @@ export function defaultContainer(container: JsonObjectDraft): void {
 export function requestLimits(container: JsonObjectDraft): void {
   const resources = draftIn(container, 'resources')
   if (resources !== undefined && optionalObjectIn(resources, 'limits') !== undefined)
-    fillAmounts(resources, 'requests', objectIn(resources, 'limits'))
+    fillQuantities(resources, 'requests', objectIn(resources, 'limits'))
 }
 
 /** On the network of the host, a container's port is the host's port. */

@@ -3,7 +3,7 @@
  */
 import type { JsonObjectDraft } from '#api'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultText } from '../../drafts.ts'
-import { canonicalizeAmounts } from '../../quantities.ts'
+import { canonicalizeQuantities } from '../../quantities.ts'
 import { isSet, textIn } from '../../reading.ts'
 import { defaultContainer, requestLimits, useHostPorts } from './container.ts'
 import { defaultVolume } from './volume.ts'
@@ -38,9 +38,9 @@ function defaultPodSpec(spec: JsonObjectDraft): void {
   setDefaultText(spec, 'dnsPolicy', 'ClusterFirst')
   setDefault(spec, 'securityContext', {})
   setDefaultText(spec, 'schedulerName', 'default-scheduler')
-  canonicalizeAmounts(spec, 'overhead')
+  canonicalizeQuantities(spec, 'overhead')
   const resources = draftIn(spec, 'resources')
-  for (const part of ['limits', 'requests']) if (resources !== undefined) canonicalizeAmounts(resources, part)
+  for (const part of ['limits', 'requests']) if (resources !== undefined) canonicalizeQuantities(resources, part)
   mirrorAccount(spec)
 }
 

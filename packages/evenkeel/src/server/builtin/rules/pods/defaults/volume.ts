@@ -3,7 +3,7 @@
  */
 import type { JsonObjectDraft, JsonValue } from '#api'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultText } from '../../drafts.ts'
-import { canonicalizeAmount, canonicalizeAmounts } from '../../quantities.ts'
+import { canonicalizeQuantity, canonicalizeQuantities } from '../../quantities.ts'
 import { textIn } from '../../reading.ts'
 import { pullPolicyFor } from './image.ts'
 
@@ -33,7 +33,7 @@ export function defaultVolume(volume: JsonObjectDraft): void {
   const image = draftIn(volume, 'image')
   if (image !== undefined) setDefaultText(image, 'pullPolicy', pullPolicyFor(textIn(image, 'reference')))
   const directory = draftIn(volume, 'emptyDir')
-  if (directory !== undefined) canonicalizeAmount(directory, 'sizeLimit')
+  if (directory !== undefined) canonicalizeQuantity(directory, 'sizeLimit')
   defaultFieldReferences(draftIn(volume, 'downwardAPI'))
   defaultProjection(draftIn(volume, 'projected'))
   defaultClaimTemplate(draftIn(volume, 'ephemeral'))
@@ -51,7 +51,7 @@ export function defaultFieldReference(parent: JsonObjectDraft): void {
 export function defaultClaimSpec(spec: JsonObjectDraft): void {
   setDefault(spec, 'volumeMode', 'Filesystem')
   const resources = ensureDraft(spec, 'resources')
-  for (const part of ['limits', 'requests']) canonicalizeAmounts(resources, part)
+  for (const part of ['limits', 'requests']) canonicalizeQuantities(resources, part)
 }
 
 function defaultFieldReferences(source: JsonObjectDraft | undefined): void {

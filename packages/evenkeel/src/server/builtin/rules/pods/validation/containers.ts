@@ -6,7 +6,7 @@ import type { FieldError, FieldPath, JsonObject } from '#api'
 import { checkPortName, refuse, requireChoice, requirePort } from '../../checks.ts'
 import { numberIn, objectIn, objectsIn, textIn } from '../../reading.ts'
 import { validateEnvironment } from './environment.ts'
-import { validateLife } from './probes.ts'
+import { validateProbesAndLifecycle } from './probes.ts'
 import { validateContainerResources } from './resources.ts'
 import { validateMounts } from './volumes.ts'
 
@@ -31,7 +31,7 @@ export function validateContainers(spec: JsonObject, { volumes, path }: Containe
     return [
       ...validateContainer(container, { path: here, volumes }),
       ...validateUnique(container, here, names),
-      ...validateLife(container, here, { graceSeconds }),
+      ...validateProbesAndLifecycle(container, here, { graceSeconds }),
     ]
   })
   const initial = objectsIn(spec, 'initContainers').flatMap((container, index) => {
@@ -81,7 +81,7 @@ function validateUnique(container: JsonObject, path: FieldPath, names: Set<strin
 
 /** A container that runs before the others has no life to watch, unless it keeps running beside them. */
 function validateInitial(container: JsonObject, path: FieldPath, options: { graceSeconds: number }): FieldError[] {
-  if (container['restartPolicy'] === 'Always') return validateLife(container, path, options)
+  if (container['restartPolicy'] === 'Always') return validateProbesAndLifecycle(container, path, options)
   return lifeFields
     .filter((key) => container[key] !== undefined)
     .map((key) =>

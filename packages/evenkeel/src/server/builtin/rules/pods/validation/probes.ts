@@ -14,7 +14,7 @@ const headerComplaint =
   "(e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"
 
 /** The probes and hooks of a container that may have them. */
-export function validateLife(
+export function validateProbesAndLifecycle(
   container: JsonObject,
   path: FieldPath,
   { graceSeconds }: { graceSeconds: number },

@@ -3,7 +3,7 @@
  */
 import { compareQuantities, fieldError, formatQuantity } from '#api'
 import type { FieldError, FieldPath, JsonObject } from '#api'
-import { quantityFrom, validateAmount } from '../../quantities.ts'
+import { quantityFrom, validateQuantity } from '../../quantities.ts'
 import { objectIn } from '../../reading.ts'
 import { isHugePages, mayOvercommit, validateContainerResourceName } from '../../resource-names.ts'
 
@@ -24,7 +24,7 @@ export function validateContainerResources(resources: JsonObject, path: FieldPat
 function validateNames(amounts: JsonObject, path: FieldPath): FieldError[] {
   return Object.entries(amounts).flatMap(([name, value]) => [
     ...validateContainerResourceName(name, path.key(name)),
-    ...validateAmount(name, value, path.key(name)),
+    ...validateQuantity(name, value, path.key(name)),
   ])
 }
 
