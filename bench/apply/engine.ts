@@ -11,7 +11,8 @@ import {
   wouldApplyChange,
 } from 'evenkeel/api'
 import type { JsonObject } from 'evenkeel/api'
-import { baseEnvironment, compileExpression, CompiledExpression, schemaDeclType } from 'evenkeel/unstable/expressions'
+import { baseEnvironment, compileExpression, CompiledExpression } from '@evenkeel/cel'
+import { schemaDeclType } from 'evenkeel/unstable/schema'
 import { apiVersion, gardenOf, root, rules, schema } from './garden.ts'
 
 export interface EngineCase {

@@ -13,7 +13,7 @@ import { readPublished } from './source.ts'
 
 const output = join(
   dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
-  'packages/evenkeel/src/server/builtin/generated',
+  'packages/evenkeel/src/builtins/generated',
 )
 
 const { values } = parseArgs({ options: { from: { type: 'string' }, check: { type: 'boolean', default: false } } })

@@ -25,11 +25,12 @@ export const caseFiles = /\.(?:test|fixture)\.ts$|^packages\/conformance\/src\/.
 export const layers: Readonly<Record<string, readonly string[]>> = {
   base: [],
   api: ['base'],
+  builtins: ['api', 'base'],
   wire: ['api', 'base'],
   kinds: ['api', 'base'],
   store: ['base'],
   queue: ['base'],
-  server: ['wire', 'store', 'api', 'base'],
+  server: ['wire', 'store', 'builtins', 'api', 'base'],
   client: ['wire', 'api', 'base'],
   webhook: ['wire', 'api', 'base'],
   cache: ['client', 'api', 'base'],
@@ -96,9 +97,8 @@ export const defaultExports: readonly string[] = ['tools/test-counter.mjs']
 
 /** Files that load modules of users, whose names nobody can know. */
 export const computedImports: readonly string[] = [
-  'packages/cli/src/programs/load-module.ts',
-  'packages/cli/src/programs/read-typescript.ts',
-  'packages/evenkeel/src/testing/explore/cores/module.ts',
+  'packages/cli/src/modules.ts',
+  'packages/evenkeel/src/testing/explore-module.ts',
 ]
 
 /**

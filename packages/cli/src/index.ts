@@ -1,9 +1,9 @@
 /**
  * The program behind the command `evenkeel`, and the types of what a module for `evenkeel up` exports.
  */
-import { main } from './frame/main.ts'
+import { main } from './main.ts'
 
-export type { Address, ServeContext } from './programs/load-module.ts'
+export type { Address, ServeContext } from './modules.ts'
 
 /** Runs the command line of a process, and sets its exit code. Ctrl-C stops in order; a second one ends it. */
 export async function runProcess(own: NodeJS.Process): Promise<void> {

@@ -22,31 +22,31 @@ export {
   setCondition,
   setControllerReference,
   setOwnerReference,
-} from '#api'
-export type {
-  Condition,
-  InputOf,
-  Kind,
-  KubeObject,
-  ObjectKey,
-  ObjectMeta,
-  ObjectOf,
-  OwnerReference,
-  Reason,
-  Stored,
+  type Condition,
+  type InputOf,
+  type Kind,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+  type ObjectOf,
+  type OwnerReference,
+  type Reason,
+  type Stored,
 } from '#api'
 export type { Client } from '#client'
 export type { ControllerDeclaration, ReconcileContext, ReconcileResult } from '#controller'
-export { loadPlaneControllers, run, runControllers, startPlane } from '#plane'
-export type {
-  LoadedControllers,
-  Plane,
-  PlaneControllers,
-  PlaneOptions,
-  Ready,
-  RunOptions,
-  RunProcess,
-  RunProgramOptions,
+export {
+  loadPlaneControllers,
+  run,
+  runControllers,
+  startPlane,
+  type LoadedControllers,
+  type Plane,
+  type PlaneControllers,
+  type PlaneOptions,
+  type Ready,
+  type RunOptions,
+  type RunProcess,
+  type RunProgramOptions,
 } from '#plane'
-export { action, dependsOn, external, revisions } from '#verbs'
-export type { Driver } from '#verbs'
+export { action, dependsOn, external, revisions, type Driver } from '#verbs'

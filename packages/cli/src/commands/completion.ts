@@ -3,9 +3,8 @@
  *
  * The script asks `evenkeel completion words ...` each time, so it never has to be made again for a new version.
  */
-import { globalOptions } from '../frame/command.ts'
-import type { Invocation, Command } from '../frame/command.ts'
-import { Failure } from '../frame/failure.ts'
+import { globalOptions, type Command, type Invocation } from '../command.ts'
+import { Failure } from '../failure.ts'
 
 const shells = {
   bash: `_evenkeel() {

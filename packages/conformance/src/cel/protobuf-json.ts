@@ -36,8 +36,8 @@ import {
   TypeValue,
   Uint,
   uintType,
-} from 'evenkeel/unstable/expressions'
-import type { Type, Value } from 'evenkeel/unstable/expressions'
+} from '@evenkeel/cel'
+import type { Type, Value } from '@evenkeel/cel'
 
 export type Json = Readonly<Record<string, unknown>>
 

@@ -10,8 +10,8 @@ import {
   compileExpression,
   Environment,
   formatType,
-} from 'evenkeel/unstable/expressions'
-import type { Overload, Variable } from 'evenkeel/unstable/expressions'
+} from '@evenkeel/cel'
+import type { Overload, Variable } from '@evenkeel/cel'
 import { readCases, readExcuses } from './data.ts'
 import type { CelCase, DeclaredOverload, Excuse } from './data.ts'
 import { showValue, typeFrom, valueFrom } from './protobuf-json.ts'

@@ -4,8 +4,8 @@
  * The page is made from the cases themselves. That each passes is what the tests beside this file check, on every
  * store and over HTTPS, so the page says only which are asked.
  */
+import { renderReport } from './case-report.ts'
 import { serverSuite } from './cases/index.ts'
-import { renderReport } from './report.ts'
 import type { CaseResult } from './runner.ts'
 import { reasonToSkip } from './target.ts'
 import { ourDifferences } from './targets/evenkeel.ts'

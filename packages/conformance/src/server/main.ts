@@ -15,16 +15,14 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { renderReport } from './case-report.ts'
 import { serverSuite } from './cases/index.ts'
 import { renderCompatibility } from './compatibility.ts'
-import { renderReport } from './report.ts'
-import { runCases } from './runner.ts'
-import type { CaseResult } from './runner.ts'
-import { readKubeconfig } from './targets/kubeconfig.ts'
-import type { Reach } from './targets/kubeconfig.ts'
-import { evenkeelOverHttps, evenkeelPlane } from './targets/evenkeel.ts'
-import { urlTarget } from './targets/url.ts'
+import { runCases, type CaseResult } from './runner.ts'
 import type { ServerCase, ServerTarget } from './target.ts'
+import { evenkeelOverHttps, evenkeelPlane } from './targets/evenkeel.ts'
+import { readKubeconfig, type Reach } from './targets/kubeconfig.ts'
+import { urlTarget } from './targets/url.ts'
 
 const { values } = parseArgs({
   allowPositionals: true,

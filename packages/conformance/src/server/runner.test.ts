@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Answer } from './answer.ts'
+import { renderReport } from './case-report.ts'
 import { expectMatch, expectStatus, ok, warningsOf } from './expect.ts'
-import { renderReport } from './report.ts'
 import { runCases } from './runner.ts'
 import type { ServerCase, ServerTarget } from './target.ts'
 

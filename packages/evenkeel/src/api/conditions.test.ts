@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { deepFreeze } from '@evenkeel/cel/primitives'
 import {
   findCondition,
   isConditionFalse,
@@ -6,11 +7,9 @@ import {
   removeCondition,
   setCondition,
   validateConditions,
+  type Condition,
 } from './conditions.ts'
-import type { Condition } from './conditions.ts'
-import { formatFieldError } from './error/field-error.ts'
-import { FieldPath } from './error/field-path.ts'
-import { deepFreeze } from './json.ts'
+import { FieldPath, formatFieldError } from './errors/field-error.ts'
 
 const [t0, t1] = ['2026-01-01T00:00:00Z', '2026-01-01T00:01:00Z']
 const ready: Condition = {

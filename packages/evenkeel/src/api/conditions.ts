@@ -4,12 +4,8 @@
  * Everything here is pure: a call that changes nothing gives back the very list it was given, so `===` tells whether
  * there is something to write.
  */
-import { fieldError } from './error/field-error.ts'
-import type { FieldError } from './error/field-error.ts'
-import type { FieldPath } from './error/field-path.ts'
-import { checkQualifiedName } from './names.ts'
-import { utf8Length } from './text.ts'
-import { formatTime } from './time.ts'
+import { checkQualifiedName, formatTime, utf8Length } from '@evenkeel/cel/primitives'
+import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 

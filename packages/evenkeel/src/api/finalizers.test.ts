@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { formatFieldError } from './error/field-error.ts'
-import { FieldPath } from './error/field-path.ts'
+import { deepFreeze } from '@evenkeel/cel/primitives'
+import { FieldPath, formatFieldError } from './errors/field-error.ts'
 import {
   addFinalizer,
   finalizerWarnings,
@@ -11,7 +11,6 @@ import {
   validateFinalizers,
   validateNoNewFinalizers,
 } from './finalizers.ts'
-import { deepFreeze } from './json.ts'
 import type { ObjectMeta } from './object.ts'
 
 const [a, b] = ['example.com/a', 'example.com/b']

@@ -3,12 +3,9 @@
  *
  * Everything here is pure: a call that changes nothing gives back the object it was given.
  */
-import { fieldError } from './error/field-error.ts'
-import type { FieldError } from './error/field-error.ts'
-import type { FieldPath } from './error/field-path.ts'
-import { checkQualifiedName } from './names.ts'
+import { checkQualifiedName, compareText, quote } from '@evenkeel/cel/primitives'
+import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 import type { KubeObject } from './object.ts'
-import { compareText, quote } from './text.ts'
 
 /** Put there by a delete in the foreground: wait for the dependents, then go. */
 export const foregroundFinalizer = 'foregroundDeletion'

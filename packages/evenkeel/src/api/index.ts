@@ -3,6 +3,7 @@
  *
  * Pure functions on plain JSON: no I/O, no clock, no chance. Published as `evenkeel/api`.
  */
+
 export {
   setCondition,
   findCondition,
@@ -10,14 +11,48 @@ export {
   isConditionFalse,
   removeCondition,
   validateConditions,
+  type Condition,
+  type ConditionStatus,
+  type NewCondition,
+  type SetConditionOptions,
 } from './conditions.ts'
-export type { Condition, ConditionStatus, NewCondition, SetConditionOptions } from './conditions.ts'
 
-export { ApiError, isApiError, formatSubject } from './error/api-error.ts'
-export type { ApiErrorOptions, Subject } from './error/api-error.ts'
-export { fieldError, formatFieldError, formatFieldErrors, invalid } from './error/field-error.ts'
-export type { FieldError } from './error/field-error.ts'
-export { FieldPath } from './error/field-path.ts'
+export {
+  ApiError,
+  isApiError,
+  formatSubject,
+  findCause,
+  isAlreadyExists,
+  isBadRequest,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isGone,
+  isInternalError,
+  isInvalid,
+  isMethodNotAllowed,
+  isNotAcceptable,
+  isNotFound,
+  isReason,
+  isRequestEntityTooLarge,
+  isServerTimeout,
+  isServiceUnavailable,
+  isStorageReadError,
+  isTimeout,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnsupportedMediaType,
+  type ApiErrorOptions,
+  type Subject,
+} from './errors/api-error.ts'
+export {
+  fieldError,
+  formatFieldError,
+  formatFieldErrors,
+  invalid,
+  FieldPath,
+  type FieldError,
+} from './errors/field-error.ts'
 export {
   alreadyExists,
   applyConflict,
@@ -41,36 +76,28 @@ export {
   tooManyRequests,
   unauthorized,
   unsupportedMediaType,
-} from './error/makers.ts'
-export type { NamedSubject } from './error/makers.ts'
+  type NamedSubject,
+} from './errors/constructors.ts'
 export {
-  findCause,
-  isAlreadyExists,
-  isBadRequest,
-  isConflict,
-  isExpired,
-  isForbidden,
-  isGone,
-  isInternalError,
-  isInvalid,
-  isMethodNotAllowed,
-  isNotAcceptable,
-  isNotFound,
-  isReason,
-  isRequestEntityTooLarge,
-  isServerTimeout,
-  isServiceUnavailable,
-  isStorageReadError,
-  isTimeout,
-  isTooManyRequests,
-  isUnauthorized,
-  isUnsupportedMediaType,
-} from './error/predicates.ts'
-export { fieldCauses, isKnownReason, otherCauses, reasons } from './error/reasons.ts'
-export type { CauseType, FieldCauseType, Reason, StatusCause } from './error/reasons.ts'
-export { errorReference } from './error/reference.ts'
-export { fromStatus, fromUnexpectedResponse, isFailureStatus, toStatus } from './error/status.ts'
-export type { Status, StatusDetails, UnexpectedResponse } from './error/status.ts'
+  fieldCauses,
+  isKnownReason,
+  otherCauses,
+  reasons,
+  errorReference,
+  type CauseType,
+  type FieldCauseType,
+  type Reason,
+  type StatusCause,
+} from './errors/reasons.ts'
+export {
+  fromStatus,
+  fromUnexpectedResponse,
+  isFailureStatus,
+  toStatus,
+  type Status,
+  type StatusDetails,
+  type UnexpectedResponse,
+} from './errors/status.ts'
 
 export {
   addFinalizer,
@@ -83,41 +110,15 @@ export {
   validateNoNewFinalizers,
 } from './finalizers.ts'
 
-export { deepCopy, deepEqual, deepFreeze, exceedsDepth, getOwn, isJsonObject, jsonSize, setOwn } from './json.ts'
-export type { JsonArray, JsonObject, JsonObjectDraft, JsonPrimitive, JsonValue } from './json.ts'
-
-export { defaultCluster, equalKeys, formatKey, keyOf, parseKey } from './key.ts'
-export type { ObjectKey } from './key.ts'
-
-export { declareKind, defineKind } from './kind/define-kind.ts'
-export type { DefinedInput, DefinedObject, KindDeclaration, KindDefinition, KindNames } from './kind/define-kind.ts'
-export { isOperationOver, Operation, operationTargetLabel } from './actions/operation.ts'
-export type { OperationObject, OperationPhase, OperationTarget } from './actions/operation.ts'
-export { formatActionRequest, readActionRequest, requestAnnotation } from './actions/request.ts'
-export type { ActionRequest } from './actions/request.ts'
-export { actionsAnnotation, checkActionDefinition, readActionDefinitions } from './actions/sheet.ts'
-export type { ActionForm, ActionDefinition, OperationPolicy } from './actions/sheet.ts'
-export type { StandardStatus } from './kind/standard-status.ts'
-export type {
-  ActionReport,
-  ChildCount,
-  ChildReport,
-  DependencyReport,
-  ExternalReport,
-  PartState,
-  VerbReport,
-  VerbStatus,
-} from './kind/verb-status.ts'
-export { formatApiVersion, formatGroupName, parseApiVersion } from './kind/group-version.ts'
-export type { GroupVersion, GroupVersionKind, GroupVersionResource } from './kind/group-version.ts'
-export type { Direction, FromJsonSchema, Infer, JsonSchemaLike, SchemaSource } from './kind/infer.ts'
-export type { InputOf, Kind, ObjectOf, PrinterColumn, ScalePaths, Scope, Subresources } from './kind/kind.ts'
-export { jsonSchemaOf } from './kind/standard-schema.ts'
-export type { StandardSchema } from './kind/standard-schema.ts'
-
-export { annotationBytesMax, validateAnnotations, validateLabels } from './metadata.ts'
-
 export {
+  deepCopy,
+  deepEqual,
+  deepFreeze,
+  exceedsDepth,
+  getOwn,
+  isJsonObject,
+  jsonSize,
+  setOwn,
   checkDns1035Label,
   checkDns1035LabelName,
   checkDnsLabel,
@@ -128,8 +129,88 @@ export {
   checkPathSegmentName,
   checkQualifiedName,
   generateName,
-} from './names.ts'
-export type { NameRule } from './names.ts'
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  isQuantity,
+  parseQuantity,
+  quantityAsInteger,
+  quantityAsNumber,
+  quantityOf,
+  subtractQuantities,
+  compareText,
+  quote,
+  utf8Length,
+  formatDuration,
+  formatMicroTime,
+  formatTime,
+  parseDuration,
+  parseTime,
+  parseTimestamp,
+  type JsonArray,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonPrimitive,
+  type JsonValue,
+  type NameRule,
+  type Quantity,
+  type QuantityFormat,
+  type ParsedTimestamp,
+} from '@evenkeel/cel/primitives'
+
+export { defaultCluster, equalKeys, formatKey, keyOf, parseKey, type ObjectKey } from './key.ts'
+
+export {
+  declareKind,
+  defineKind,
+  type DefinedInput,
+  type DefinedObject,
+  type KindDeclaration,
+  type KindDefinition,
+  type KindNames,
+} from './kind/define-kind.ts'
+export {
+  isOperationOver,
+  Operation,
+  operationTargetLabel,
+  formatActionRequest,
+  readActionRequest,
+  requestAnnotation,
+  actionsAnnotation,
+  checkActionDefinition,
+  readActionDefinitions,
+  type OperationObject,
+  type OperationPhase,
+  type OperationTarget,
+  type ActionRequest,
+  type ActionForm,
+  type ActionDefinition,
+  type OperationPolicy,
+} from './actions.ts'
+export type {
+  StandardStatus,
+  ActionReport,
+  ChildCount,
+  ChildReport,
+  DependencyReport,
+  ExternalReport,
+  PartState,
+  VerbReport,
+  VerbStatus,
+} from './kind/status-schema.ts'
+export {
+  formatApiVersion,
+  formatGroupName,
+  parseApiVersion,
+  type GroupVersion,
+  type GroupVersionKind,
+  type GroupVersionResource,
+} from './group-version.ts'
+export type { Direction, FromJsonSchema, Infer, JsonSchemaLike, SchemaSource } from './kind/infer.ts'
+export type { InputOf, Kind, ObjectOf, PrinterColumn, ScalePaths, Scope, Subresources } from './kind/kind.ts'
+export { jsonSchemaOf, type StandardSchema } from './kind/standard-schema.ts'
+
+export { annotationBytesMax, validateAnnotations, validateLabels } from './metadata.ts'
 
 export type {
   KubeObject,
@@ -155,34 +236,22 @@ export {
   setControllerReference,
   setOwnerReference,
   validateOwnerReferences,
+  type DedupedReferences,
+  type Owner,
+  type OwnerReferenceOptions,
 } from './owners.ts'
-export type { DedupedReferences, Owner, OwnerReferenceOptions } from './owners.ts'
 
-export { applyJsonPatch, isFailedTest } from './patch/json-patch.ts'
-export type { JsonPatchOperation, JsonPatchOptions } from './patch/json-patch.ts'
+export { applyJsonPatch, isFailedTest, type JsonPatchOperation, type JsonPatchOptions } from './patch/json-patch.ts'
 export { applyMergePatch, createMergePatch } from './patch/merge-patch.ts'
-export { formatPointer, parsePointer } from './patch/pointer.ts'
-
-export {
-  addQuantities,
-  compareQuantities,
-  formatQuantity,
-  isQuantity,
-  parseQuantity,
-  quantityAsInteger,
-  quantityAsNumber,
-  quantityOf,
-  subtractQuantities,
-} from './quantity.ts'
-export type { Quantity, QuantityFormat } from './quantity.ts'
+export { formatPointer, parsePointer } from './patch/json-draft.ts'
 
 export {
   compareResourceVersions,
   formatResourceVersion,
   isResourceVersion,
   parseRequestedVersion,
+  type RequestedVersion,
 } from './resource-version.ts'
-export type { RequestedVersion } from './resource-version.ts'
 
 export {
   escapeFieldValue,
@@ -192,80 +261,103 @@ export {
   parseFieldSelector,
   requireSelectable,
   transformFields,
+  type FieldRequirement,
+  type FieldTransform,
+  type SelectableFields,
 } from './selector/field-selector.ts'
-export type { FieldRequirement, FieldTransform, SelectableFields } from './selector/field-selector.ts'
 export { parseLabelSelector } from './selector/label-parser.ts'
 export {
   exactLabelValue,
   formatLabelRequirements,
   matchesLabels,
   validateLabelRequirement,
-} from './selector/label-requirement.ts'
-export type { LabelOperator, LabelRequirement, Labels } from './selector/label-requirement.ts'
-export {
   labelRequirementsOf,
   selectsLabels,
   toLabelSelector,
   validateLabelSelector,
+  type LabelOperator,
+  type LabelRequirement,
+  type Labels,
+  type LabelSelector,
+  type LabelSelectorRequirement,
 } from './selector/label-selector.ts'
-export type { LabelSelector, LabelSelectorRequirement } from './selector/label-selector.ts'
-export { skipString, skipValue } from './skip-json.ts'
-
-export { compareText, quote, utf8Length } from './text.ts'
-
-export { formatDuration, formatMicroTime, formatTime, parseDuration, parseTime, parseTimestamp } from './time.ts'
-export type { ParsedTimestamp } from './time.ts'
+export { skipString, skipValue } from './json-bytes.ts'
 
 export type { Definitions, ListType, Schema, SchemaNode } from './schema/schema.ts'
-export { cannotBeHandledError, decodeObject } from './schema/conform.ts'
-export type { DecodedObject } from './schema/conform.ts'
-export { strictDecodingError, strictDecodingMessages } from './schema/strict.ts'
-export { applyStrategicMergePatch } from './patch/strategic/strategic-merge-patch.ts'
-export { defaultCustomObject } from './custom/default.ts'
-export { pruneCustomObject } from './custom/shape.ts'
-export { validateCustomObject } from './custom/validate.ts'
-export type { ValidateCustomOptions } from './custom/validate.ts'
-export { matchConditionsCostMax, loadAdmissionEngine } from './admission/load.ts'
+export {
+  cannotBeHandledError,
+  decodeObject,
+  strictDecodingError,
+  strictDecodingMessages,
+  type DecodedObject,
+} from './schema/decode.ts'
+export { applyStrategicMergePatch } from './patch/strategic-merge-patch.ts'
+export { defaultCustomObject } from './schema/default.ts'
+export { pruneCustomObject } from './schema/prune.ts'
+export { validateCustomObject, type ValidateCustomOptions } from './schema/validate.ts'
+export {
+  matchConditionsCostMax,
+  loadAdmissionEngine,
+  type AuthorizerCheck,
+  type AdmissionCompiler,
+  type AdmissionEvaluation,
+  type AdmissionExpression,
+  type AdmissionInput,
+  type AdmissionEngine,
+  type AdmissionResult,
+  type AdmissionScope,
+  type AuthorizeFunction,
+  type JsonResult,
+  type PolicyTypes,
+  type TypeWarning,
+} from './admission/expressions.ts'
 export { overlay } from './admission/overlay.ts'
-export type {
-  AuthorizerCheck,
-  AdmissionCompiler,
-  AdmissionEvaluation,
-  AdmissionExpression,
-  AdmissionInput,
-  AdmissionEngine,
-  AdmissionResult,
-  AdmissionScope,
-  AuthorizeFunction,
-  JsonResult,
-  PolicyTypes,
-  TypeWarning,
-} from './admission/load.ts'
-export { loadRuleEngine } from './rules/load.ts'
-export type { RuleEvaluator, RuleEvaluatorOptions, RuleEngine } from './rules/load.ts'
-export { applyConfiguration } from './apply/managed/apply-configuration.ts'
-export type { ApplyRequest } from './apply/managed/apply-configuration.ts'
-export { managedFieldsError } from './apply/managed/entries.ts'
-export { extractOwned } from './apply/managed/extract-owned.ts'
-export type { ExtractOptions } from './apply/managed/extract-owned.ts'
-export { excludeFields, includeFields } from './apply/managed/filters.ts'
-export type { FieldFilter } from './apply/merge/managers.ts'
-export { restoreNulls } from './apply/oracle/restore-nulls.ts'
-export { wouldApplyChange } from './apply/oracle/would-apply-change.ts'
-export type { WouldApplyChangeOptions } from './apply/oracle/would-apply-change.ts'
-export { fromScaleEntries, toScaleEntries } from './apply/managed/scale-entries.ts'
-export type { ReplicasPaths, ScaleResult } from './apply/managed/scale-entries.ts'
-export { sameManagers } from './apply/managed/timestamps.ts'
-export { upgradeManagers } from './apply/managed/upgrade-managers.ts'
-export type { UpgradeOptions } from './apply/managed/upgrade-managers.ts'
-export { validateFieldManager, validateManagedFields } from './apply/managed/validate-entries.ts'
-export type { ConvertedObject, FieldManagerRequest } from './apply/managed/request.ts'
-export { managedFieldsAfterUpdate, trackUpdate } from './apply/managed/track-update.ts'
-export type { UpdateRequest } from './apply/managed/track-update.ts'
-export { approvalCondition } from './structural/approval.ts'
-export { validateCrd, validateCrdUpdate, validateCrdStatus } from './structural/definition.ts'
-export type { ValidateCrdOptions } from './structural/definition.ts'
-export { toStructuralSchema } from './structural/to-structural.ts'
-export { crdOf } from './structural/source/definition-of.ts'
-export { loadClaimsEngine } from './claims/load.ts'
-export type { ClaimsExpression } from './claims/load.ts'
+export {
+  loadRuleEngine,
+  crdEstimateMax,
+  ruleEstimateMax,
+  objectCostMax,
+  type RuleEvaluator,
+  type RuleEvaluatorOptions,
+  type RuleEngine,
+} from './rules/rules.ts'
+export { applyConfiguration, type ApplyRequest } from './apply/apply-configuration.ts'
+export { managedFieldsError, validateFieldManager, validateManagedFields } from './apply/managed-fields.ts'
+export { extractOwned, type ExtractOptions } from './apply/extract.ts'
+export {
+  excludeFields,
+  includeFields,
+  sameManagers,
+  type ConvertedObject,
+  type FieldManagerRequest,
+} from './apply/field-manager.ts'
+export type { FieldFilter } from './apply/updater.ts'
+export { restoreNulls, wouldApplyChange, type WouldApplyChangeOptions } from './apply/would-apply-change.ts'
+export { fromScaleEntries, toScaleEntries, type ReplicasPaths, type ScaleResult } from './apply/scale.ts'
+export { upgradeManagers, type UpgradeOptions } from './apply/client-side-apply.ts'
+export { managedFieldsAfterUpdate, trackUpdate, type UpdateRequest } from './apply/track-update.ts'
+export {
+  approvalCondition,
+  validateCrd,
+  validateCrdUpdate,
+  validateCrdStatus,
+  type ValidateCrdOptions,
+} from './crd/crd.ts'
+export { toStructuralSchema } from './crd/structural.ts'
+export { crdOf } from './crd/crd-of-kind.ts'
+export { loadClaimsEngine, type ClaimsExpression } from './claims.ts'
+export { schemaDeclType, type DeclTypeOptions } from './schema/cel-types.ts'
+export {
+  objectsIn,
+  optionalObjectIn,
+  textIn,
+  textMapIn,
+  textsIn,
+  isSet,
+  numberIn,
+  objectIn,
+  valueIn,
+  type Fields,
+} from './fields.ts'
+export { matchesPattern, patternError, loadPatternEngine } from './patterns.ts'
+export { loadValidationRules, loadedRuleLanguage, lazyValidationRules } from './validation-rules.ts'

@@ -10,8 +10,8 @@
  * Invariants: two keys are equal exactly when their texts are; parsing undoes formatting for every text, odd
  * characters and lone surrogates included.
  */
+import { parseApiVersion } from './group-version.ts'
 import type { KubeObject } from './object.ts'
-import { parseApiVersion } from './kind/group-version.ts'
 
 /** The cluster id of a process that talks to one cluster only. */
 export const defaultCluster = 'default'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { formatFieldError } from './error/field-error.ts'
-import { FieldPath } from './error/field-path.ts'
+import { FieldPath, formatFieldError } from './errors/field-error.ts'
 import { annotationBytesMax, validateAnnotations, validateLabels } from './metadata.ts'
 
 const path = FieldPath.of('metadata', 'x')

@@ -1,11 +1,8 @@
 /**
  * Rules for the maps in an object's metadata: labels and annotations.
  */
-import { fieldError } from './error/field-error.ts'
-import type { FieldError } from './error/field-error.ts'
-import type { FieldPath } from './error/field-path.ts'
-import { checkLabelValue, checkQualifiedName } from './names.ts'
-import { utf8Length } from './text.ts'
+import { checkLabelValue, checkQualifiedName, utf8Length } from '@evenkeel/cel/primitives'
+import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 
 /** Keys and values of all annotations of one object together. */
 export const annotationBytesMax = 256 * 1024

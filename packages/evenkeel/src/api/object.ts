@@ -4,7 +4,7 @@
  * Everything is readonly: objects read from a server are frozen and shared, and the functions of this layer give back
  * new objects that share what did not change.
  */
-import type { JsonObject, JsonValue } from './json.ts'
+import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
 
 export interface TypeMeta {
   readonly apiVersion: string

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { formatFieldError } from './error/field-error.ts'
-import { FieldPath } from './error/field-path.ts'
-import { deepFreeze } from './json.ts'
+import { deepFreeze } from '@evenkeel/cel/primitives'
+import { FieldPath, formatFieldError } from './errors/field-error.ts'
 import type { ObjectMeta, OwnerReference } from './object.ts'
 import {
   AlreadyOwnedError,

@@ -4,11 +4,9 @@
  *
  * Everything here is pure: a call that changes nothing gives back the object it was given.
  */
-import { fieldError } from './error/field-error.ts'
-import type { FieldError } from './error/field-error.ts'
-import type { FieldPath } from './error/field-path.ts'
-import { deepEqual } from './json.ts'
-import { parseApiVersion } from './kind/group-version.ts'
+import { deepEqual } from '@evenkeel/cel/primitives'
+import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
+import { parseApiVersion } from './group-version.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from './object.ts'
 
 /** An object that can own others: it has been stored, so it has a UID. */

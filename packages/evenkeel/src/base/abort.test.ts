@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { abortable, deadline, DeadlineError, nextTurn, onAbort, sleep } from './abort.ts'
 import { countedSignal } from './counted-signal.fixture.ts'
 import { deferred } from './deferred.ts'
-import { SimulatedClock } from './simulation/simulated-clock.ts'
+import { SimulatedClock } from './simulated-clock.ts'
 
 const reason = new Error('enough')
 

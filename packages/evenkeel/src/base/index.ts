@@ -1,31 +1,50 @@
 /**
  * Layer 0: time, chance, cancellation, streams, logs. No word of Kubernetes, one thing per file.
  */
-export { abortable, deadline, DeadlineError, nextTurn, onAbort, sleep } from './abort.ts'
-export type { AbortOptions, Deadline } from './abort.ts'
+
+export {
+  abortable,
+  deadline,
+  DeadlineError,
+  nextTurn,
+  onAbort,
+  sleep,
+  anySignal,
+  nativeSignal,
+  LightAbortController,
+  LightAbortSignal,
+  type AbortOptions,
+  type Deadline,
+} from './abort.ts'
 export { assert, AssertionError, unreachable } from './assert.ts'
-export { Channel } from './channel.ts'
-export type { ChannelOptions } from './channel.ts'
-export { SystemClock } from './clock.ts'
-export type { Cancel, Clock } from './clock.ts'
-export { deferred } from './deferred.ts'
-export type { Deferred } from './deferred.ts'
-export { ByteLiteral, plainStringEnd } from './four-bytes.ts'
-export { Heap } from './heap.ts'
-export type { Compare } from './heap.ts'
-export { listenAt } from './listening.ts'
-export type { ListenAddress } from './listening.ts'
-export { createLogger, silentLogger } from './logs/log.ts'
-export type { Fields, Level, Logger, LoggerOptions, LogRecord } from './logs/log.ts'
-export { jsonLines, prettyLines } from './logs/log-lines.ts'
-export type { PrettyOptions, WriteText } from './logs/log-lines.ts'
-export { overrideGlobals } from './simulation/machine.ts'
-export type { GlobalOverrides } from './simulation/machine.ts'
-export { Metrics } from './metrics.ts'
-export type { Counter, Family, FamilyOptions, Gauge, Histogram, HistogramOptions } from './metrics.ts'
-export { randomFraction, randomInt, randomUuid, SeededRandom, SystemRandom } from './random.ts'
-export type { Random } from './random.ts'
-export { checkAddressIdentity, identityCheck } from './server-identity.ts'
-export { anySignal, nativeSignal, LightAbortController, LightAbortSignal } from './stopper.ts'
-export { flushTasks, flushPromises, SimulatedClock } from './simulation/simulated-clock.ts'
-export type { SimulatedClockOptions } from './simulation/simulated-clock.ts'
+export { Channel, type ChannelOptions } from './channel.ts'
+export { SystemClock, type Cancel, type Clock } from './clock.ts'
+export { deferred, type Deferred } from './deferred.ts'
+export { ByteLiteral, plainStringEnd } from './bytes.ts'
+export { Heap, type Compare } from './heap.ts'
+export { listenAt, checkAddressIdentity, identityCheck, type ListenAddress } from './net.ts'
+export {
+  createLogger,
+  silentLogger,
+  jsonLines,
+  prettyLines,
+  type Fields,
+  type Level,
+  type Logger,
+  type LoggerOptions,
+  type LogRecord,
+  type PrettyOptions,
+  type WriteText,
+} from './log.ts'
+export { overrideGlobals, type GlobalOverrides } from './global-overrides.ts'
+export {
+  Metrics,
+  type Counter,
+  type Family,
+  type FamilyOptions,
+  type Gauge,
+  type Histogram,
+  type HistogramOptions,
+} from './metrics.ts'
+export { randomFraction, randomInt, randomUuid, SeededRandom, SystemRandom, type Random } from './random.ts'
+export { flushTasks, flushPromises, SimulatedClock, type SimulatedClockOptions } from './simulated-clock.ts'

@@ -1,15 +1,12 @@
 /**
  * The fake collection behind a transport, so that a real client can be put in front of it.
  */
-import { fromStatus, isApiError, matchesLabels, notFound, parseLabelSelector, toStatus } from '#api'
-import type { KubeObject } from '#api'
-import { Client } from '#client'
-import type { ClientOptions } from '#client'
+import { fromStatus, isApiError, matchesLabels, notFound, parseLabelSelector, toStatus, type KubeObject } from '#api'
 import type { SimulatedClock } from '#base'
-import { FakeServer } from './fake-server.fixture.ts'
-import type { Widget } from './fake-server.fixture.ts'
+import { Client, type ClientOptions } from '#client'
+import { FakeServer, type Widget } from './fake-server.fixture.ts'
+import type { Item } from './items.ts'
 import type { StreamEvent } from './list-watch.ts'
-import type { Item } from './storing/item.ts'
 
 type Transport = ClientOptions['transport']
 type Answer = Awaited<ReturnType<Transport>>

@@ -1,11 +1,10 @@
 /**
  * A collection of a server, in a few lines: history, versions, lists in pages, watches; and faults on demand.
  */
+import { expired, resourceVersionTooLarge, type KubeObject } from '#api'
 import { Channel } from '#base'
-import { expired, resourceVersionTooLarge } from '#api'
-import type { KubeObject } from '#api'
-import type { StreamEvent, ListPage, ListRequest, ListWatch, WatchRequest } from './list-watch.ts'
-import { Item } from './storing/item.ts'
+import { Item } from './items.ts'
+import type { ListPage, ListRequest, ListWatch, StreamEvent, WatchRequest } from './list-watch.ts'
 
 export interface Widget extends KubeObject {
   readonly spec?: { readonly size?: number; readonly tags?: readonly string[]; readonly note?: string }

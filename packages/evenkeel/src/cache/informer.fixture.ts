@@ -2,11 +2,9 @@
  * An informer on a fake server and a simulated clock, with one handler that writes down what it hears.
  */
 import { SeededRandom, SimulatedClock } from '#base'
-import { FakeServer } from './fake-server.fixture.ts'
-import type { Widget } from './fake-server.fixture.ts'
-import { Informer } from './informer.ts'
-import type { InformerOptions } from './informer.ts'
-import type { CacheEvent } from './telling/event.ts'
+import type { CacheEvent } from './event.ts'
+import { FakeServer, type Widget } from './fake-server.fixture.ts'
+import { Informer, type InformerOptions } from './informer.ts'
 
 export interface InformerSetup {
   readonly server: FakeServer

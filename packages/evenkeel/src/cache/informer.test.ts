@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { deferred } from '#base'
 import { expired, forbidden, isForbidden } from '#api'
+import { deferred } from '#base'
 import type { Widget } from './fake-server.fixture.ts'
 import { setUpInformer, tell } from './informer.fixture.ts'
-import { Item } from './storing/item.ts'
+import { Item } from './items.ts'
 
 test('72 Informer takes a bookmark for progress and tells nobody', async () => {
   const { server, clock, informer, heard } = await setUpInformer()

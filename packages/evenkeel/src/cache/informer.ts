@@ -7,34 +7,30 @@
  * handlers hear first what went, then what came or changed, in the order of the list; every handler hears the same story
  * of an object, whatever we wrote ourselves in the meantime; a handler that is slow or throws costs nobody but itself.
  */
-import { abortable, deferred, randomFraction, silentLogger, SystemClock, SystemRandom } from '#base'
-import type { AbortOptions, Cancel, Clock, Logger, Random } from '#base'
-import { ApiError, defaultCluster, isForbidden, isNotFound, isUnauthorized } from '#api'
-import type { KubeObject } from '#api'
+import { ApiError, defaultCluster, isForbidden, isNotFound, isUnauthorized, type KubeObject } from '#api'
+import {
+  abortable,
+  deferred,
+  randomFraction,
+  silentLogger,
+  SystemClock,
+  SystemRandom,
+  type AbortOptions,
+  type Cancel,
+  type Clock,
+  type Logger,
+  type Random,
+} from '#base'
 import { isUnknownKind } from '#client'
+import { CacheEvent, type EventContext, type EventFacts } from './event.ts'
+import type { IndexValues } from './indexes.ts'
+import { hasReachedVersion, Item, type ItemDecoder, type Items } from './items.ts'
 import type { ChangeEvent, ListWatch } from './list-watch.ts'
-import { Reflector } from './reflector.ts'
-import type { ReflectorOptions } from './reflector.ts'
-import type { ReflectorState } from './reflecting/state.ts'
-import { kindDecoder } from './storing/form.ts'
-import { Item } from './storing/item.ts'
-import type { ItemDecoder } from './storing/item.ts'
-import type { Items } from './storing/items.ts'
-import type { IndexValues } from './storing/indexes.ts'
-import { scopeFilter, selectItems } from './storing/query.ts'
-import type { CacheQuery, CacheScope } from './storing/query.ts'
-import { hasReachedVersion } from './storing/order.ts'
-import { Store } from './storing/store.ts'
-import { shapeWith, TransformError } from './storing/transform.ts'
-import { CacheEvent } from './telling/event.ts'
-import type { EventContext, EventFacts } from './telling/event.ts'
-import { Listener } from './telling/listener.ts'
-import type { Handler } from './telling/listener.ts'
-import { ListenerSubscription } from './telling/subscription.ts'
-import type { HandlerOptions, Subscription } from './telling/subscription.ts'
-import { PendingWriteCheck } from './writes/ahead-check.ts'
-import { VersionWaiters } from './writes/gate.ts'
-import { OwnWrites } from './writes/own-writes.ts'
+import { Listener, ListenerSubscription, type Handler, type HandlerOptions, type Subscription } from './listeners.ts'
+import { OwnWrites, PendingWriteCheck, VersionWaiters } from './own-writes.ts'
+import { Reflector, type ReflectorOptions, type ReflectorState } from './reflector.ts'
+import { scopeFilter, selectItems, Store, type CacheQuery, type CacheScope } from './store.ts'
+import { kindDecoder, shapeWith, TransformError } from './transform.ts'
 
 export interface InformerOptions<T extends KubeObject> extends Pick<
   ReflectorOptions<T>,

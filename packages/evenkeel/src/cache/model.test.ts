@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SeededRandom, SimulatedClock } from '#base'
 import { compareResourceVersions, expired, internalError, tooManyRequests } from '#api'
+import { SeededRandom, SimulatedClock } from '#base'
 import { ConnectionError } from '#client'
-import { FakeServer } from './fake-server.fixture.ts'
-import type { Widget } from './fake-server.fixture.ts'
+import type { CacheEvent } from './event.ts'
+import { FakeServer, type Widget } from './fake-server.fixture.ts'
 import { Informer } from './informer.ts'
-import type { CacheEvent } from './telling/event.ts'
 
 /** What may happen to a server, to the way there, and to us. */
 type Step =

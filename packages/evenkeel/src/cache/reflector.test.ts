@@ -11,11 +11,9 @@ import {
 } from '#api'
 import { SeededRandom, SimulatedClock } from '#base'
 import { ConnectionError } from '#client'
-import { FakeServer } from './fake-server.fixture.ts'
-import type { Widget } from './fake-server.fixture.ts'
-import { Reflector } from './reflector.ts'
-import type { ReflectorOptions } from './reflector.ts'
-import { Items } from './storing/items.ts'
+import { FakeServer, type Widget } from './fake-server.fixture.ts'
+import { Items } from './items.ts'
+import { Reflector, type ReflectorOptions } from './reflector.ts'
 
 const stops: AbortController[] = []
 afterEach(() => {

@@ -10,7 +10,9 @@
  * Invariants: it ends by its signal only, whatever the server or the sink does; the sink gets a whole list in one call or
  * nothing of it; a version is only taken from an event or bookmark that the server sent in order.
  */
+import { isApiError, type KubeObject } from '#api'
 import {
+  LightAbortController,
   nextTurn,
   onAbort,
   randomFraction,
@@ -18,28 +20,25 @@ import {
   sleep,
   SystemClock,
   SystemRandom,
-  LightAbortController,
+  type Clock,
+  type Logger,
+  type Random,
 } from '#base'
-import type { Clock, Logger, Random } from '#base'
-import { isApiError } from '#api'
-import type { KubeObject } from '#api'
-import type { StreamEvent, ChangeEvent, ListWatch, WatchRequest } from './list-watch.ts'
-import { listAll } from './reflecting/list-all.ts'
-import { RetryDelay } from './reflecting/retry-delay.ts'
-import type { ReflectorPhase, ReflectorState } from './reflecting/state.ts'
+import { Items, type Item } from './items.ts'
+import { listAll, type ChangeEvent, type ListWatch, type StreamEvent, type WatchRequest } from './list-watch.ts'
 import {
   CutListError,
   EndlessListError,
   recoveryFor,
   RelistError,
+  RetryDelay,
   ShortWatchError,
   SilenceError,
-} from './reflecting/verdict.ts'
-import type { ReflectorStep, Recovery } from './reflecting/verdict.ts'
-import { Watchdog } from './reflecting/watchdog.ts'
-import type { Item } from './storing/item.ts'
-import { Items } from './storing/items.ts'
-import { unshaped } from './storing/transform.ts'
+  Watchdog,
+  type Recovery,
+  type ReflectorStep,
+} from './reflector-recovery.ts'
+import { unshaped } from './transform.ts'
 
 /** Where a reflector puts what it hears. */
 interface Sink<T extends KubeObject> {
@@ -366,4 +365,39 @@ export class Reflector<T extends KubeObject> {
 
 function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
+}
+
+/*
+ * What a reflector is doing, for people and for readiness checks.
+ */
+
+/**
+ * - `idle`: not begun, or stopped.
+ * - `listing`: asking for everything, page by page.
+ * - `catching up`: everything is on its way as a stream.
+ * - `live`: following changes.
+ * - `waiting`: something failed, see `error`; it will be tried again.
+ * - `parked`: the server does not have the kind; it is asked now and then whether it came.
+ */
+export type ReflectorPhase = 'idle' | 'listing' | 'catching up' | 'live' | 'waiting' | 'parked'
+
+export interface ReflectorState {
+  readonly phase: ReflectorPhase
+  /** When this phase began, on the wall clock, in milliseconds since 1970. */
+  readonly sinceMs: number
+  /** How far the stream has come; empty before the first list. */
+  readonly version: string
+  /** What failed last; undefined once it is live again. */
+  readonly error: Error | undefined
+  readonly counts: ReflectorCounts
+}
+
+/** What happened so far. */
+export interface ReflectorCounts {
+  readonly lists: number
+  readonly streams: number
+  readonly watches: number
+  /** Watches that were given up because nothing was heard. */
+  readonly silences: number
+  readonly failures: number
 }

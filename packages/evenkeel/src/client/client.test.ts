@@ -1,10 +1,8 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { declareKind, defineKind } from '#api'
-import type { KubeObject, ObjectList, Stored } from '#api'
-import { configMap, FakeServer, fakeClient, json, refusal } from './fake.fixture.ts'
+import { declareKind, defineKind, type KubeObject, type ObjectList, type Stored } from '#api'
 import type { Client } from './client.ts'
-import { metadataOnly } from './mapping/resource.ts'
-import { refTo } from './writing/object-ref.ts'
+import { configMap, fakeClient, FakeServer, json, refusal } from './fake.fixture.ts'
+import { metadataOnly, refTo } from './resource.ts'
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>

@@ -8,8 +8,12 @@
  * Errors: `ApiError` when the server refuses, `ConnectionError` when there is no answer, `UnknownKindError` when the
  * server lacks the kind, `RangeError` for calls that cannot be meant, the signal's reason when it aborts.
  */
+import type { JsonObject, JsonValue, KubeObject, ObjectList, Stored, UnstructuredObject } from '#api'
 import type { AbortOptions } from '#base'
-import type { JsonObject, KubeObject, ObjectList, Stored, UnstructuredObject } from '#api'
+import type { WireHeaders } from '#wire'
+import { makeCore, type ClientCore, type ClientDefaults, type ClientOptions } from './core.ts'
+import { createOrUpdate, dropFinalizer, ensureFinalizer, type CreateOrUpdateResult } from './create-or-update.ts'
+import { findObject, getObject, listObjects, listPage, listPages, watchObjects } from './reads.ts'
 import type {
   ApplyOptions,
   CallOptions,
@@ -24,20 +28,11 @@ import type {
   PatchOptions,
   WatchOptions,
   WriteOptions,
-} from './options.ts'
-import type { ClientDefaults, ClientCore } from './core.ts'
-import { makeCore } from './make-core.ts'
-import type { ClientOptions } from './make-core.ts'
-import type { DiscoveredResource, KindLike, ReadOf, Resource, WrittenOf } from './mapping/resource.ts'
-import { findObject, getObject, listObjects, listPage, listPages, watchObjects } from './reading.ts'
-import { sendRaw } from './raw.ts'
-import type { RawResponse, RawRequest } from './raw.ts'
-import { Subresource } from './subresource.ts'
-import type { Scale } from './subresource.ts'
-import type { WatchStream } from './watching/watch-stream.ts'
-import { dropFinalizer, ensureFinalizer, createOrUpdate } from './writing/ensure.ts'
-import type { CreateOrUpdateResult } from './writing/ensure.ts'
-import type { WriteResult } from './writing/object-ref.ts'
+} from './request-options.ts'
+import type { DiscoveredResource, KindLike, ReadOf, Resource, WriteResult, WrittenOf } from './resource.ts'
+import { textOf } from './rest-client.ts'
+import { Subresource, type Scale } from './subresource.ts'
+import type { WatchStream } from './watch-stream.ts'
 import {
   applyObject,
   createObject,
@@ -46,8 +41,8 @@ import {
   patchDifference,
   patchObject,
   updateObject,
-} from './writing/send.ts'
-import type { PatchBody } from './writing/send.ts'
+  type PatchBody,
+} from './writes.ts'
 
 export class Client {
   readonly #core: ClientCore
@@ -277,3 +272,46 @@ type PartialDeep<T> = T extends readonly unknown[]
   : T extends object
     ? { readonly [Name in keyof T]?: PartialDeep<T[Name]> | null }
     : T
+
+/*
+ * Requests to paths that are about no resource: health, version, metrics, logs.
+ */
+
+export interface RawRequest {
+  /** Path and query: `/readyz?verbose`. */
+  readonly path: string
+  /** @default 'GET' */
+  readonly method?: string
+  readonly body?: JsonValue | Uint8Array
+  /** Names in lower case. */
+  readonly headers?: WireHeaders
+}
+
+export interface RawResponse {
+  readonly status: number
+  readonly headers: WireHeaders
+  readonly body: Uint8Array
+  text(): string
+  /** @throws {SyntaxError} when it is no JSON. */
+  json(): JsonObject
+}
+
+async function sendRaw(
+  core: ClientCore,
+  { path, method = 'GET', body, headers = {} }: RawRequest,
+  { signal, timeoutMs }: CallOptions,
+): Promise<RawResponse> {
+  if (!path.startsWith('/')) throw new RangeError(`path must begin with a slash, got ${JSON.stringify(path)}`)
+  const { accept = 'application/json, */*', 'content-type': contentType, ...rest } = headers
+  const answer = await core.rest.request({
+    method,
+    target: path,
+    accept,
+    body,
+    contentType,
+    headers: rest,
+    signal,
+    timeoutMs,
+  })
+  return { ...answer, text: () => textOf(answer.body), json: () => JSON.parse(textOf(answer.body)) as JsonObject }
+}

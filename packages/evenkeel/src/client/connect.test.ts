@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TLSSocket } from 'node:tls'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
-import { FakeHost } from './config/host.fixture.ts'
 import { connect } from './connect.ts'
-import { authority, clientCertificate, startHttps } from './transport/http.fixture.ts'
-import type { Running } from './transport/http.fixture.ts'
+import { FakeHost } from './host.fixture.ts'
+import { authority, clientCertificate, startHttps, type Running } from './transport.fixture.ts'
 
 let server: Running
 let refused = ''

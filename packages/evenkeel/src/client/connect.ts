@@ -1,26 +1,18 @@
 /**
  * From a configuration to a client: credentials, certificates, proxy and connections put together.
  */
-import { SystemClock } from '#base'
-import type { Clock } from '#base'
 import type { JsonObject } from '#api'
+import { SystemClock, type Clock } from '#base'
 import type { Transport } from '#wire'
-import { basic, bearer, fixedCredential, withCredentials } from './auth/credential.ts'
-import type { CredentialSource } from './auth/credential.ts'
-import { execCredential } from './auth/exec.ts'
-import { tokenFile } from './auth/token-file.ts'
 import { Client } from './client.ts'
-import type { ConnectionConfig } from './config/connection-config.ts'
-import { systemHost } from './config/host.ts'
-import type { Host } from './config/host.ts'
-import type { Impersonation } from './config/kubeconfig.ts'
-import { loadConfig } from './config/load-config.ts'
-import type { LoadConfigOptions } from './config/load-config.ts'
-import { textReader } from './config/text-file.ts'
-import type { ClientOptions } from './make-core.ts'
-import { httpTransport } from './transport/http.ts'
-import type { HttpConnection, TlsMaterial } from './transport/http.ts'
-import { proxyFromEnvironment } from './transport/proxy-env.ts'
+import { ConfigError } from './config-field.ts'
+import { loadConfig, type ConnectionConfig, type LoadConfigOptions, type TextSource } from './connection-config.ts'
+import type { ClientOptions } from './core.ts'
+import { basic, bearer, fixedCredential, tokenFile, withCredentials, type CredentialSource } from './credentials.ts'
+import { execCredential } from './exec-credential.ts'
+import { systemHost, type Host } from './host.ts'
+import type { Impersonation } from './kubeconfig.ts'
+import { httpTransport, proxyFromEnvironment, type HttpConnection, type TlsMaterial } from './transport.ts'
 
 export interface ConnectOptions extends Omit<ClientOptions, 'transport' | 'close'>, LoadConfigOptions {
   /** @default what `loadConfig` finds */
@@ -136,5 +128,42 @@ function impersonationHeaders(impersonate: Impersonation | undefined): Record<st
         values,
       ]),
     ),
+  }
+}
+
+/*
+ * A text that may lie in a file: read when it is needed, and again after a minute, because certificates are renewed.
+ */
+
+interface TextReaderOptions {
+  readonly host: Pick<Host, 'readFile'>
+  readonly clock: Clock
+  /** What it is, for messages: `certificate-authority`. */
+  readonly what: string
+  /** @default 60_000 */
+  readonly rereadMs?: number
+}
+
+/** The current text. While a file that was read once cannot be read, its last text is used. */
+function textReader(
+  source: TextSource | undefined,
+  { host, clock, what, rereadMs = 60_000 }: TextReaderOptions,
+): () => Promise<string | undefined> {
+  if (source === undefined || 'text' in source) return () => Promise.resolve(source?.text)
+  let known: string | undefined
+  let readAtMs = -Infinity
+  return async () => {
+    if (known !== undefined && clock.monotonic() - readAtMs < rereadMs) return known
+    readAtMs = clock.monotonic()
+    try {
+      known = await host.readFile(source.file)
+    } catch (cause) {
+      if (known === undefined)
+        throw new ConfigError(
+          `${what} ${source.file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+          { cause },
+        )
+    }
+    return known
   }
 }

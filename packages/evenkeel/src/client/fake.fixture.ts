@@ -4,7 +4,7 @@
 import { SeededRandom, SimulatedClock } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { Client } from './client.ts'
-import type { ClientOptions } from './make-core.ts'
+import type { ClientOptions } from './core.ts'
 
 export type Reply = WireResponse | Error | ((request: WireRequest) => WireResponse | Promise<WireResponse>)
 

@@ -1,12 +1,16 @@
 /**
  * Layer 3: the client of any API server, ours or another, in process or over HTTP. Published as `evenkeel/client`.
  */
-export { Client } from './client.ts'
-export type { StatusPatch } from './client.ts'
-export type { ClientOptions } from './make-core.ts'
-export type { ClientDefaults, WriteHooks, WriteNotice } from './core.ts'
-export { connect, openConnection } from './connect.ts'
-export type { ConnectOptions, OpenConnectionOptions, OpenedConnection } from './connect.ts'
+
+export { Client, type StatusPatch, type RawResponse, type RawRequest } from './client.ts'
+export type { ClientOptions, ClientDefaults, WriteHooks, WriteNotice } from './core.ts'
+export {
+  connect,
+  openConnection,
+  type ConnectOptions,
+  type OpenConnectionOptions,
+  type OpenedConnection,
+} from './connect.ts'
 
 export type {
   ApplyOptions,
@@ -25,51 +29,65 @@ export type {
   Selection,
   WatchOptions,
   WriteOptions,
-} from './options.ts'
-export type { RawResponse, RawRequest } from './raw.ts'
+} from './request-options.ts'
 export type { Scale, Subresource } from './subresource.ts'
-export { ConnectionError, isConnectionError } from './request/connection-error.ts'
-export type { ConnectionErrorOptions, ConnectionProblem } from './request/connection-error.ts'
-export type { WarningHandler } from './request/warnings.ts'
+export {
+  ConnectionError,
+  isConnectionError,
+  type ConnectionErrorOptions,
+  type ConnectionProblem,
+} from './connection-error.ts'
+export type { WarningHandler } from './rest-client.ts'
 
-export { isUnknownKind, UnknownKindError } from './mapping/mapper.ts'
-export { metadataOnly } from './mapping/resource.ts'
-export type {
-  DiscoveredResource,
-  KindLike,
-  MetadataKind,
-  ObjectMetadata,
-  ReadOf,
-  Resource,
-  WrittenOf,
-} from './mapping/resource.ts'
+export { isUnknownKind, UnknownKindError } from './mapper.ts'
+export {
+  metadataOnly,
+  refTo,
+  type DiscoveredResource,
+  type KindLike,
+  type MetadataKind,
+  type ObjectMetadata,
+  type ReadOf,
+  type Resource,
+  type WrittenOf,
+  type ObjectRef,
+  type WriteResult,
+} from './resource.ts'
 
-export { invalidWatchLine, parseWatchLine } from './watching/event.ts'
-export type { BookmarkEvent, ChangeEvent, ErrorEvent, WatchEvent } from './watching/event.ts'
-export type { WatchStream } from './watching/watch-stream.ts'
-export type { CreateOrUpdateResult } from './writing/ensure.ts'
-export { refTo } from './writing/object-ref.ts'
-export type { ObjectRef, WriteResult } from './writing/object-ref.ts'
-export { retryOnConflict } from './writing/retry-on-conflict.ts'
-export type { RetryOnConflictOptions } from './writing/retry-on-conflict.ts'
-export type { PatchBody } from './writing/send.ts'
+export {
+  invalidWatchLine,
+  parseWatchLine,
+  type BookmarkEvent,
+  type ChangeEvent,
+  type ErrorEvent,
+  type WatchEvent,
+  type WatchStream,
+} from './watch-stream.ts'
+export { retryOnConflict, type CreateOrUpdateResult, type RetryOnConflictOptions } from './create-or-update.ts'
+export type { PatchBody } from './writes.ts'
 
-export { httpTransport } from './transport/http.ts'
-export type { HttpConnection, HttpOptions, TlsMaterial } from './transport/http.ts'
-export { withRateLimit } from './transport/rate-limit.ts'
-export type { RateLimitOptions } from './transport/rate-limit.ts'
-export { withRetry } from './transport/retry.ts'
-export type { RetryOptions } from './transport/retry.ts'
-export { basic, bearer, fixedCredential, withCredentials } from './auth/credential.ts'
-export type { Credential, CredentialSource } from './auth/credential.ts'
-export { tokenFile } from './auth/token-file.ts'
-export type { TokenFileOptions } from './auth/token-file.ts'
+export { httpTransport, type HttpConnection, type HttpOptions, type TlsMaterial } from './transport.ts'
+export { withRateLimit, withRetry, type RateLimitOptions, type RetryOptions } from './retry.ts'
+export {
+  basic,
+  bearer,
+  fixedCredential,
+  withCredentials,
+  tokenFile,
+  type Credential,
+  type CredentialSource,
+  type TokenFileOptions,
+} from './credentials.ts'
 
-export { ConfigError, isConfigError } from './config/config-error.ts'
-export type { ConnectionConfig, TextSource } from './config/connection-config.ts'
-export type { ExecConfig } from './auth/exec-config.ts'
-export type { Impersonation } from './config/kubeconfig.ts'
-export type { Host, ProgramCall, ProgramResult } from './config/host.ts'
-export { findConfig, loadConfig } from './config/load-config.ts'
-export type { LoadConfigOptions } from './config/load-config.ts'
-export { inClusterConfig } from './config/in-cluster.ts'
+export { ConfigError, isConfigError } from './config-field.ts'
+export {
+  findConfig,
+  loadConfig,
+  inClusterConfig,
+  type ConnectionConfig,
+  type TextSource,
+  type LoadConfigOptions,
+} from './connection-config.ts'
+export type { ExecConfig } from './exec-credential.ts'
+export type { Impersonation } from './kubeconfig.ts'
+export type { Host, ProgramCall, ProgramResult } from './host.ts'

@@ -3,16 +3,20 @@
  * `scale` speaks Scale, `token` TokenRequest, `eviction` Eviction.
  */
 import type { KubeObject, Stored } from '#api'
-import type { ApplyOptions, CallOptions, GetOptions, PatchFromOptions, PatchOptions, WriteOptions } from './options.ts'
-import { locate } from './core.ts'
-import type { ClientCore } from './core.ts'
-import { getObject } from './reading.ts'
-import { formatTarget } from './request/targets.ts'
-import { textOf } from './request/read-body.ts'
-import { nameOf } from './writing/object-ref.ts'
-import type { WriteResult } from './writing/object-ref.ts'
-import { applyObject, createObject, patchDifference, patchObject, updateObject } from './writing/send.ts'
-import type { PatchBody } from './writing/send.ts'
+import { locate, type ClientCore } from './core.ts'
+import { getObject } from './reads.ts'
+import {
+  formatTarget,
+  type ApplyOptions,
+  type CallOptions,
+  type GetOptions,
+  type PatchFromOptions,
+  type PatchOptions,
+  type WriteOptions,
+} from './request-options.ts'
+import { nameOf, type WriteResult } from './resource.ts'
+import { textOf } from './rest-client.ts'
+import { applyObject, createObject, patchDifference, patchObject, updateObject, type PatchBody } from './writes.ts'
 
 /** What `scale` is about, whatever the object. */
 export interface Scale extends KubeObject {

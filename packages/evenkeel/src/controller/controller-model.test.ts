@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sleep } from '#base'
 import { serviceUnavailable, staleVersion } from '#api'
-import { TerminalError } from './running/terminal-error.ts'
+import { sleep } from '#base'
+import { TerminalError } from './errors.ts'
 import { Gadget, Widget, World } from './world.fixture.ts'
 
 const names = ['one', 'two', 'three'] as const

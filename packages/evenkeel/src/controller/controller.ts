@@ -6,29 +6,33 @@
  * Watching and working are apart, so that a standby can keep its cache and queue warm and begin at once. Invariants: no
  * reconcile before every source has told what is there; one worker per key; when `run` resolves nothing goes on.
  */
-import { nativeSignal, Metrics, onAbort, LightAbortController } from '#base'
-import type { AbortOptions } from '#base'
-import { defaultCluster, formatKey } from '#api'
-import type { Kind } from '#api'
-import type { CacheKey } from '#cache'
+import { defaultCluster, formatKey, type Kind } from '#api'
+import {
+  LightAbortController,
+  Metrics,
+  nativeSignal,
+  onAbort,
+  type AbortOptions,
+  type Clock,
+  type Logger,
+  type Random,
+} from '#base'
+import type { CacheKey, ObjectCache } from '#cache'
+import type { Client } from '#client'
 import { Backoff, ParkedKeys, runWorkers, WorkQueue } from '#queue'
-import { checkDeclaration } from './check-declaration.ts'
-import type { ControllerDeclaration } from './declaration.ts'
-import { DroppedFields } from './context/write-status.ts'
-import type { ControllerEnvironment } from './environment.ts'
-import { describeHealth } from './health.ts'
-import type { ControllerHealth } from './health.ts'
-import type { Cause } from './ledger/cause.ts'
-import { HotLoops } from './ledger/hot-loops.ts'
-import { cleanupSteps, finalizerFor } from './running/finalizing.ts'
-import { toRunAborted } from './running/run-aborted.ts'
-import { Worker } from './running/worker.ts'
-import { declaredSources } from './sourcing/declared-sources.ts'
-import type { AddedSource, Source, SourceContext, StartedSource } from './sourcing/source.ts'
-import { controllerMeter } from './telemetry/controller-metrics.ts'
-import type { ControllerMeter } from './telemetry/controller-metrics.ts'
-import { silentTracing } from './telemetry/tracing.ts'
-import { withVerbs } from './verb.ts'
+import type { ContextPlugin } from './context.ts'
+import { checkDeclaration, withVerbs, type ControllerDeclaration } from './declaration.ts'
+import { toRunAborted } from './errors.ts'
+import { cleanupSteps, finalizerFor } from './finalizers.ts'
+import { describeHealth, type ControllerHealth } from './health.ts'
+import { HotLoops, type HotLoopOptions } from './hot-loops.ts'
+import type { Ledger } from './ledger.ts'
+import { controllerMeter, type ControllerMeter } from './metrics.ts'
+import type { Cause } from './run-record.ts'
+import { declaredSources, type AddedSource, type Source, type SourceContext, type StartedSource } from './sources.ts'
+import { DroppedFields } from './status.ts'
+import { silentTracing, type Tracing } from './tracing.ts'
+import { Worker } from './worker.ts'
 
 /** How a key is asked for. */
 export interface EnqueueOptions {
@@ -323,4 +327,65 @@ class Added implements AddedSource {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#remove()
   }
+}
+
+/*
+ * What controllers share: whom they talk to, what they remember, and where time and chance come from.
+ */
+
+export interface ControllerEnvironment {
+  /** Made with `writeHooks` of the ledger and the cache; without them own writes are neither seen nor explained. */
+  readonly client: Client
+  readonly cache: ObjectCache
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Part of every key. @default 'default' */
+  readonly cluster?: string
+  /** @default counted and shown to nobody */
+  readonly metrics?: Metrics
+  /** @default no spans */
+  readonly tracing?: Tracing
+  /** What they add is in the context of every run. @default none */
+  readonly plugins?: readonly ContextPlugin[]
+  /** When a key that keeps causing itself is slowed down. */
+  readonly hotLoops?: Omit<HotLoopOptions, 'ledger'>
+}
+
+/*
+ * The controllers of one process and cluster: each name once.
+ */
+
+export class ControllerSet implements Iterable<Controller> {
+  readonly #environment: ControllerEnvironment
+  readonly #controllers = new Map<string, Controller>()
+
+  constructor(environment: ControllerEnvironment) {
+    this.#environment = environment
+  }
+
+  /** @throws {RangeError} when the declaration cannot be meant, or its name is taken. */
+  add<K extends Kind, Extra extends object>(declaration: ControllerDeclaration<K, Extra>): Controller {
+    const controller = new Controller(declaration as unknown as ControllerDeclaration, this.#environment)
+    const other = this.#controllers.get(controller.name)
+    if (other)
+      throw new RangeError(
+        `two controllers are called ${controller.name}, one for ${describe(other.declaration.for)}, one for ${describe(declaration.for)}: give one of them another name`,
+      )
+    this.#controllers.set(controller.name, controller)
+    return controller
+  }
+
+  get(name: string): Controller | undefined {
+    return this.#controllers.get(name)
+  }
+
+  [Symbol.iterator](): IterableIterator<Controller> {
+    return this.#controllers.values()
+  }
+}
+
+function describe({ kind, apiVersion }: Kind): string {
+  return `${kind} (${apiVersion})`
 }

@@ -3,15 +3,15 @@
  *
  * A declaration is data and functions, nothing half-built: watches, permissions and finalizers follow from it.
  */
-import type { Kind, KubeObject, ObjectKey } from '#api'
+import { checkQualifiedName, type ActionDefinition, type Kind, type KubeObject, type ObjectKey } from '#api'
 import type { CachedOf, CacheKind, GetInformerOptions } from '#cache'
 import type { ReadOf } from '#client'
 import type { BackoffOptions } from '#queue'
-import type { BaseContext, ReconcileContext } from './context/context.ts'
-import type { EnqueueOwnerOptions, EventHandler, MapObject } from './sourcing/handler.ts'
-import type { Predicate } from './sourcing/predicate.ts'
-import type { Source } from './sourcing/source.ts'
-import type { Verb } from './verb.ts'
+import type { BaseContext, ContextPlugin, ReconcileContext } from './context.ts'
+import { checkSteps, cleanupSteps } from './finalizers.ts'
+import type { EnqueueOwnerOptions, EventHandler, MapObject } from './handlers.ts'
+import type { Predicate } from './predicates.ts'
+import type { Source } from './sources.ts'
 
 /** What a reconcile says at its end. Nothing: all is well, until something changes. */
 export interface ReconcileResult {
@@ -133,4 +133,112 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   readonly needsLeader?: boolean
   /** What `reconcile` does beside what the declaration says. */
   readonly rbac?: readonly PolicyRule[]
+}
+
+/*
+ * Mistakes in a declaration, said when it is made and not when it runs.
+ */
+
+/** The controller's name. @throws {RangeError} for a declaration that cannot be meant. */
+export function checkDeclaration(declaration: ControllerDeclaration): string {
+  const {
+    for: kind,
+    name = kind.kind.toLowerCase(),
+    reconcile,
+    reconcileKey,
+    cleanup,
+    concurrency = 1,
+    timeoutMs,
+    stuckMs,
+    resyncMs = 0,
+    verbs = [],
+  } = declaration
+  const who = `the controller ${name}`
+  if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.length > 63)
+    throw new RangeError(
+      `a controller's name has letters in lower case, digits, dots and dashes, got ${JSON.stringify(name)}`,
+    )
+  if (
+    reconcileKey
+      ? reconcile !== undefined || cleanup !== undefined
+      : reconcile === undefined && cleanup === undefined && verbs.length === 0
+  ) {
+    throw new RangeError(
+      `${who} needs a reconcile, with or without a cleanup, or verbs that do it all, or a reconcileKey and no cleanup`,
+    )
+  }
+  if (!(Number.isInteger(concurrency) && concurrency >= 1))
+    throw new RangeError(`the concurrency of ${who} must be a whole number of 1 or more, got ${concurrency}`)
+  for (const [field, ms] of Object.entries({ timeoutMs, stuckMs })) {
+    if (ms !== undefined && !(ms > 0 && ms < Infinity))
+      throw new RangeError(`${field} of ${who} must be a number above 0, got ${ms}`)
+  }
+  if (!(resyncMs === 0 || (resyncMs >= 1000 && resyncMs < Infinity)))
+    throw new RangeError(`resyncMs of ${who} must be 0 or at least 1000, got ${resyncMs}`)
+  const steps = cleanupSteps(declaration, name)
+  checkSteps(steps, kind)
+  for (const { finalizer } of steps)
+    for (const complaint of checkQualifiedName(finalizer))
+      throw new RangeError(`the finalizer ${JSON.stringify(finalizer)} of ${who} is not allowed: ${complaint}`)
+  return name
+}
+
+/*
+ * A verb: one declaration of an author, from which watches, permissions, finalizers, kinds and a part of every run follow.
+ *
+ * Verbs are values. They are listed in `verbs` of a controller's declaration, which is then as if the author had written
+ * all that by hand; what they keep between two runs is on the server, never in them.
+ */
+
+/** What follows from a verb. */
+export interface VerbParts extends Pick<ControllerDeclaration, 'owns' | 'watches' | 'sources' | 'rbac'> {
+  /** Put on with the author's own finalizers; cleaned up after them, those of the last verb first. */
+  readonly cleanup?: readonly CleanupStep[]
+}
+
+export interface Verb<Extra extends object = object> extends ContextPlugin<Extra> {
+  /** Kinds of its own that must be installed. @default none */
+  readonly kinds?: readonly Kind[]
+  /** What people may ask for, written into the definition of the controller's kind. */
+  readonly action?: ActionDefinition
+  /** What follows for this declaration. @default nothing. @throws {RangeError} for one it cannot be part of. */
+  adds?(declaration: ControllerDeclaration): VerbParts
+}
+
+/** The declaration with everything that follows from its verbs. */
+export function withVerbs(declaration: ControllerDeclaration, finalizerOf: () => string): ControllerDeclaration {
+  const { verbs = [] } = declaration
+  if (verbs.length === 0) return declaration
+  const parts = verbs.map((verb) => verb.adds?.(declaration) ?? {})
+  const cleanup = [...ownSteps(declaration, finalizerOf), ...parts.toReversed().flatMap((part) => part.cleanup ?? [])]
+  const { cleanup: _, finalizer: __, ...rest } = declaration
+  return {
+    ...rest,
+    owns: distinctKinds([...(declaration.owns ?? []), ...parts.flatMap(({ owns = [] }) => owns)]),
+    watches: [...(declaration.watches ?? []), ...parts.flatMap(({ watches = [] }) => watches)],
+    sources: [...(declaration.sources ?? []), ...parts.flatMap(({ sources = [] }) => sources)],
+    rbac: [...(declaration.rbac ?? []), ...parts.flatMap(({ rbac = [] }) => rbac)],
+    ...(declaration.reconcile && { reconcile: declaration.reconcile.bind(declaration) }),
+    ...(declaration.reconcileKey && { reconcileKey: declaration.reconcileKey.bind(declaration) }),
+    ...(cleanup.length > 0 && { cleanup }),
+  }
+}
+
+function ownSteps(declaration: ControllerDeclaration, finalizerOf: () => string): readonly CleanupStep[] {
+  const { cleanup, finalizer = finalizerOf() } = declaration
+  if (cleanup === undefined) return []
+  return typeof cleanup === 'function'
+    ? [{ finalizer, cleanup: (object, context) => cleanup.call(declaration as CleanupStep, object, context) }]
+    : cleanup
+}
+
+/** A kind that the author and a verb both name is watched once. */
+function distinctKinds(owns: NonNullable<ControllerDeclaration['owns']>): NonNullable<ControllerDeclaration['owns']> {
+  const seen = new Set<string>()
+  return owns.filter((owned) => {
+    const { apiVersion, kind } = 'group' in owned ? owned : owned.kind
+    const isNew = !seen.has(`${apiVersion} ${kind}`)
+    seen.add(`${apiVersion} ${kind}`)
+    return isNew
+  })
 }

@@ -3,8 +3,8 @@
  */
 import type { Backoff, ParkedKeys, WorkQueue } from '#queue'
 import type { ControllerDeclaration } from './declaration.ts'
-import type { RunningKey, Worker } from './running/worker.ts'
-import type { StartedSource } from './sourcing/source.ts'
+import type { StartedSource } from './sources.ts'
+import type { RunningKey, Worker } from './worker.ts'
 
 export interface ControllerHealth {
   readonly name: string

@@ -1,52 +1,63 @@
 /**
  * Layer 5: controllers. Which keys matter, one worker per key, and what follows from how a reconcile ended.
  */
-export { Controller } from './controller.ts'
-export type { EnqueueOptions } from './controller.ts'
-export { ControllerSet } from './controller-set.ts'
-export { watching } from './declaration.ts'
-export type {
-  CleanupStep,
-  ControllerDeclaration,
-  OwnsDeclaration,
-  PolicyRule,
-  Reconciled,
-  ReconcileResult,
-  WatchDeclaration,
+
+export { Controller, ControllerSet, type EnqueueOptions, type ControllerEnvironment } from './controller.ts'
+export {
+  watching,
+  type CleanupStep,
+  type ControllerDeclaration,
+  type OwnsDeclaration,
+  type PolicyRule,
+  type Reconciled,
+  type ReconcileResult,
+  type WatchDeclaration,
+  type Verb,
+  type VerbParts,
 } from './declaration.ts'
-export type { ControllerEnvironment } from './environment.ts'
 export type { ControllerHealth } from './health.ts'
-export { rulesFor } from './rules-for.ts'
-export type { Verb, VerbParts } from './verb.ts'
+export { rulesFor } from './rbac.ts'
 
-export type { BaseContext, ContextPlugin, Extension, PluginRun, ReconcileContext, StatusOf } from './context/context.ts'
-export { PerRun } from './context/per-run.ts'
-export { ReconcileClient } from './context/reconcile-client.ts'
-export type { CachedListOptions } from './context/reconcile-client.ts'
-export { StatusWriter } from './context/status-writer.ts'
-export type { ConditionFacts } from './context/status-writer.ts'
+export {
+  PerRun,
+  type BaseContext,
+  type ContextPlugin,
+  type Extension,
+  type PluginRun,
+  type ReconcileContext,
+  type StatusOf,
+} from './context.ts'
+export { ReconcileClient, type CachedListOptions } from './reconcile-client.ts'
+export { StatusWriter, type ConditionFacts } from './status.ts'
 
-export type { Cause, CauseType, RunCause, Writer } from './ledger/cause.ts'
-export type { HotLoopOptions } from './ledger/hot-loops.ts'
-export { Ledger } from './ledger/ledger.ts'
-export type { LedgerOptions, LedgerQuery } from './ledger/ledger.ts'
-export type { LedgerEntry, RunEnd, WriteRecord } from './ledger/run-record.ts'
-export { writeHooks } from './ledger/write-hooks.ts'
-export type { WriteHookParts } from './ledger/write-hooks.ts'
+export type { Cause, CauseType, RunCause, Writer, LedgerEntry, RunEnd, WriteRecord } from './run-record.ts'
+export type { HotLoopOptions } from './hot-loops.ts'
+export { Ledger, writeHooks, type LedgerOptions, type LedgerQuery, type WriteHookParts } from './ledger.ts'
 
-export { isRunAborted, RunAborted } from './running/run-aborted.ts'
-export type { AbortReason } from './running/run-aborted.ts'
-export { isStopReconcile, StopReconcile } from './running/stop-reconcile.ts'
-export { isTerminalError, TerminalError } from './running/terminal-error.ts'
-export type { RunningKey } from './running/worker.ts'
+export {
+  isRunAborted,
+  RunAborted,
+  isStopReconcile,
+  StopReconcile,
+  isTerminalError,
+  TerminalError,
+  type AbortReason,
+} from './errors.ts'
+export type { RunningKey } from './worker.ts'
 
-export { channelSource } from './sourcing/channel-source.ts'
-export type { ChannelEvent, ChannelSourceOptions } from './sourcing/channel-source.ts'
-export { enqueueMapped, enqueueOwner, enqueueSelf } from './sourcing/handler.ts'
-export type { EnqueueOwnerOptions, EventHandler, HandlerContext, MapObject } from './sourcing/handler.ts'
-export { ownerIndex, ownerUids } from './sourcing/owner-index.ts'
-export { kindSource, lowPriority } from './sourcing/kind-source.ts'
-export type { KindSourceOptions } from './sourcing/kind-source.ts'
+export { channelSource, type ChannelEvent, type ChannelSourceOptions } from './channel-source.ts'
+export {
+  enqueueMapped,
+  enqueueOwner,
+  enqueueSelf,
+  ownerIndex,
+  ownerUids,
+  type EnqueueOwnerOptions,
+  type EventHandler,
+  type HandlerContext,
+  type MapObject,
+} from './handlers.ts'
+export { kindSource, lowPriority, type KindSourceOptions } from './kind-source.ts'
 export {
   and,
   annotationsChanged,
@@ -56,9 +67,8 @@ export {
   onUpdate,
   or,
   resourceVersionChanged,
-} from './sourcing/predicate.ts'
-export type { Predicate } from './sourcing/predicate.ts'
-export type { AddedSource, Source, SourceContext, StartedSource } from './sourcing/source.ts'
+  type Predicate,
+} from './predicates.ts'
+export type { AddedSource, Source, SourceContext, StartedSource } from './sources.ts'
 
-export { findTracing, silentTracing } from './telemetry/tracing.ts'
-export type { Span, SpanFacts, Tracing } from './telemetry/tracing.ts'
+export { findTracing, silentTracing, type Span, type SpanFacts, type Tracing } from './tracing.ts'

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineKind } from '#api'
-import type { ControllerDeclaration } from './declaration.ts'
-import { withVerbs } from './verb.ts'
-import type { Verb } from './verb.ts'
+import { withVerbs, type ControllerDeclaration, type Verb } from './declaration.ts'
 
 const Thing = defineKind({ group: 'demo.example.com', version: 'v1', kind: 'Thing' })
 const Other = defineKind({ group: 'demo.example.com', version: 'v1', kind: 'Other' })

@@ -1,19 +1,14 @@
 /**
  * Controllers on a fake server and a simulated clock.
  */
-import { createLogger, Metrics, SeededRandom, SimulatedClock } from '#base'
-import type { LogRecord } from '#base'
-import { declareKind } from '#api'
-import type { JsonObject, Kind, KubeObject } from '#api'
+import { declareKind, type JsonObject, type Kind, type KubeObject } from '#api'
+import { createLogger, Metrics, SeededRandom, SimulatedClock, type LogRecord } from '#base'
 import { ObjectCache } from '#cache'
 import { Client } from '#client'
-import type { Controller } from './controller.ts'
-import { ControllerSet } from './controller-set.ts'
+import { ControllerSet, type Controller, type ControllerEnvironment } from './controller.ts'
 import type { ControllerDeclaration } from './declaration.ts'
-import type { ControllerEnvironment } from './environment.ts'
 import { FakeApi } from './fake-api.fixture.ts'
-import { Ledger } from './ledger/ledger.ts'
-import { writeHooks } from './ledger/write-hooks.ts'
+import { Ledger, writeHooks } from './ledger.ts'
 
 interface WidgetObject extends KubeObject {
   readonly spec: { readonly size?: number }

@@ -1,38 +1,67 @@
 /**
  * Layer 6: what a program of controllers needs around them: who leads, what is told to people, and how it is watched over.
  */
-export { Candidate } from './election/candidate.ts'
-export type { CandidateOptions, Campaign, CampaignEnd, CampaignEvent, CampaignOptions } from './election/candidate.ts'
-export { checkWriteGate, gateWrites, isLeaseNotVerified, LeaseNotVerifiedError } from './election/gate/gate.ts'
-export { LeaseDeadline } from './election/gate/lease-deadline.ts'
-export { makeElectionIdentity } from './election/identity.ts'
-export { LeaderElection, LeaseLostError } from './election/leader-election.ts'
-export type { ElectionState, LeaderElectionOptions } from './election/leader-election.ts'
-export { leaseLock } from './election/lease/lock.ts'
-export type { LeaseLock, LeaseName } from './election/lease/lock.ts'
-export { checkTimes } from './election/lease/times.ts'
-export type { CheckedTimes, LeaseTimes } from './election/lease/times.ts'
-export { preferThread, renewalThread, RenewalThreadError } from './election/thread/renewal-thread.ts'
-export type { RenewalThreadOptions } from './election/thread/renewal-thread.ts'
-export { runEndpoints } from './endpoints/endpoints.ts'
-export type { EndpointsOptions } from './endpoints/endpoints.ts'
-export type { HealthCheck } from './endpoints/health.ts'
-export type { EventApi, EventNote } from './recorder/event-object.ts'
-export { EventRecorder } from './recorder/event-recorder.ts'
-export type { EventRecorderOptions } from './recorder/event-recorder.ts'
-export type { TransitionOptions } from './recorder/transitions.ts'
-export type { MissingRequirement, Preflight } from './access/preflight.ts'
-export type { Rbac, ScopedRules, SubjectOptions } from './access/roles.ts'
-export { ClusterManagers } from './clusters.ts'
-export type { ClusterManagersOptions } from './clusters.ts'
-export type { ClusterSource } from './connection.ts'
-export type { ElectionSettings } from './leading.ts'
-export type { ManagedContext } from './managed-context.ts'
-export { Manager } from './manager.ts'
-export type { EndpointSettings, ManagerOptions, WebhookSettings } from './options.ts'
-export type { EventContext } from './recorder-context.ts'
-export type { Grant, RequestRules } from './request-rules.ts'
-export type { RunnableOptions, RunFunction, Runnable, RunnableContext } from './runnable.ts'
-export { GraceExceededError } from './running/stop-groups.ts'
-export { stopSignal } from './stop-signals.ts'
-export type { SignalledProcess, StopSignal } from './stop-signals.ts'
+
+export {
+  Candidate,
+  type CandidateOptions,
+  type Campaign,
+  type CampaignEnd,
+  type CampaignEvent,
+  type CampaignOptions,
+} from './election/candidate.ts'
+export {
+  checkWriteGate,
+  gateWrites,
+  isLeaseNotVerified,
+  LeaseNotVerifiedError,
+  LeaseDeadline,
+} from './election/write-gate.ts'
+export {
+  makeElectionIdentity,
+  LeaderElection,
+  LeaseLostError,
+  type ElectionState,
+  type LeaderElectionOptions,
+  type ElectionSettings,
+} from './election/leader-election.ts'
+export {
+  leaseLock,
+  checkTimes,
+  type LeaseLock,
+  type LeaseName,
+  type CheckedTimes,
+  type LeaseTimes,
+} from './election/lease.ts'
+export {
+  preferThread,
+  renewalThread,
+  RenewalThreadError,
+  type RenewalThreadOptions,
+} from './election/renewal-thread.ts'
+export { runEndpoints, type EndpointsOptions } from './endpoints.ts'
+export type { HealthCheck } from './health.ts'
+export type { EventApi, EventNote } from './event-sink.ts'
+export {
+  EventRecorder,
+  type EventRecorderOptions,
+  type TransitionOptions,
+  type EventContext,
+} from './event-recorder.ts'
+export type { MissingRequirement, Preflight } from './preflight.ts'
+export type { Rbac, ScopedRules, SubjectOptions } from './rbac.ts'
+export { ClusterManagers, type ClusterManagersOptions } from './cluster-managers.ts'
+export type { ClusterSource, Grant, RequestRules } from './cluster.ts'
+export {
+  Manager,
+  type ManagedContext,
+  type EndpointSettings,
+  type ManagerOptions,
+  type WebhookSettings,
+  type RunnableOptions,
+  type RunFunction,
+  type Runnable,
+  type RunnableContext,
+} from './manager.ts'
+export { GraceExceededError } from './run-group.ts'
+export { stopSignal, type SignalledProcess, type StopSignal } from './stop-signals.ts'

@@ -8,28 +8,29 @@
  *
  * It is made without asking anybody; `run` resolves when everything has stopped, and a manager runs once.
  */
-import type { AbortOptions, Metrics } from '#base'
 import type { Kind } from '#api'
-import type { ObjectCache } from '#cache'
+import type { AbortOptions, Clock, Logger, Metrics, Random } from '#base'
+import type { ObjectCache, ObjectCacheOptions } from '#cache'
 import type { Client, ClientOptions } from '#client'
-import type { Controller, ControllerDeclaration, Ledger } from '#controller'
-import { childrenPlugin } from '#verbs'
-import { preflight } from './access/preflight.ts'
-import type { Preflight } from './access/preflight.ts'
-import { rbacOf } from './access/roles.ts'
-import type { Rbac } from './access/roles.ts'
-import { leaseOf } from './leading.ts'
-import type { ManagerOptions } from './options.ts'
-import { EventRecorder } from './recorder/event-recorder.ts'
-import type { ManagedContext } from './managed-context.ts'
-import { eventPlugin } from './recorder-context.ts'
-import { checksOf, describeManager } from './reporting.ts'
-import type { HealthChecks } from './reporting.ts'
-import type { RunnableOptions, RunFunction, Runnable } from './runnable.ts'
-import { ManagerRun } from './running/manager-run.ts'
-import type { RunnableEntry } from './running/manager-run.ts'
-import { makeCluster } from './shared.ts'
-import type { Cluster } from './shared.ts'
+import type {
+  ContextPlugin,
+  Controller,
+  ControllerDeclaration,
+  ControllerEnvironment,
+  Ledger,
+  LedgerOptions,
+  Tracing,
+} from '#controller'
+import { childrenPlugin, type ChildrenContext, type ChildrenOptions } from '#verbs'
+import type { WebhookListenerOptions, Webhooks } from '#webhook'
+import { makeCluster, type Cluster, type ClusterSource, type RequestRules } from './cluster.ts'
+import { leaseOf, type ElectionSettings } from './election/leader-election.ts'
+import type { EndpointsOptions } from './endpoints.ts'
+import { eventPlugin, EventRecorder, type EventContext } from './event-recorder.ts'
+import { checksOf, describeManager, type HealthChecks } from './health.ts'
+import { ManagerRun, type RunnableEntry } from './manager-run.ts'
+import { preflight, type Preflight } from './preflight.ts'
+import { rbacOf, type Rbac } from './rbac.ts'
 
 export class Manager {
   readonly name: string
@@ -209,3 +210,113 @@ function kindsOf({ for: own, owns = [] }: ControllerDeclaration): readonly Kind[
     ...owns.flatMap((owned) => ('plural' in owned ? owned : 'plural' in owned.kind ? (owned.kind as Kind) : [])),
   ]
 }
+
+/*
+ * What a manager is made from.
+ */
+
+/** Where health, metrics and what controllers are doing can be asked for. */
+export interface EndpointSettings extends Pick<EndpointsOptions, 'host' | 'port' | 'live' | 'ready' | 'onListening'> {
+  /** Serve `/metrics`. @default true */
+  readonly metrics?: boolean
+  /** Serve `/debug/reconciles`, and `/debug/rules` if there are any, to this machine only. @default true */
+  readonly debug?: boolean
+}
+
+export interface WebhookSettings extends Omit<WebhookListenerOptions, 'transport' | 'clock' | 'log'> {
+  readonly webhooks: Webhooks
+}
+
+export interface ManagerOptions extends ClusterSource {
+  /** What the program is called: in its lease, its user agent, its roles and its logs. */
+  readonly name: string
+  /** @default none; see `addController` */
+  readonly controllers?: readonly ControllerDeclaration<Kind, ManagedContext>[]
+  /** What else runs, by default only on the leader. @default none; see `add` */
+  readonly runnables?: readonly (Runnable & { readonly needsLeader?: boolean })[]
+  /** How replicas agree on who works. @default on when there is a config, off for a server in this process */
+  readonly leaderElection?: false | ElectionSettings
+  /** @default false */
+  readonly endpoints?: false | EndpointSettings
+  /** @default none */
+  readonly webhooks?: WebhookSettings
+  /**
+   * How long everything may take to stop; 0 for no time at all, Infinity for as long as it takes.
+   *
+   * @default 30_000
+   */
+  readonly gracePeriodMs?: number
+  /**
+   * How long those who come after the caches wait for them; afterwards they start all the same.
+   *
+   * @default 120_000
+   */
+  readonly cacheSyncMs?: number
+  /** Part of every key. @default 'default' */
+  readonly cluster?: string
+  /** How the clients behave. */
+  readonly client?: Pick<ClientOptions, 'retry' | 'rateLimit' | 'timeoutMs' | 'onWarning' | 'responseBytesMax'>
+  /** How much memory cached objects should take; above it the log says which kinds do, and what helps. */
+  readonly cache?: Pick<ObjectCacheOptions, 'bytesMax'>
+  /** How many runs and versions are remembered, to explain what caused what. */
+  readonly ledger?: Pick<LedgerOptions, 'runsMax' | 'versionsMax'>
+  /** Kinds that are known without asking the server, beside those of the controllers. @default none */
+  readonly kinds?: readonly Kind[]
+  /** What they add is in the context of every run. @default none */
+  readonly plugins?: readonly ContextPlugin[]
+  /** How the children of reconciles are looked after. */
+  readonly children?: ChildrenOptions
+  /** Looks at every request and says what is wrong with it: `liveRules` of `evenkeel/testing`. @default nobody */
+  readonly rules?: RequestRules
+  /** When a key that keeps causing itself is slowed down. */
+  readonly hotLoops?: ControllerEnvironment['hotLoops']
+  /** Tell of runs that do not end, and of a process that stood still. @default true */
+  readonly watchdog?: boolean
+  /** @default OpenTelemetry, if the program has it */
+  readonly tracing?: Tracing
+  /** @default the system's */
+  readonly clock?: Clock
+  /** @default the system's */
+  readonly random?: Random
+  /** @default silent */
+  readonly log?: Logger
+  /** @default new ones */
+  readonly metrics?: Metrics
+}
+
+/*
+ * What a manager runs beside its controllers.
+ */
+
+/** What a runnable may use. */
+export interface RunnableContext {
+  /** For one that needs to lead: refuses writes from the moment on at which another replica may lead. */
+  readonly client: Client
+  readonly cache: ObjectCache
+}
+
+/** Runs until the signal aborts, then ends soon. If it throws, the whole manager stops with that. */
+export type RunFunction = (signal: AbortSignal, context: RunnableContext) => Promise<void>
+
+export interface Runnable {
+  /** In logs, and in the report of what did not stop in time. */
+  readonly name?: string
+  readonly run: RunFunction
+}
+
+export interface RunnableOptions {
+  /**
+   * Whether it runs only while this process leads; it is then started again each time.
+   *
+   * @default true
+   */
+  readonly needsLeader?: boolean
+  /** @default the runnable's own */
+  readonly name?: string
+}
+
+/*
+ * What every manager adds to the context of a run: events for people, and the children of its object.
+ */
+
+export type ManagedContext = ChildrenContext & EventContext

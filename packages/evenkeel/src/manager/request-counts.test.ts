@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Metrics } from '#base'
-import { countRequests } from './request-counts.ts'
+import { countRequests } from './cluster.ts'
 
 test('countRequests counts every answer by its code, and what got none', async () => {
   const metrics = new Metrics()

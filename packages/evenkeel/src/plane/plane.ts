@@ -8,7 +8,7 @@
 import type { AbortOptions } from '#base'
 import type { LeaseTimes } from '#manager'
 import type { Server, ServerOptions } from '#server'
-import type { PlaneControllerName } from './controllers/plane-controllers.ts'
+import type { PlaneControllerName } from './plane-controllers.ts'
 
 export interface PlaneOptions extends ServerOptions {
   /**
@@ -47,6 +47,6 @@ export interface Plane extends Server {
  * @throws {RangeError} for a controller that there is not, and for times of a lease that make no sense.
  */
 export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
-  const parts = await import('./controllers/start-parts.ts')
+  const parts = await import('./start-plane.ts')
   return parts.startServerWithControllers(options)
 }

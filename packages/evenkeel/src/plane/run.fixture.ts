@@ -3,7 +3,7 @@
  */
 import { EventEmitter } from 'node:events'
 import type { Host } from '#client'
-import type { RunProcess } from './run-options.ts'
+import type { RunProcess } from './run.ts'
 
 export class FakeProcess extends EventEmitter implements RunProcess {
   out = ''

@@ -7,11 +7,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { deferred, SeededRandom, SimulatedClock } from '#base'
 import { connect } from '#client'
-import { startServer } from '#server'
-import type { Server } from '#server'
+import { startServer, type Server } from '#server'
 import { FakeProcess, hostWith, kubeconfigOf } from './run.fixture.ts'
-import { run } from './run.ts'
-import type { Ready, RunProgramOptions } from './run-options.ts'
+import { run, type Ready, type RunProgramOptions } from './run.ts'
 import { Note } from './world.fixture.ts'
 
 type Options = Omit<RunProgramOptions, 'controllers'>

@@ -8,7 +8,11 @@
  * What it needs is loaded when it is called: whoever imports the package for its kinds alone pays for nothing else.
  */
 import type { Kind } from '#api'
-import type { RunOptions, RunProgramOptions } from './run-options.ts'
+import type { Clock, Logger, Random } from '#base'
+import type { LoadConfigOptions } from '#client'
+import type { ControllerDeclaration } from '#controller'
+import type { ManagedContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
+import type { Embedded } from './run-controllers.ts'
 
 /**
  * Runs controllers until SIGTERM or SIGINT; resolves when everything has stopped. A second signal ends the process.
@@ -19,7 +23,7 @@ import type { RunOptions, RunProgramOptions } from './run-options.ts'
  * @throws whatever else goes wrong: that is a mistake in the program.
  */
 export async function run<const Kinds extends readonly Kind[]>(options: RunProgramOptions<Kinds>): Promise<void> {
-  const { runProgram } = await import('./program.ts')
+  const { runProgram } = await import('./run-program.ts')
   await runProgram(options as RunProgramOptions)
 }
 
@@ -30,4 +34,72 @@ export async function runControllers<const Kinds extends readonly Kind[]>(
 ): Promise<void> {
   const parts = await import('./run-controllers.ts')
   await parts.runControllers(signal, options as RunOptions)
+}
+
+/*
+ * What `run` is told, and what it tells.
+ */
+
+type ManagerOptionName =
+  | 'runnables'
+  | 'leaderElection'
+  | 'endpoints'
+  | 'webhooks'
+  | 'gracePeriodMs'
+  | 'plugins'
+  | 'client'
+  | 'cache'
+  | 'metrics'
+  | 'tracing'
+  | 'hotLoops'
+  | 'rules'
+
+export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
+  extends Pick<ManagerOptions, ManagerOptionName>, LoadConfigOptions {
+  readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], ManagedContext> }
+  /** More kinds to install, for instance older versions. @default none */
+  readonly kinds?: readonly Kind[]
+  /** What the program is called: its lease, its user agent. @default the names of its controllers */
+  readonly name?: string
+  /** Run a server of our own: always, never, or when no cluster is configured. @default 'when-needed' */
+  readonly embedded?: boolean | 'when-needed'
+  /** Where the server of our own keeps its objects. @default in memory */
+  readonly data?: string
+  /** Where the server of our own listens. @default any port that is free */
+  readonly port?: number
+  /** Create the definitions of kinds that have a schema, or bring them up to date. @default true */
+  readonly install?: boolean
+  /** Called when the manager is about to run. */
+  readonly onReady?: (ready: Ready) => void
+  /** @default the system's */
+  readonly clock?: Clock
+  /** @default the system's */
+  readonly random?: Random
+  /** @default silent */
+  readonly log?: Logger
+}
+
+/** What runs, and where. */
+export interface Ready {
+  readonly manager: Manager
+  /** Kinds that were installed. */
+  readonly kinds: readonly Kind[]
+  /** The address of the cluster. */
+  readonly url: string
+  /** The server of our own, if there is one. */
+  readonly embedded?: Pick<Embedded, 'kubeconfig' | 'isDurable'>
+}
+
+/** What of a process `run` uses. */
+export interface RunProcess extends SignalledProcess {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
+  exitCode?: number | string | null | undefined
+}
+
+export interface RunProgramOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends RunOptions<Kinds> {
+  /** Stops it as well. @default signals of the process only */
+  readonly signal?: AbortSignal
+  /** @default this process */
+  readonly process?: RunProcess
 }

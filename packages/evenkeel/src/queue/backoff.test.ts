@@ -1,8 +1,7 @@
-import { SeededRandom, SimulatedClock } from '#base'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Backoff } from './backoff.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { SeededRandom, SimulatedClock } from '#base'
+import { Backoff, TokenBucket } from './backoff.ts'
 
 const exact = (): Backoff => new Backoff({ jitter: 0 })
 

@@ -1,9 +1,7 @@
-import { SimulatedClock } from '#base'
 import { describe, expect, test } from 'vitest'
+import { SimulatedClock } from '#base'
 import { Backoff } from './backoff.ts'
-import { requeue } from './outcome.ts'
-import type { Outcome, RequeueDecision } from './outcome.ts'
-import { ParkedKeys } from './parked-keys.ts'
+import { ParkedKeys, requeue, type Outcome, type RequeueDecision } from './outcome.ts'
 import { WorkQueue } from './work-queue.ts'
 
 class Bench {

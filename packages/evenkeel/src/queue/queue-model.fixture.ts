@@ -1,7 +1,7 @@
 /**
  * A queue as one would explain it: a map of keys, sorted whenever somebody asks. Slow, and hopefully too simple to be wrong.
  */
-import type { KeyState } from './entry.ts'
+import type { KeyState } from './ready-queue.ts'
 
 interface ModelKey {
   key: string

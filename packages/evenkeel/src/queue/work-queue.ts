@@ -15,16 +15,10 @@
  *
  * Keys are text: who has structured ones writes them in one canonical form. This layer knows no Kubernetes.
  */
-import { deferred, SystemClock } from '#base'
-import type { AbortOptions, Clock, Deferred, Metrics } from '#base'
-import { DelayingQueue } from './delays.ts'
-import { Entry } from './entry.ts'
-import type { KeyState, WorkItem } from './entry.ts'
-import { createQueueMetrics, noQueueMetrics } from './queue-metrics.ts'
-import type { QueueMetrics } from './queue-metrics.ts'
-import { ReadyQueue } from './ready-keys.ts'
-import type { AgeingOptions } from './ready-keys.ts'
-import { Waiters } from './takers.ts'
+import { deferred, onAbort, SystemClock, type AbortOptions, type Clock, type Deferred, type Metrics } from '#base'
+import { DelayingQueue } from './delaying-queue.ts'
+import { createQueueMetrics, noQueueMetrics, type QueueMetrics } from './metrics.ts'
+import { Entry, ReadyQueue, type AgeingOptions, type KeyState, type WorkItem } from './ready-queue.ts'
 
 export interface WorkQueueOptions extends AgeingOptions {
   /** @default the machine's clock */
@@ -283,5 +277,72 @@ export class WorkQueue<Reason = string> {
   *#unfinishedMs(): IterableIterator<number> {
     const nowMs = this.#clock.monotonic()
     for (const entry of this.#working) yield nowMs - entry.workingSinceMs
+  }
+}
+
+/*
+ * Those who wait for something to take, first come first served.
+ *
+ * Invariants: what is given to somebody is given to one; whoever left (by its signal) is given nothing; nothing is
+ * handed out in the middle of an `add`, only when the running code has finished, so that of all that was added in one
+ * go the most urgent is handed out first.
+ */
+
+interface Waiter<T> extends Deferred<T> {
+  stop: () => void
+}
+
+class Waiters<T> {
+  readonly #next: () => T | undefined
+  readonly #waiting = new Set<Waiter<T>>()
+  #isWoken = false
+
+  /** @param next takes the next one out; undefined when there is none. */
+  constructor(next: () => T | undefined) {
+    this.#next = next
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  wait({ signal }: AbortOptions): Promise<T> {
+    const taker: Waiter<T> = { ...deferred<T>(), stop: () => undefined }
+    this.#waiting.add(taker)
+    taker.stop = onAbort(signal, (reason) => {
+      this.#waiting.delete(taker)
+      taker.reject(reason)
+    })
+    return taker.promise
+  }
+
+  /** There may be something to take. */
+  wake(): void {
+    if (this.#isWoken || this.#waiting.size === 0) return
+    this.#isWoken = true
+    queueMicrotask(() => {
+      this.#isWoken = false
+      this.#handOut()
+    })
+  }
+
+  /** Gives out what there is, and tells all others who wait that there will be nothing. */
+  end(last: T): void {
+    this.#handOut()
+    for (const taker of this.#waiting) this.#give(taker, last)
+  }
+
+  #handOut(): void {
+    for (const taker of this.#waiting) {
+      const one = this.#next()
+      if (one === undefined) return
+      this.#give(taker, one)
+    }
+  }
+
+  #give(taker: Waiter<T>, one: T): void {
+    this.#waiting.delete(taker)
+    taker.stop()
+    taker.resolve(one)
   }
 }

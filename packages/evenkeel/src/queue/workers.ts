@@ -5,11 +5,9 @@
  * nothing, becomes an outcome and the key is let go; a worker that is told to stop finishes what it has begun, and a
  * key it had only just been handed goes back into the queue.
  */
-import { onAbort, LightAbortController } from '#base'
-import type { AbortOptions } from '#base'
-import type { WorkItem } from './entry.ts'
-import { requeue } from './outcome.ts'
-import type { Outcome, RequeueDecision, RequeueOptions } from './outcome.ts'
+import { LightAbortController, onAbort, type AbortOptions } from '#base'
+import { requeue, type Outcome, type RequeueDecision, type RequeueOptions } from './outcome.ts'
+import type { WorkItem } from './ready-queue.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** The work on one key; nothing returned is `done`, anything thrown is `error`. */

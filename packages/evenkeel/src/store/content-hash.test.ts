@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { ContentHash } from './content-hash.ts'
-import type { Entry } from './store.ts'
+import { ContentHash, type Entry } from './store.ts'
 
 const entry: Entry = { key: '/a', value: Buffer.from('value'), revision: 7, created: 3 }
 

@@ -4,7 +4,7 @@
  */
 import type { EtcdStoreOptions } from './etcd/etcd-store.ts'
 import type { RestoreOptions } from './file/backup.ts'
-import type { Disk } from './file/disk/disk.ts'
+import type { Disk } from './file/disk.ts'
 import type { DiskStoreOptions, FileStore, FileStoreOptions } from './file/file-store.ts'
 import type { Store } from './store.ts'
 

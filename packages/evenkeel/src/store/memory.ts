@@ -2,12 +2,11 @@
  * The reference engine: everything in memory, durable as soon as it is made. Tests and
  * simulations run on it, and the other engines are compared with it.
  */
-import type { Clock, Logger, Random } from '#base'
-import { SystemClock } from '#base'
-import { NoJournal } from './local/journal.ts'
-import { LocalStore } from './local/local-store.ts'
-import type { RetentionOptions } from './local/retention.ts'
+import { SystemClock, type Clock, type Logger, type Random } from '#base'
+import type { RetentionOptions } from './history.ts'
+import { LocalStore } from './local-store.ts'
 import type { Store } from './store.ts'
+import { NoJournal } from './writer.ts'
 
 export interface MemoryStoreOptions extends RetentionOptions {
   /**

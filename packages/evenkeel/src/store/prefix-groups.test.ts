@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PrefixGroups } from './prefix-groups.ts'
+import { PrefixGroups } from './watch.ts'
 
 const text = fc.stringMatching(/^[ab/]{0,4}$/)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isStoreError, StoreError } from './store-error.ts'
+import { isStoreError, StoreError } from './store.ts'
 
 test('StoreError says why, and keeps its cause', () => {
   const cause = new Error('deep down')

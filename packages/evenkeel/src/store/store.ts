@@ -17,6 +17,7 @@
  * Outcomes that are part of normal life (a lost race, a compacted revision) are values. What is
  * thrown is a {@link StoreError}, a `RangeError` for a caller's mistake, or a signal's reason.
  */
+import { createHash } from 'node:crypto'
 import type { AbortOptions } from '#base'
 
 /** One key as it was at some revision. `value` is shared with everybody: never write into it. */
@@ -207,3 +208,69 @@ export const storeLimits = {
   batchBytesMax: 16 * 1024 * 1024,
   backlogBytesMax: 8 * 1024 * 1024,
 } as const
+
+/*
+ * What a store throws when it cannot do its work. Normal outcomes are values (see `store`);
+ * a caller's mistake is a `RangeError`.
+ *
+ * Invariant: the message is one line that says what happened, to what, and what to do.
+ */
+
+/**
+ * - `NoSpace`: the disk is full; nothing was written.
+ * - `TooLarge`: the commit is bigger than the engine takes; nothing was written.
+ * - `NoLease`: the lease named in the commit is gone; nothing was written.
+ * - `Failed`: the disk or the server failed; the commit may or may not have been stored.
+ * - `Closed`: the store was closed before the call.
+ * - `Locked`: another process owns the folder.
+ * - `Damaged`, `Foreign`, `NewerFormat`: the files cannot be used as they are; nothing was changed.
+ * - `Unusable`: the folder cannot be read or written.
+ */
+export type StoreErrorReason =
+  | 'NoSpace'
+  | 'TooLarge'
+  | 'NoLease'
+  | 'Failed'
+  | 'Closed'
+  | 'Locked'
+  | 'Damaged'
+  | 'Foreign'
+  | 'NewerFormat'
+  | 'Unusable'
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly reason: StoreErrorReason
+
+  constructor(reason: StoreErrorReason, message: string, { cause }: { cause?: unknown } = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.reason = reason
+  }
+}
+
+/** True for a {@link StoreError}, also one of another copy of this package, of the given reason if one is given. */
+export function isStoreError(error: unknown, reason?: StoreErrorReason): error is StoreError {
+  if (!(error instanceof Error) || error.name !== 'StoreError' || !('reason' in error)) return false
+  return reason === undefined || error.reason === reason
+}
+
+/*
+ * One hash over the contents of a store, the same in every engine: equal hashes mean equal keys,
+ * values and revisions. Tests and self-checks compare a cache or a mirror with it.
+ */
+
+/** Feeds entries in key order; `digest` ends it. */
+export class ContentHash {
+  readonly #hash = createHash('sha256')
+  readonly #numbers = new Float64Array(4)
+
+  add({ key, value, revision, created, lease }: Entry): void {
+    this.#numbers.set([key.length, value.length, revision, created])
+    this.#hash.update(new Uint8Array(this.#numbers.buffer)).update(key, 'latin1').update(value)
+    this.#hash.update(lease === undefined ? '-' : '+')
+  }
+
+  digest(): string {
+    return this.#hash.digest('hex')
+  }
+}

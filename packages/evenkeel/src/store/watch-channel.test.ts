@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { watchChannel } from './watch-channel.ts'
+import { watchChannel } from './watch.ts'
 
 const entry = { key: '/a', value: new Uint8Array(1_000), revision: 2, created: 2 }
 

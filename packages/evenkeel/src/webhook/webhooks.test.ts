@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import {
+  applyJsonPatch,
+  declareKind,
+  fieldError,
+  FieldPath,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type KubeObject,
+} from '#api'
 import { Metrics, SimulatedClock } from '#base'
-import { applyJsonPatch, declareKind, fieldError, FieldPath, isJsonObject } from '#api'
-import type { JsonObject, JsonValue, KubeObject } from '#api'
-import { deny } from './admission/handlers.ts'
-import { defineConversion, spoke } from './conversion/conversion.ts'
+import { deny } from './admission.ts'
+import { defineConversion, spoke } from './conversion.ts'
 import { Webhooks } from './webhooks.ts'
 
 interface Website extends KubeObject {

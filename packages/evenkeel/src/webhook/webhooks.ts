@@ -7,20 +7,30 @@
  * Invariants: a path has one handler; every call is answered, by a review if it was one, however the handler fails or
  * hangs; a handler is never given more time than the API server waits.
  */
-import { deadline, silentLogger, SystemClock } from '#base'
-import type { Clock, Logger, Metrics } from '#base'
-import { internalError, isApiError, parseDuration, timeout } from '#api'
-import type { JsonObject, JsonValue, Kind, KubeObject } from '#api'
-import { Query } from '#wire'
-import type { Transport, WireRequest, WireResponse } from '#wire'
-import { mutatingHandler, validatingHandler } from './admission/handlers.ts'
-import type { AdmissionHandler, Mutator, Validator } from './admission/handlers.ts'
-import { readReview, writeReview } from './admission/review.ts'
-import { conversionKey, convertAll, readConversion, writeConversion } from './conversion/conversion.ts'
-import type { Conversion } from './conversion/conversion.ts'
-import { createWebhookMetrics } from './serving/counts.ts'
-import type { WebhookMetrics } from './serving/counts.ts'
-import { readJsonBody } from './serving/read-body.ts'
+import {
+  badRequest,
+  internalError,
+  isApiError,
+  parseDuration,
+  requestEntityTooLarge,
+  timeout,
+  type JsonObject,
+  type JsonValue,
+  type Kind,
+  type KubeObject,
+} from '#api'
+import { deadline, silentLogger, SystemClock, type Clock, type Logger, type Metrics } from '#base'
+import { parseMediaType, Query, readJson, type Transport, type WireRequest, type WireResponse } from '#wire'
+import {
+  mutatingHandler,
+  readReview,
+  validatingHandler,
+  writeReview,
+  type AdmissionHandler,
+  type Mutator,
+  type Validator,
+} from './admission.ts'
+import { conversionKey, convertAll, readConversion, writeConversion, type Conversion } from './conversion.ts'
 
 export interface WebhooksOptions {
   /**
@@ -229,4 +239,95 @@ function pathOf(verb: 'mutate' | 'validate', { group, version, kind }: Kind): st
 
 function plain(status: number, text: string): WireResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(`${text}\n`) }
+}
+
+/*
+ * What is counted about webhook calls, under the names that controller-runtime gives it, because dashboards have them.
+ */
+
+interface WebhookMetrics {
+  /** Call it when the answer is there. */
+  begin(path: string): (code: number) => void
+  /** A handler failed by a mistake of its own. */
+  panic(kind: 'admission' | 'conversion'): void
+}
+
+/** Bounds of Prometheus' own default. */
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+function createWebhookMetrics(metrics: Metrics | undefined, clock: Clock): WebhookMetrics {
+  if (!metrics) return { begin: () => () => undefined, panic: () => undefined }
+  const requests = metrics.counter('controller_runtime_webhook_requests_total', {
+    help: 'Calls of webhooks by HTTP code.',
+    labels: ['webhook', 'code'],
+  })
+  const latency = metrics.histogram('controller_runtime_webhook_latency_seconds', {
+    help: 'How long calls of webhooks took.',
+    labels: ['webhook'],
+    buckets,
+  })
+  const inFlight = metrics.gauge('controller_runtime_webhook_requests_in_flight', {
+    help: 'Calls of webhooks under way.',
+    labels: ['webhook'],
+  })
+  const mistakes = {
+    admission: metrics
+      .counter('controller_runtime_webhook_panics_total', { help: 'Admission handlers that failed by mistake.' })
+      .with(),
+    conversion: metrics
+      .counter('controller_runtime_conversion_webhook_panics_total', {
+        help: 'Conversion handlers that failed by mistake.',
+      })
+      .with(),
+  }
+  return {
+    begin(webhook) {
+      const startMs = clock.monotonic()
+      const running = inFlight.with({ webhook })
+      running.add(1)
+      return (code) => {
+        running.add(-1)
+        latency.with({ webhook }).observe((clock.monotonic() - startMs) / 1000)
+        requests.with({ webhook, code: String(code) }).add()
+      }
+    },
+    panic: (kind) => {
+      mistakes[kind].add()
+    },
+  }
+}
+
+/*
+ * The body of a webhook call: JSON, and not too much of it.
+ */
+
+/** @throws {ApiError} `RequestEntityTooLarge` or `BadRequest`. */
+async function readJsonBody({ headers, body }: WireRequest, bytesMax: number): Promise<JsonValue> {
+  const contentType = headers['content-type'] ?? ''
+  if (parseMediaType(contentType).type !== 'application/json')
+    throw badRequest(`the content type must be application/json, got ${JSON.stringify(contentType)}`)
+  const bytes = await wholeBody(body, { bytesMax, announced: Number(headers['content-length'] ?? 0) })
+  if (bytes.length === 0) throw badRequest('the body is empty')
+  return readJson(bytes, { duplicates: false }).value
+}
+
+async function wholeBody(
+  body: WireRequest['body'],
+  { bytesMax, announced }: { bytesMax: number; announced: number },
+): Promise<Uint8Array> {
+  const tooLarge = (): Error => requestEntityTooLarge(`limit is ${bytesMax}`)
+  if (announced > bytesMax) throw tooLarge()
+  if (body === undefined) return new Uint8Array()
+  if (body instanceof Uint8Array) {
+    if (body.length > bytesMax) throw tooLarge()
+    return body
+  }
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > bytesMax) throw tooLarge()
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
 }

@@ -2,20 +2,40 @@
  * Layer 2: values as bytes and back, for both ends, so that client and server cannot disagree. Published as
  * `evenkeel/unstable/wire`.
  */
-export { formatOfBody, mediaTypes, negotiate, parseMediaType } from './media.ts'
-export type { MediaChoice, MediaFormat, MediaOffer, MediaShape } from './media.ts'
-export { formatResourcePath, parseResourcePath } from './path.ts'
-export type { ResourcePath } from './path.ts'
-export { acceptingLightSignals } from './transport.ts'
-export type { Transport, WireHeaders, WirePeer, WireRequest, WireResponse } from './transport.ts'
-export { decodeProtobuf, encodeProtobuf, knowsProtobuf } from './protobuf/envelope.ts'
-export { decodeWatchFrame, encodeWatchFrame } from './protobuf/watch-frame.ts'
-export { readJson } from './text/read-json.ts'
-export { readYaml } from './text/read-yaml.ts'
-export { duplicateYamlKeys } from './text/repeated-keys.ts'
-export { writeYaml } from './text/write-yaml.ts'
-export { issueClientCertificate, issueServerCertificate, makeAuthority } from './certificates/authority.ts'
-export type { CertificateKeyPair } from './certificates/authority.ts'
-export { connectHttps } from './outgoing/connect-https.ts'
-export type { HttpsConnection, HttpsOptions } from './outgoing/connect-https.ts'
-export { Query } from './query.ts'
+
+export {
+  formatOfBody,
+  mediaTypes,
+  negotiate,
+  parseMediaType,
+  type MediaChoice,
+  type MediaFormat,
+  type MediaOffer,
+  type MediaShape,
+} from './media.ts'
+export { formatResourcePath, parseResourcePath, Query, type ResourcePath } from './path.ts'
+export {
+  acceptingLightSignals,
+  type Transport,
+  type WireHeaders,
+  type WirePeer,
+  type WireRequest,
+  type WireResponse,
+} from './transport.ts'
+export {
+  decodeProtobuf,
+  encodeProtobuf,
+  knowsProtobuf,
+  decodeWatchFrame,
+  encodeWatchFrame,
+} from './protobuf/envelope.ts'
+export { readJson } from './json.ts'
+export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
+export { writeYaml } from './yaml-writer.ts'
+export {
+  issueClientCertificate,
+  issueServerCertificate,
+  makeAuthority,
+  type CertificateKeyPair,
+} from './certificates.ts'
+export { connectHttps, type HttpsConnection, type HttpsOptions } from './https-client.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Query } from './query.ts'
+import { Query } from './path.ts'
 
 test('Query answers as URLSearchParams does', () => {
   const name = fc.oneof(fc.constantFrom('a', 'limit', '__proto__', 'constructor', ''), fc.string({ maxLength: 3 }))

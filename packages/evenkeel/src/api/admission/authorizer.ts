@@ -8,12 +8,9 @@
  * throwing {@link PendingDecision}; who evaluates waits for it and begins again, and then the answer is known. Each question is
  * asked once per request, whatever it is that asks it.
  */
-import { checkDnsLabel, checkDnsSubdomain } from '../names.ts'
-import type { Overload } from '../expressions/check/declarations.ts'
-import { boolType, objectType, stringType } from '../expressions/check/type.ts'
-import { member } from '../expressions/library/declare.ts'
-import { EvaluationError, Opaque } from '../expressions/value/value.ts'
-import type { AuthorizerCheck, ResourceAttributes, AdmissionUser, AuthorizeFunction } from './load.ts'
+import { boolType, EvaluationError, member, objectType, Opaque, stringType, type Overload } from '@evenkeel/cel'
+import { checkDnsLabel, checkDnsSubdomain } from '@evenkeel/cel/primitives'
+import type { AdmissionUser, AuthorizeFunction, AuthorizerCheck, ResourceAttributes } from './expressions.ts'
 
 export const authorizerType = objectType('kubernetes.authorization.Authorizer')
 const pathCheckType = objectType('kubernetes.authorization.PathCheck')

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
-import { loadAdmissionEngine } from './load.ts'
-import type { AuthorizerCheck, AdmissionInput, AdmissionResult, AdmissionScope, AuthorizeFunction } from './load.ts'
+import {
+  loadAdmissionEngine,
+  type AdmissionInput,
+  type AdmissionResult,
+  type AdmissionScope,
+  type AuthorizeFunction,
+  type AuthorizerCheck,
+} from './expressions.ts'
 
 const { compiler } = await loadAdmissionEngine()
 

@@ -4,26 +4,41 @@
  * Variables see those defined before them. What they cost is paid when they are used, from the same budget as the
  * expression that uses them; each expression has its own limit besides.
  */
-import type { Environment } from '../expressions/check/declarations.ts'
-import { dynType, formatType, objectType } from '../expressions/check/type.ts'
-import type { Type } from '../expressions/check/type.ts'
-import { CompiledExpression, compileExpression, objectCostMax } from '../expressions/expression.ts'
-import type { CompileFailure, Evaluation } from '../expressions/expression.ts'
+import {
+  CompiledExpression,
+  compileExpression,
+  dynType,
+  EvaluationError,
+  formatType,
+  ListValue,
+  MapValue,
+  misplacedParts,
+  objectType,
+  ObjectValue,
+  PatchValue,
+  toJson,
+  type CompileFailure,
+  type Environment,
+  type Evaluation,
+  type Type,
+  type Value,
+} from '@evenkeel/cel'
+import { getOwn, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import { objectCostMax } from '../rules/rules.ts'
 import { authorizerBindings, PendingDecision } from './authorizer.ts'
-import { admissionEnvironment } from './environment.ts'
+import { admissionEnvironment, typeWarnings } from './environment.ts'
 import type {
-  ResourceAttributes,
   AdmissionCompileOptions,
   AdmissionCompiler,
+  AdmissionEngine,
   AdmissionEvaluation,
   AdmissionExpression,
   AdmissionInput,
   AdmissionResult,
   AdmissionScope,
-} from './load.ts'
-import { getOwn, isJsonObject } from '../json.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
-import { VariableValues } from './variable-values.ts'
+  JsonResult,
+  ResourceAttributes,
+} from './expressions.ts'
 
 /** An expression as this file knows it. */
 export interface CompiledAdmissionExpression extends AdmissionExpression {
@@ -182,4 +197,119 @@ const plainKinds: ReadonlySet<string> = new Set([
 function fieldType(type: Type | undefined): Type {
   if (type === undefined || !plainKinds.has(type.kind)) return dynType
   return type.parameters.length === 0 ? type : { ...type, parameters: type.parameters.map(fieldType) }
+}
+
+/*
+ * `variables` of a policy as a map whose values are computed when somebody asks for them, once.
+ */
+
+export class VariableValues extends MapValue {
+  readonly #variables: ReadonlyMap<string, CompiledAdmissionExpression>
+  readonly #bindings: () => Readonly<Record<string, unknown>>
+  readonly #known = new Map<string, Value>()
+  #cost = 0
+
+  constructor(
+    variables: ReadonlyMap<string, CompiledAdmissionExpression>,
+    bindings: () => Readonly<Record<string, unknown>>,
+  ) {
+    super()
+    this.#variables = variables
+    this.#bindings = bindings
+  }
+
+  get size(): number {
+    return this.#variables.size
+  }
+
+  keys(): readonly Value[] {
+    return [...this.#variables.keys()]
+  }
+
+  find(key: Value): Value | undefined {
+    if (typeof key !== 'string') return undefined
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const variable = this.#variables.get(key)
+    if (variable === undefined) return undefined
+    const value = this.#evaluate(key, variable)
+    this.#known.set(key, value)
+    return value
+  }
+
+  /** What variables have cost since this was last asked. */
+  takeCost(): number {
+    const cost = this.#cost
+    this.#cost = 0
+    return cost
+  }
+
+  #evaluate(name: string, { expression, error: mistake }: CompiledAdmissionExpression): Value {
+    if (expression === undefined)
+      return new EvaluationError(`composited variable ${JSON.stringify(name)} fails to compile: ${mistake ?? ''}`)
+    const result = expression.evaluate(this.#bindings())
+    this.#cost += result.cost
+    return result.error === undefined
+      ? result.value
+      : new EvaluationError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${result.error}`)
+  }
+}
+
+/*
+ * What expressions of mutating policies give, as JSON.
+ */
+
+export function configurationOf(value: unknown): JsonResult<JsonObject> {
+  if (!(value instanceof ObjectValue)) return { error: 'unsupported return type from ApplyConfiguration expression' }
+  const mistakes = misplacedParts(value)
+  if (mistakes.length > 0) return { error: `type mismatch: ${mistakes.join('\n')}` }
+  const json = toJson(value)
+  return json instanceof EvaluationError
+    ? { error: `invalid return type: ${json.message}` }
+    : { json: json as JsonObject }
+}
+
+export function patchOf(value: unknown): JsonResult<readonly JsonObject[]> {
+  if (!(value instanceof ListValue))
+    return { error: 'type mismatch: JSONPatchType.expression should evaluate to array' }
+  const operations: JsonObject[] = []
+  for (const item of value.values()) {
+    const made = operationOf(item)
+    if (made.error !== undefined) return made
+    operations.push(made.json)
+  }
+  return { json: operations }
+}
+
+function operationOf(item: Value): JsonResult<JsonObject> {
+  if (!(item instanceof PatchValue))
+    return { error: 'type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch' }
+  const operation: Record<string, JsonValue> = { op: stringField(item, 'op'), path: stringField(item, 'path') }
+  if (stringField(item, 'from') !== '') operation['from'] = stringField(item, 'from')
+  const value = item.fields.get('value')
+  if (value === undefined) return { json: operation }
+  const mistakes = value instanceof ObjectValue ? misplacedParts(value) : []
+  if (mistakes.length > 0) return { error: `type mismatch: ${mistakes.join('\n')}` }
+  const json = toJson(value)
+  if (json instanceof EvaluationError)
+    return { error: `JSONPath valueExpression evaluated to a type that could not marshal to JSON: ${json.message}` }
+  operation['value'] = json
+  return { json: operation }
+}
+
+function stringField({ fields }: PatchValue, name: string): string {
+  const value = fields.get(name)
+  return typeof value === 'string' ? value : ''
+}
+
+/*
+ * Everything about expressions of admission that needs the expression language, in one value: what
+ * `loadAdmissionLanguage` loads.
+ */
+
+export const admissionEngine: AdmissionEngine = {
+  compiler: (scope) => new AdmissionExpressionCompiler(scope),
+  configurationOf,
+  patchOf,
+  typeWarnings,
 }

@@ -4,24 +4,30 @@
  * Objects are checked by nobody: they may be anything. The request and the namespace have types, which only the checker
  * knows: when an expression runs they are plain JSON, in which fields that are empty are absent.
  */
-import { Environment } from '../expressions/check/declarations.ts'
-import type { Variable } from '../expressions/check/declarations.ts'
 import {
+  adaptDynamic,
+  baseEnvironment,
   boolType,
+  CompiledExpression,
+  compileExpression,
   dynType,
+  Environment,
   intType,
   listOf,
   mapOf,
   objectType,
+  patchFunctions,
+  patchMessages,
   stringType,
   timestampType,
-} from '../expressions/check/type.ts'
-import type { Type } from '../expressions/check/type.ts'
-import { baseEnvironment } from '../expressions/library/base.ts'
-import { adaptDynamic } from '../expressions/value/json-adapter.ts'
-import { patchFunctions, patchMessages } from '../expressions/patches/patch-types.ts'
+  type Type,
+  type Variable,
+} from '@evenkeel/cel'
+import { isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import { schemaDeclType } from '../schema/cel-types.ts'
+import type { Schema } from '../schema/schema.ts'
 import { authorizerFunctions, authorizerType, resourceCheckType } from './authorizer.ts'
-import type { AdmissionScope } from './load.ts'
+import type { AdmissionScope, PolicyTypes, TypeWarning } from './expressions.ts'
 
 /** What is in scope before any variable is defined. */
 export function admissionEnvironment({
@@ -119,4 +125,60 @@ function namespaceType(): Type {
     spec: typeWith('kubernetes.NamespaceSpec', { finalizers: texts }),
     status: typeWith('kubernetes.NamespaceStatus', { conditions: listOf(condition), phase: stringType }),
   })
+}
+
+/*
+ * Checks the expressions of a validating policy against the types it is about: what nobody does when the policy is
+ * written, because the types may come later.
+ *
+ * Warnings only: a policy does what it does, whatever they say.
+ */
+
+export function typeWarnings(spec: JsonObject, { objects, params }: PolicyTypes): readonly TypeWarning[] {
+  const hasParams = isJsonObject(spec['paramKind'])
+  const environments = objects.map(({ name, schema }) => ({
+    name,
+    environment: withVariables(
+      spec,
+      admissionEnvironment({ hasParams, object: objectVariables(schema), params: objectVariables(params) }),
+    ),
+  }))
+  return listIn(spec, 'validations').flatMap((validation, index) =>
+    ['expression', 'messageExpression'].flatMap((field) => {
+      const text = validation[field]
+      if (typeof text !== 'string' || text === '') return []
+      const warnings = environments.flatMap(({ name, environment }) => warningsOf(text, name, environment))
+      return warnings.length === 0
+        ? []
+        : [{ fieldRef: `spec.validations[${index}].${field}`, warning: warnings.join('\n') }]
+    }),
+  )
+}
+
+function warningsOf(text: string, name: string, environment: Environment): string[] {
+  const found = compileExpression(text, environment, { trustsTypes: false })
+  // What can be checked and never run is told when it is written.
+  return found instanceof CompiledExpression || found.stage === 'instantiation' ? [] : [`${name}: ${found.errors}\n`]
+}
+
+function withVariables(spec: JsonObject, base: Environment): Environment {
+  const fields = new Map<string, Type>()
+  const environment = base.extend({ variables: { type: objectType('kubernetes.variables', fields) } })
+  for (const { name, expression } of listIn(spec, 'variables')) {
+    if (typeof name !== 'string' || typeof expression !== 'string') continue
+    const found = compileExpression(expression, environment, { trustsTypes: false })
+    fields.set(name, found instanceof CompiledExpression ? found.type : dynType)
+  }
+  return environment
+}
+
+function objectVariables(schema: Schema | undefined): Variable {
+  // What a server publishes of a kind is complete, metadata too.
+  const seen = schema && schemaDeclType(schema)
+  return { type: seen?.type ?? dynType }
+}
+
+function listIn(spec: JsonObject, field: string): readonly JsonObject[] {
+  const list: JsonValue | undefined = spec[field]
+  return Array.isArray(list) ? list.filter(isJsonObject) : []
 }

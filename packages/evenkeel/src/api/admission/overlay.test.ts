@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { deepFreeze } from '../json.ts'
-import type { JsonObject } from '../json.ts'
+import { deepFreeze, type JsonObject } from '@evenkeel/cel/primitives'
 import type { Schema, SchemaNode } from '../schema/schema.ts'
-import { loadAdmissionEngine } from './load.ts'
+import { loadAdmissionEngine } from './expressions.ts'
 import { overlay } from './overlay.ts'
 
 const text: SchemaNode = { type: 'string' }

@@ -4,15 +4,12 @@
  *
  * What is atomic may not be touched: whoever sets one field of it would take all others away without meaning to.
  */
-import { isJsonObject } from '../json.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import { fieldTypeOf, type FieldType } from '../apply/field-type.ts'
+import { merge } from '../apply/merge.ts'
+import { TypedError, validateTyped } from '../apply/typed-value.ts'
 import type { Schema } from '../schema/schema.ts'
-import { fieldTypeOf } from '../apply/typed/field-type.ts'
-import type { FieldType } from '../apply/typed/field-type.ts'
-import { merge } from '../apply/typed/merge.ts'
-import { TypedError } from '../apply/typed/mistakes.ts'
-import { validateTyped } from '../apply/typed/validate.ts'
-import type { JsonResult } from './load.ts'
+import type { JsonResult } from './expressions.ts'
 
 /** The object with the part laid over it; neither is changed. */
 export function overlay(object: JsonObject, part: JsonObject, schema: Schema | undefined): JsonResult<JsonObject> {

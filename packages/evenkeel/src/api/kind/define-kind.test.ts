@@ -3,14 +3,14 @@ import Type from 'typebox'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
+import type { JsonObject } from '@evenkeel/cel/primitives'
 import type { Condition } from '../conditions.ts'
-import type { JsonObject } from '../json.ts'
+import { formatApiVersion, formatGroupName, parseApiVersion } from '../group-version.ts'
 import type { KubeObject, Stored } from '../object.ts'
 import { declareKind, defineKind } from './define-kind.ts'
-import { formatApiVersion, formatGroupName, parseApiVersion } from './group-version.ts'
 import type { InputOf, Kind, ObjectOf } from './kind.ts'
 import { jsonSchemaOf } from './standard-schema.ts'
-import type { StandardStatus } from './standard-status.ts'
+import type { StandardStatus } from './status-schema.ts'
 
 const names = { group: 'demo.example.com', version: 'v1', kind: 'Website' } as const
 

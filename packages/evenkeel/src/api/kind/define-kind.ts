@@ -1,18 +1,13 @@
 /**
  * Making kinds: `defineKind` for those you invent, with types from their schemas; `declareKind` for those that exist.
  */
-import { deepFreeze } from '../json.ts'
-import type { JsonObject } from '../json.ts'
-import { checkDns1035Label, checkDnsSubdomain } from '../names.ts'
+import { checkDns1035Label, checkDnsSubdomain, deepFreeze, quote, type JsonObject } from '@evenkeel/cel/primitives'
+import { formatApiVersion } from '../group-version.ts'
 import type { KubeObject } from '../object.ts'
-import { quote } from '../text.ts'
-import { formatApiVersion } from './group-version.ts'
 import type { Infer, SchemaSource } from './infer.ts'
 import type { Kind, PrinterColumn, ScalePaths, Scope } from './kind.ts'
 import { jsonSchemaOf } from './standard-schema.ts'
-import { withStandardStatus } from './standard-status.ts'
-import type { WithStandardStatus } from './standard-status.ts'
-import type { VerbReport } from './verb-status.ts'
+import { withStandardStatus, type VerbReport, type WithStandardStatus } from './status-schema.ts'
 
 /** Names and manners of a kind; everything that can be guessed is optional. */
 export interface KindNames {

@@ -3,8 +3,8 @@
  *
  * Invariants: a kind is frozen; its type is a phantom (`~types` never has a value at run time).
  */
-import type { ActionDefinition } from '../actions/sheet.ts'
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@evenkeel/cel/primitives'
+import type { ActionDefinition } from '../actions.ts'
 import type { KubeObject } from '../object.ts'
 
 export type Scope = 'Namespaced' | 'Cluster'

@@ -6,8 +6,7 @@
  * the schema of the *input*, defaults included, because that is what an API server checks and completes. It is kept as
  * the library wrote it; making it structural is the work of the schema folder.
  */
-import { isJsonObject } from '../json.ts'
-import type { JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject } from '@evenkeel/cel/primitives'
 
 /** A schema of a library that follows the standard. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
-import { applyPatch } from 'rfc6902'
-import type { Operation } from 'rfc6902'
+import { applyPatch, type Operation } from 'rfc6902'
 import { describe, expect, test } from 'vitest'
-import { isApiError } from '../error/api-error.ts'
-import { deepFreeze, getOwn } from '../json.ts'
-import type { JsonValue } from '../json.ts'
+import { deepFreeze, getOwn, type JsonValue } from '@evenkeel/cel/primitives'
+import { isApiError } from '../errors/api-error.ts'
+import { formatPointer, parsePointer } from './json-draft.ts'
 import { applyJsonPatch } from './json-patch.ts'
-import { formatPointer, parsePointer } from './pointer.ts'
 
 const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue
 

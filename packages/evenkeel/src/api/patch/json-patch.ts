@@ -8,12 +8,10 @@
  * Invariants: the document is not written to and shares with the result whatever did not change; hostile patches are
  * bounded in operations and in what copying may add.
  */
-import { ApiError } from '../error/api-error.ts'
-import { badRequest, requestEntityTooLarge } from '../error/makers.ts'
-import { deepEqual, isJsonObject, jsonSize } from '../json.ts'
-import type { JsonValue } from '../json.ts'
-import { JsonDraft, PointerError } from './draft.ts'
-import { parsePointer } from './pointer.ts'
+import { deepEqual, isJsonObject, jsonSize, type JsonValue } from '@evenkeel/cel/primitives'
+import { ApiError } from '../errors/api-error.ts'
+import { badRequest, requestEntityTooLarge } from '../errors/constructors.ts'
+import { JsonDraft, parsePointer, PointerError } from './json-draft.ts'
 
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: JsonValue }

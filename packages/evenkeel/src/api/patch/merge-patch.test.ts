@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { deepEqual, deepFreeze, setOwn } from '../json.ts'
-import type { JsonValue } from '../json.ts'
+import { deepEqual, deepFreeze, setOwn, type JsonValue } from '@evenkeel/cel/primitives'
 import { applyMergePatch, createMergePatch } from './merge-patch.ts'
 
 const parse = (text: string): JsonValue => JSON.parse(text) as JsonValue

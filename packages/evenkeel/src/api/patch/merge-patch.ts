@@ -4,8 +4,15 @@
  * Invariants: nothing given is written to; what the patch does not touch is shared with the result; both directions
  * walk with a stack of their own, so depth costs memory only. A merge patch cannot set a value to `null`.
  */
-import { deepEqual, getOwn, isJsonObject, setOwn } from '../json.ts'
-import type { JsonObject, JsonObjectDraft, JsonValue } from '../json.ts'
+import {
+  deepEqual,
+  getOwn,
+  isJsonObject,
+  setOwn,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 
 /** The document as the patch makes it. */
 export function applyMergePatch(document: JsonValue | undefined, patch: JsonValue): JsonValue {

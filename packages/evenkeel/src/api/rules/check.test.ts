@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { formatFieldError } from '../error/field-error.ts'
-import { FieldPath } from '../error/field-path.ts'
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '@evenkeel/cel/primitives'
+import { validateCrd } from '../crd/crd.ts'
+import { FieldPath, formatFieldError } from '../errors/field-error.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import { validateCrd } from '../structural/definition.ts'
-import { definitionCases } from './definitions.fixture.ts'
-import { ruleEngine } from './language.ts'
+import { definitionCases } from './crds.fixture.ts'
+import { ruleEngine } from './evaluate.ts'
 
 function definition(spec: SchemaNode, ...more: JsonObject[]): JsonObject {
   const version = {

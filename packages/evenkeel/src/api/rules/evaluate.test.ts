@@ -1,13 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { validateCustomObject } from '../custom/validate.ts'
-import { formatFieldError } from '../error/field-error.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
+import { formatFieldError } from '../errors/field-error.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import { evaluateRules } from './evaluate.ts'
-import { ruleEngine } from './language.ts'
+import { validateCustomObject } from '../schema/validate.ts'
+import { ruleTree } from './compile.ts'
+import { evaluateRules, ruleEngine } from './evaluate.ts'
 import { ruleCases } from './objects.fixture.ts'
-import { ruleTree } from './rule-node.ts'
 
 const objectOf = (spec: JsonValue): JsonObject => ({
   apiVersion: 'g.io/v1',

@@ -5,20 +5,23 @@
  * expression costs too much, the walk ends with an error that says so. What has not changed is not refused for a rule
  * that looks at the present alone: then the error becomes a warning.
  */
-import { FieldPath } from '../error/field-path.ts'
-import { fieldError, formatFieldError } from '../error/field-error.ts'
-import type { FieldError } from '../error/field-error.ts'
-import { CorrelatedValue } from '../custom/correlate.ts'
-import { compileSchema } from '../custom/plan.ts'
-import { objectCostMax } from '../expressions/expression.ts'
-import { adaptDynamic } from '../expressions/value/json-adapter.ts'
-import { Optional } from '../expressions/value/value.ts'
-import { getOwn, isJsonObject } from '../json.ts'
-import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
-import type { CompiledRule } from './compile.ts'
-import { violationError, evaluateMessage } from './outcome.ts'
-import { describeRule } from './rule.ts'
-import type { RuleNode } from './rule-node.ts'
+import { adaptDynamic, Optional } from '@evenkeel/cel'
+import {
+  getOwn,
+  isJsonObject,
+  quote,
+  utf8Length,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
+import { fieldError, FieldPath, formatFieldError, type FieldError } from '../errors/field-error.ts'
+import { fieldCauses } from '../errors/reasons.ts'
+import { compileSchema } from '../schema/compile.ts'
+import { CorrelatedValue } from '../schema/correlate.ts'
+import { checkRules } from './check.ts'
+import { ruleTree, type CompiledRule, type RuleNode } from './compile.ts'
+import { describeRule, messageOf, objectCostMax, type Rule, type RuleEngine } from './rules.ts'
 
 type OptionalPath = FieldPath | undefined
 
@@ -212,4 +215,107 @@ const overBudget = 'validation failed due to running out of cost budget, no furt
 function optional(old: JsonValue | undefined, { adapt }: RuleNode): Optional {
   if (old === undefined) return Optional.none
   return Optional.of(typeof old === 'object' ? adaptDynamic(old) : adapt(old))
+}
+
+/*
+ * What is said of a broken rule: the message, which may be an expression of its own, and the error of the reason given.
+ */
+
+/** A message may be this long. */
+const messageBytesMax = 5 * 1024
+
+interface RuleMessage {
+  readonly text: string
+  /** What is left to spend. */
+  readonly budget: number
+  /** Whether the message cost too much, so that nothing more is evaluated. */
+  readonly isFatal: boolean
+}
+
+/** The words of a broken rule. An expression that gives no good ones is passed over; one that costs too much is not. */
+export function evaluateMessage(
+  { rule, messageExpression }: CompiledRule,
+  bindings: Readonly<Record<string, unknown>>,
+  budget: number,
+): RuleMessage {
+  const otherwise = messageOf(rule)
+  if (!messageExpression) return { text: otherwise, budget, isFatal: false }
+  const result = messageExpression.evaluate(bindings)
+  if (result.cost > budget)
+    return fatal(
+      'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run',
+    )
+  if (result.error !== undefined && result.costExceeded) {
+    return fatal(
+      `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(rule.messageExpression)}`,
+    )
+  }
+  const text = typeof result.value === 'string' ? result.value.trim() : ''
+  const isGood = text !== '' && utf8Length(text) <= messageBytesMax && !text.includes('\n')
+  return { text: isGood ? text : otherwise, budget: budget - result.cost, isFatal: false }
+}
+
+function fatal(text: string): RuleMessage {
+  return { text, budget: -1, isFatal: true }
+}
+
+interface RuleViolation {
+  readonly path: FieldPath | undefined
+  readonly value: JsonValue
+  /** Objects and lists are not repeated. */
+  readonly isStructure: boolean
+}
+
+/** The error of a broken rule. */
+export function violationError(
+  { reason }: Rule,
+  text: string,
+  { path, value, isStructure }: RuleViolation,
+): FieldError {
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return fieldError.forbidden(path, text)
+    case 'FieldValueRequired':
+      return fieldError.required(path, text)
+    case 'FieldValueDuplicate':
+      return isStructure
+        ? { ...fieldError.duplicate(path, ''), body: fieldCauses.FieldValueDuplicate }
+        : fieldError.duplicate(path, value)
+    default:
+      return isStructure
+        ? { ...fieldError.invalid(path, '', text), body: `${fieldCauses.FieldValueInvalid}: ${text}` }
+        : fieldError.invalid(path, value, text)
+  }
+}
+
+/*
+ * Everything about rules that needs the expression language, in one value: what `loadRules` loads.
+ */
+
+export const ruleEngine: RuleEngine = {
+  compile(schema) {
+    const root = ruleTree(schema, { isResource: true })
+    return (
+      root && { evaluate: (object, { old, warn = ignore } = {}) => evaluateRules(object, root, { old, warn }).errors }
+    )
+  },
+
+  check: checkRules,
+
+  startDefaults() {
+    let left = objectCostMax
+    return (value, schema, path): readonly FieldError[] => {
+      const root = ruleTree(schema, { isResource: schema['x-kubernetes-embedded-resource'] === true })
+      if (!root || left < 0) return []
+      // As if it had always been there, and as if it were new: both must be allowed.
+      const kept = evaluateRules(value, root, { old: value, path, budget: left })
+      const added = kept.errors.length > 0 ? kept : evaluateRules(value, root, { path, budget: left })
+      left = Math.min(kept.budget, added.budget)
+      return added.errors
+    }
+  },
+}
+
+function ignore(): void {
+  // nobody wants to hear what was forgiven
 }

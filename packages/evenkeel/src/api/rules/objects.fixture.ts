@@ -1,7 +1,7 @@
 /**
  * Objects and the rules they are held to: what is wrong with each, in the words of apiextensions-apiserver 1.36.
  */
-import type { JsonValue } from '../json.ts'
+import type { JsonValue } from '@evenkeel/cel/primitives'
 import type { SchemaNode } from '../schema/schema.ts'
 
 interface RuleCase {

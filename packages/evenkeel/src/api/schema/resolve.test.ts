@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { resolveSchema } from './resolve.ts'
-import type { SchemaNode } from './schema.ts'
+import { resolveSchema, type SchemaNode } from './schema.ts'
 
 const nodes = new Map<string, SchemaNode>([
   ['a.v1.Thing', { type: 'object' }],

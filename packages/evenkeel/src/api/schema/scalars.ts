@@ -6,11 +6,39 @@
  *
  * One difference is known: `1.0` for an integer is refused by Go and taken here, since JSON.parse does not tell it from `1`.
  */
-import type { JsonValue } from '../json.ts'
-import { formatQuantity, parseQuantity } from '../quantity.ts'
-import { quote } from '../text.ts'
-import { formatTime, parseTimestamp } from '../time.ts'
-import { DecodeError, wrongType } from './mistake.ts'
+import { formatQuantity, formatTime, parseQuantity, parseTimestamp, quote, type JsonValue } from '@evenkeel/cel/primitives'
+
+/*
+ * A value that a typed reader cannot take, in the words of Go's JSON decoder: clients and tests search for them.
+ *
+ * Thrown inside the walk of an object only; outside it is a sentence.
+ */
+
+export class DecodeError extends Error {
+  /** What was found and what was wanted, when the mistake is one of types: the sentence then names the field. */
+  readonly types: { readonly found: string; readonly wanted: string } | undefined
+
+  constructor(message: string, types?: { readonly found: string; readonly wanted: string }) {
+    super(message)
+    this.types = types
+  }
+}
+
+/** The mistake of meeting one type where another belongs. A number that does not fit is named with its digits. */
+export function wrongType(
+  value: JsonValue,
+  wanted: string,
+  { digits = false }: { digits?: boolean } = {},
+): DecodeError {
+  const found = digits ? `number ${String(value)}` : goKind(value)
+  return new DecodeError('', { found, wanted })
+}
+
+function goKind(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'boolean') return 'bool'
+  return value === null ? 'null' : typeof value
+}
 
 export interface Scalar {
   /** The type as Go writes it. */

@@ -1,119 +1,325 @@
 /**
- * Whether a value is what a schema of a custom resource demands: a list of everything that is wrong with it.
+ * Everything that is wrong with a custom object, by its structural schema: a list, in upstream's words and order.
  *
- * Unknown fields are no errors (they were pruned), `null` is wrong unless a place is nullable, and alternatives
- * (`anyOf`, `oneOf`, `not`) are told in upstream's words. Recursion is bounded by the depth of the value.
+ * First what the schema demands of values, then embedded resources, then lists that are sets or maps, then rules in the
+ * expression language, if the object is whole enough to evaluate any. On an update, a mistake in a part that has not
+ * changed is forgiven; of lists only when the old object had such a mistake, too.
  */
-import { fieldError, formatFieldError } from '../error/field-error.ts'
-import type { FieldError } from '../error/field-error.ts'
-import { getOwn, isJsonObject } from '../json.ts'
-import type { JsonArray, JsonObject, JsonValue } from '../json.ts'
-import { checkValue, notInBody, pathOf } from './constraints.ts'
-import type { PathLink, ConstraintOptions } from './constraints.ts'
-import { resolveSchema } from './resolve.ts'
-import type { Schema, SchemaNode } from './schema.ts'
+import { getOwn, quote, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import { fieldError, formatFieldError, type FieldError } from '../errors/field-error.ts'
+import type { RuleEvaluator } from '../rules/rules.ts'
+import { compileSchema, type CompiledSchema } from './compile.ts'
+import { notInBody, pathOf } from './constraints.ts'
+import { CorrelatedValue } from './correlate.ts'
+import { validateListTypes } from './list-types.ts'
+import { validateEmbeddedResources } from './object-meta.ts'
+import type { SchemaNode } from './schema.ts'
+import {
+  checkEnum,
+  checkList,
+  checkNumber,
+  checkText,
+  checkType,
+  type PatternMatcher,
+  type ValidationContext,
+} from './value-checks.ts'
 
-/** Everything that is wrong with a value, each thing said once. */
-export function validateDefault(value: JsonValue, schema: Schema, options: ConstraintOptions): FieldError[] {
+export interface ValidateCustomOptions {
+  /** Whether a text matches a pattern, in the dialect of RE2. Patterns come from users: this must not take forever. */
+  readonly matches: PatternMatcher
+  /** The object that is to be replaced. */
+  readonly old?: JsonObject | undefined
+  /**
+   * What is written. A change of the status says nothing about the rest, and embedded resources are not looked at.
+   *
+   * @default the whole object
+   */
+  readonly part?: 'status'
+  /**
+   * The rules of the schema, compiled.
+   *
+   * @default none is evaluated
+   */
+  readonly rules?: RuleEvaluator | undefined
+  /**
+   * Hears of rules that are broken by what has not changed, which is no error.
+   *
+   * @default nobody does
+   */
+  readonly warn?: ((text: string) => void) | undefined
+}
+
+/** What is wrong with an object that has been shaped and has its defaults. */
+export function validateCustomObject(
+  object: JsonObject,
+  schema: SchemaNode,
+  options: ValidateCustomOptions,
+): FieldError[] {
+  const errors = validateBySchema(object, schema, options)
+  const { rules, old, warn } = options
+  if (!rules) return errors
+  // Rules rely on types and limits: with those violated they would fail for reasons that nobody wrote.
+  if (errors.some(({ type }) => blocking.has(type)))
+    return [...errors, fieldError.invalid(undefined, null, notEvaluated)]
+  return [...errors, ...rules.evaluate(object, { old, warn })]
+}
+
+const blocking: ReadonlySet<FieldError['type']> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+])
+const notEvaluated =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+
+function validateBySchema(
+  object: JsonObject,
+  schema: SchemaNode,
+  { matches, old, part }: ValidateCustomOptions,
+): FieldError[] {
+  const plan = compileSchema(schema)
+  const errors =
+    part === undefined
+      ? [
+          ...validateValues(object, plan, { matches, old }),
+          ...(plan.hasEmbedded ? validateEmbeddedResources(object, plan, undefined) : []),
+        ]
+      : validateStatus(object, plan, { matches, old })
+  if (!plan.hasListTypes || (old && validateListTypes(old, plan, undefined).length > 0)) return errors
+  return [...errors, ...validateListTypes(object, plan, undefined)]
+}
+
+interface ValueValidationOptions {
+  readonly matches: PatternMatcher
+  readonly old: JsonValue | undefined
+}
+
+/** Paths begin below the status; only the field of an error names it. */
+function validateStatus(
+  { status }: JsonObject,
+  plan: CompiledSchema,
+  { matches, old }: { matches: PatternMatcher; old: JsonObject | undefined },
+): FieldError[] {
+  const place = plan.properties?.get('status')
+  if (status === undefined || place === undefined) return []
+  return validateValues(status, place, { matches, old: old?.['status'] }).map((error) => ({
+    ...error,
+    field: error.field === '<nil>' ? 'status' : `status.${error.field}`,
+  }))
+}
+
+/** The old object is looked at only when something is wrong: it can only make errors fewer. */
+function validateValues(
+  value: JsonValue,
+  plan: CompiledSchema,
+  { matches, old }: ValueValidationOptions,
+): FieldError[] {
+  const validator = new SchemaValidator(matches)
   const errors: FieldError[] = []
-  new DefaultValidator(schema, options).check(value, schema.root, { trail: undefined, errors })
+  validator.check(value, plan, { trail: undefined, errors, pair: undefined })
+  if (errors.length === 0 || old === undefined) return withoutDuplicates(errors)
+  const remaining: FieldError[] = []
+  validator.check(value, plan, { trail: undefined, errors: remaining, pair: new CorrelatedValue(value, old, plan) })
+  return withoutDuplicates(remaining)
+}
+
+function withoutDuplicates(errors: FieldError[]): FieldError[] {
   return errors.length < 2 ? errors : [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }
 
-interface ValueContext {
-  readonly trail: PathLink
-  readonly errors: FieldError[]
+/*
+ * The walk of a value with its schema that collects errors.
+ *
+ * Every step returns how much it looked at. Upstream counts the same: of several alternatives that all fail, it tells
+ * the errors of the one in which it got furthest. Recursion is bounded by the depth of the schema.
+ */
+
+interface ValueContext extends ValidationContext {
+  /** The value together with the old one it replaces, where there is one to compare with. */
+  readonly pair: CorrelatedValue | undefined
 }
 
-class DefaultValidator {
-  readonly #schema: Schema
-  readonly #options: ConstraintOptions
+interface ValidationResult {
+  readonly errors: readonly FieldError[]
+  readonly count: number
+}
 
-  constructor(schema: Schema, options: ConstraintOptions) {
-    this.#schema = schema
-    this.#options = options
+class SchemaValidator {
+  readonly #matches: PatternMatcher
+
+  constructor(matches: PatternMatcher) {
+    this.#matches = matches
   }
 
-  check(value: JsonValue, place: SchemaNode, at: ValueContext): void {
-    const { node } = resolveSchema(place, this.#schema.definitions)
-    if (value === null && place.nullable === true) return
-    checkValue(value, node, { trail: at.trail, errors: at.errors, options: this.#options })
-    if (value === null) return
-    if (isJsonObject(value)) this.#checkObject(value, node, at)
-    else if (Array.isArray(value) && node.items) this.#checkItems(value, node.items, at)
-    if ((node.allOf ?? node.anyOf ?? node.oneOf ?? node.not) !== undefined) this.#checkAlternatives(value, node, at)
+  check(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
+    const { errors, pair } = at
+    const before = errors.length
+    const count = value === null ? this.#checkNull(plan, at) : this.#checkPresent(value, plan, at)
+    if (errors.length > before && pair?.isSame() === true) errors.length = before
+    return count
   }
 
-  #checkObject(object: JsonObject, node: SchemaNode, { trail, errors }: ValueContext): void {
-    checkCount(object, node, { trail, errors })
-    for (const key of Object.keys(object)) {
-      const place = (node.properties && getOwn(node.properties, key)) ?? node.additionalProperties
-      const value = object[key]
-      if (place === undefined || place === true || value === undefined) continue
-      const at = { trail: { parent: trail, step: key }, errors }
-      if (place === false) errors.push(notInBody(at.trail, '', 'is a forbidden property'))
-      else this.check(value, place, at)
+  #checkNull(plan: CompiledSchema, at: ValueContext): number {
+    const right = checkType(null, plan, at)
+    checkEnum(null, plan, at)
+    return right ? 1 : 0
+  }
+
+  // The order of the checks is upstream's, and so are the numbers.
+  #checkPresent(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
+    let count = 4
+    if (plan.types !== undefined || plan.format !== undefined) count += checkType(value, plan, at) ? 2 : 1
+    if (plan.alternatives !== undefined) count += this.#checkAlternatives(value, plan.alternatives, at)
+    if (typeof value === 'string') {
+      count += plan.format?.matches === undefined ? 1 : 2
+      if (plan.limited) checkText(value, plan, { trail: at.trail, errors: at.errors, matches: this.#matches })
+    } else if (typeof value === 'number') {
+      count += 2
+      if (plan.limited) checkNumber(value, plan, at)
+    } else if (Array.isArray(value)) {
+      count += 2 + this.#checkItems(value, plan, at)
+      if (plan.limited) checkList(value, plan, at)
     }
-    for (const key of node.required ?? []) {
+    if (plan.limited) checkEnum(value, plan, at)
+    return typeof value === 'object' && !Array.isArray(value)
+      ? count + 1 + this.#checkFields(value as JsonObject, plan, at)
+      : count
+  }
+
+  #checkItems(list: JsonArray, { items }: CompiledSchema, { trail, errors, pair }: ValueContext): number {
+    if (!items) return 0
+    let count = 0
+    for (let index = 0; index < list.length; index++) {
+      count += this.check(list[index] ?? null, items, {
+        trail: { parent: trail, step: index },
+        errors,
+        pair: pair?.item(index),
+      })
+    }
+    return count
+  }
+
+  #checkFields(object: JsonObject, plan: CompiledSchema, at: ValueContext): number {
+    const { trail, errors } = at
+    const {
+      properties,
+      additional,
+      node: { required = [], minProperties, maxProperties, additionalProperties },
+    } = plan
+    let count = 0
+    if (minProperties !== undefined || maxProperties !== undefined) checkCount(object, plan, at)
+    for (const key of Object.keys(object)) {
+      const value = object[key]
+      if (value === undefined) continue
+      const place = properties?.get(key) ?? additional
+      if (place?.plain !== undefined && place.plain === typeof value)
+        count += place.plain === 'string' ? plainTextCount : plainBooleanCount
+      else if (place !== undefined)
+        count += this.check(value, place, { trail: { parent: trail, step: key }, errors, pair: pairOf(key, at) })
+      else if (additionalProperties === false)
+        errors.push(notInBody({ parent: trail, step: key }, '', 'is a forbidden property'))
+    }
+    for (const key of required) {
       if (getOwn(object, key) === undefined) errors.push(fieldError.required(pathOf({ parent: trail, step: key })))
     }
+    return count
   }
 
-  #checkItems(list: JsonArray, items: SchemaNode, { trail, errors }: ValueContext): void {
-    for (const [index, item] of list.entries())
-      this.check(item, items, { trail: { parent: trail, step: index }, errors })
-  }
-
-  #checkAlternatives(value: JsonValue, node: SchemaNode, { trail, errors }: ValueContext): void {
-    const failures = (nodes: readonly SchemaNode[] = []): FieldError[][] =>
-      nodes.map((each) => {
-        const found: FieldError[] = []
-        this.check(value, each, { trail, errors: found })
-        return found
-      })
+  /** Alternatives are about the whole value: what has not changed is not forgiven inside them. */
+  #checkAlternatives(
+    value: JsonValue,
+    { any, one, all, not }: NonNullable<CompiledSchema['alternatives']>,
+    { trail, errors }: ValueContext,
+  ): number {
+    const attempt = (plan: CompiledSchema): ValidationResult => {
+      const found: FieldError[] = []
+      return { errors: found, count: this.check(value, plan, { trail, errors: found, pair: undefined }) }
+    }
     const refuse = (why: string): void => {
-      errors.push(fieldError.invalid(undefined, '', `${JSON.stringify(pathOf(trail)?.toString() ?? '')} must ${why}`))
+      errors.push(fieldError.invalid(undefined, '', `${quote(pathOf(trail)?.toString() ?? '')} must ${why}`))
     }
-
-    const all = failures(node.allOf)
-    const wrong = all.filter((list) => list.length > 0)
-    for (const error of wrong.flat()) errors.push(error)
-    if (wrong.length > 0)
-      refuse(`validate all the schemas (allOf)${wrong.length === all.length ? '. None validated' : ''}`)
-
-    const any = failures(node.anyOf)
-    if (any.length > 0 && any.every((list) => list.length > 0)) {
-      refuse('validate at least one schema (anyOf)')
-      for (const error of nearest(any)) errors.push(error)
-    }
-
-    const one = failures(node.oneOf)
-    const valid = one.filter((list) => list.length === 0).length
-    if (one.length > 0 && valid !== 1) {
-      refuse(
-        `validate one and only one schema (oneOf). ${valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`}`,
-      )
-      for (const error of valid === 0 ? nearest(one) : []) errors.push(error)
-    }
-
-    if (node.not !== undefined && failures([node.not]).flat().length === 0) refuse('not validate the schema (not)')
+    let count = any.length > 0 ? checkAny(any, attempt, { errors, refuse }) : 0
+    if (one.length > 0) count += checkOne(one, attempt, { errors, refuse })
+    if (all.length > 0) count += checkAll(all, attempt, { errors, refuse })
+    if (not !== undefined && attempt(not).errors.length === 0) refuse('not validate the schema (not)')
+    return count
   }
 }
 
-/** The complaints of the alternative that was missed by least. */
-function nearest(alternatives: readonly FieldError[][]): FieldError[] {
-  return alternatives.reduce((best, list) => (list.length < best.length ? list : best))
+/** What {@link SchemaValidator.check} counts for a good text and a good boolean; spared the walk, since most fields are such. */
+const plainTextCount = 7
+const plainBooleanCount = 6
+
+interface AlternativeContext {
+  readonly errors: FieldError[]
+  readonly refuse: (why: string) => void
+}
+
+type AlternativeCheck = (plan: CompiledSchema) => ValidationResult
+
+function checkAny(
+  plans: readonly CompiledSchema[],
+  attempt: AlternativeCheck,
+  { errors, refuse }: AlternativeContext,
+): number {
+  let best: ValidationResult | undefined
+  for (const plan of plans) {
+    const outcome = attempt(plan)
+    if (outcome.errors.length === 0) return outcome.count
+    if (best === undefined || outcome.count > best.count) best = outcome
+  }
+  refuse('validate at least one schema (anyOf)')
+  for (const error of best?.errors ?? []) errors.push(error)
+  return best?.count ?? 0
+}
+
+function checkOne(
+  plans: readonly CompiledSchema[],
+  attempt: AlternativeCheck,
+  { errors, refuse }: AlternativeContext,
+): number {
+  const outcomes = plans.map(attempt)
+  const [right, ...more] = outcomes.filter((outcome) => outcome.errors.length === 0)
+  if (right !== undefined) {
+    if (more.length > 0) refuse(`validate one and only one schema (oneOf). Found ${more.length + 1} valid alternatives`)
+    return more.length > 0 ? 0 : right.count
+  }
+  const best = outcomes.reduce((furthest, outcome) => (outcome.count > furthest.count ? outcome : furthest))
+  refuse('validate one and only one schema (oneOf). Found none valid')
+  for (const error of best.errors) errors.push(error)
+  return best.count
+}
+
+function checkAll(
+  plans: readonly CompiledSchema[],
+  attempt: AlternativeCheck,
+  { errors, refuse }: AlternativeContext,
+): number {
+  const outcomes = plans.map(attempt)
+  const wrong = outcomes.filter((outcome) => outcome.errors.length > 0)
+  for (const outcome of wrong) for (const error of outcome.errors) errors.push(error)
+  if (wrong.length > 0)
+    refuse(`validate all the schemas (allOf)${wrong.length === plans.length ? '. None validated' : ''}`)
+  return outcomes.reduce((sum, outcome) => sum + outcome.count, 0)
 }
 
 function checkCount(
   object: JsonObject,
-  { minProperties, maxProperties }: SchemaNode,
-  { trail, errors }: ValueContext,
+  { node: { minProperties, maxProperties } }: CompiledSchema,
+  { trail, errors }: ValidationContext,
 ): void {
-  if (minProperties === undefined && maxProperties === undefined) return
   const count = Object.values(object).filter((value) => value !== undefined).length
   if (minProperties !== undefined && count < minProperties)
     errors.push(notInBody(trail, count, `should have at least ${minProperties} properties`))
   if (maxProperties !== undefined && count > maxProperties)
     errors.push(fieldError.tooMany(pathOf(trail), count, maxProperties))
+}
+
+/** The types of the whole object are never forgiven: old and new were brought to the same version before. */
+function pairOf(key: string, { trail, pair }: ValueContext): CorrelatedValue | undefined {
+  return pair === undefined || (trail === undefined && (key === 'kind' || key === 'apiVersion'))
+    ? undefined
+    : pair.field(key)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { badRequest } from '../error/makers.ts'
+import { badRequest } from '../errors/constructors.ts'
 import {
   escapeFieldValue,
   exactFieldValue,
@@ -9,8 +9,8 @@ import {
   parseFieldSelector,
   requireSelectable,
   transformFields,
+  type FieldRequirement,
 } from './field-selector.ts'
-import type { FieldRequirement } from './field-selector.ts'
 
 describe('parseFieldSelector', () => {
   /** [text, canonical text] */

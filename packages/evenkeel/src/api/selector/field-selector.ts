@@ -4,9 +4,8 @@
  * Only equality, joined by commas. In values `\`, `,` and `=` are written with a backslash before them; field names
  * know no escapes. A field an object does not have is the empty text, so `spec.nodeName=` finds what has none.
  */
-import { badRequest } from '../error/makers.ts'
-import { getOwn } from '../json.ts'
-import { compareText } from '../text.ts'
+import { compareText, getOwn } from '@evenkeel/cel/primitives'
+import { badRequest } from '../errors/constructors.ts'
 
 export interface FieldRequirement {
   readonly field: string

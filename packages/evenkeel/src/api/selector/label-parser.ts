@@ -8,12 +8,10 @@
  * There is no quoting. White space separates and is otherwise ignored; `in` and `notin` are words only where an
  * operator is expected, so they may be keys and values. A missing value is the empty text.
  */
-import { badRequest } from '../error/makers.ts'
-import { fieldError, formatFieldError, formatFieldErrors } from '../error/field-error.ts'
-import { checkQualifiedName } from '../names.ts'
-import { compareText } from '../text.ts'
-import { validateLabelRequirement } from './label-requirement.ts'
-import type { LabelOperator, LabelRequirement } from './label-requirement.ts'
+import { checkQualifiedName, compareText } from '@evenkeel/cel/primitives'
+import { badRequest } from '../errors/constructors.ts'
+import { fieldError, formatFieldError, formatFieldErrors } from '../errors/field-error.ts'
+import { validateLabelRequirement, type LabelOperator, type LabelRequirement } from './label-selector.ts'
 
 /**
  * Reads a selector; requirements come out sorted by key. The empty text selects everything.

@@ -1,17 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatFieldError } from '../error/field-error.ts'
-import { FieldPath } from '../error/field-path.ts'
+import { FieldPath, formatFieldError } from '../errors/field-error.ts'
 import { parseLabelSelector } from './label-parser.ts'
 import {
   exactLabelValue,
   formatLabelRequirements,
+  labelRequirementsOf,
   matchesLabels,
+  selectsLabels,
+  toLabelSelector,
   validateLabelRequirement,
-} from './label-requirement.ts'
-import type { LabelOperator, LabelRequirement, Labels } from './label-requirement.ts'
-import { labelRequirementsOf, selectsLabels, toLabelSelector, validateLabelSelector } from './label-selector.ts'
-import type { LabelSelector } from './label-selector.ts'
+  validateLabelSelector,
+  type LabelOperator,
+  type LabelRequirement,
+  type Labels,
+  type LabelSelector,
+} from './label-selector.ts'
 
 const canonical = (text: string): string => formatLabelRequirements(parseLabelSelector(text))
 

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { SeededRandom, SimulatedClock } from '#base'
 import { formatMicroTime } from '#api'
-import { Candidate } from './candidate.ts'
-import type { CampaignEnd, CampaignEvent } from './candidate.ts'
-import { LeaseDeadline } from './gate/lease-deadline.ts'
-import { LeaseServer, MachineClock } from './lease/lease-server.fixture.ts'
-import type { LeaseSpec } from './lease/lease.ts'
-import { checkTimes } from './lease/times.ts'
+import { SeededRandom, SimulatedClock } from '#base'
+import { Candidate, type CampaignEnd, type CampaignEvent } from './candidate.ts'
+import { LeaseServer, MachineClock } from './lease-server.fixture.ts'
+import { checkTimes, type LeaseSpec } from './lease.ts'
+import { LeaseDeadline } from './write-gate.ts'
 
 const aYearAgo = formatMicroTime(1_767_225_600_000 - 365 * 86_400_000)
 const heldBy = (holderIdentity: string, more: LeaseSpec = {}): LeaseSpec => ({

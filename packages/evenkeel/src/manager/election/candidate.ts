@@ -10,15 +10,31 @@
  * Invariants: the gate is open only from a write to the lease that the server confirmed until `holdMs` after that write
  * was sent; it is closed before the lease is given back; every wait ends with the signal.
  */
-import { deadline as limitOf, DeadlineError, randomFraction, silentLogger, sleep } from '#base'
-import type { Clock, Logger, Random } from '#base'
 import { isAlreadyExists, isApiError, isConflict, isNotFound } from '#api'
-import type { LeaseDeadline } from './gate/lease-deadline.ts'
-import { claimed, durationMsOf, fingerprintOf, firstClaim, holderOf, released } from './lease/lease.ts'
-import type { LeaseObject, LeaseSpec } from './lease/lease.ts'
-import type { LeaseLock } from './lease/lock.ts'
-import { retryJitter } from './lease/times.ts'
-import type { CheckedTimes } from './lease/times.ts'
+import {
+  deadline as limitOf,
+  DeadlineError,
+  randomFraction,
+  silentLogger,
+  sleep,
+  type Clock,
+  type Logger,
+  type Random,
+} from '#base'
+import {
+  claimed,
+  durationMsOf,
+  fingerprintOf,
+  firstClaim,
+  holderOf,
+  released,
+  retryJitter,
+  type CheckedTimes,
+  type LeaseLock,
+  type LeaseObject,
+  type LeaseSpec,
+} from './lease.ts'
+import type { LeaseDeadline } from './write-gate.ts'
 
 export interface CandidateOptions {
   readonly lock: LeaseLock

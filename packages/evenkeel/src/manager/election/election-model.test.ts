@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { randomFraction, randomInt, SeededRandom, SimulatedClock } from '#base'
-import type { Random } from '#base'
+import { randomFraction, randomInt, SeededRandom, SimulatedClock, type Random } from '#base'
 import { Candidate } from './candidate.ts'
-import { LeaseDeadline } from './gate/lease-deadline.ts'
 import { LeaderElection } from './leader-election.ts'
-import { LeaseServer, MachineClock } from './lease/lease-server.fixture.ts'
-import type { Trip } from './lease/lease-server.fixture.ts'
-import { checkTimes } from './lease/times.ts'
+import { LeaseServer, MachineClock, type Trip } from './lease-server.fixture.ts'
+import { checkTimes } from './lease.ts'
+import { LeaseDeadline } from './write-gate.ts'
 
 /** What the world may do to candidates: everything but deleting the lease, which nobody could survive. */
 interface World {

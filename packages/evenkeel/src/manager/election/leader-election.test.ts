@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { Metrics, SeededRandom, SimulatedClock } from '#base'
-import type { Deferred } from '#base'
-import { deferred } from '#base'
+import { deferred, Metrics, SeededRandom, SimulatedClock, type Deferred } from '#base'
 import { Candidate } from './candidate.ts'
-import { gateWrites } from './gate/gate.ts'
-import { LeaseDeadline } from './gate/lease-deadline.ts'
-import { LeaderElection, LeaseLostError } from './leader-election.ts'
-import type { ElectionState } from './leader-election.ts'
-import { LeaseServer } from './lease/lease-server.fixture.ts'
-import { checkTimes } from './lease/times.ts'
+import { LeaderElection, LeaseLostError, type ElectionState } from './leader-election.ts'
+import { LeaseServer } from './lease-server.fixture.ts'
+import { checkTimes } from './lease.ts'
+import { gateWrites, LeaseDeadline } from './write-gate.ts'
 
 interface Term {
   readonly signal: AbortSignal

@@ -8,10 +8,25 @@
  * Invariants: the work never runs twice at a time; its signal aborts before the lease can be somebody else's; `run` ends
  * only after the work has.
  */
-import { onAbort, silentLogger, sleep } from '#base'
-import type { Clock, Logger, Metrics } from '#base'
-import type { Campaign, CampaignEnd, CampaignEvent } from './candidate.ts'
-import type { LeaseDeadline } from './gate/lease-deadline.ts'
+import { hostname } from 'node:os'
+import {
+  anySignal,
+  onAbort,
+  randomUuid,
+  silentLogger,
+  sleep,
+  SystemClock,
+  type Clock,
+  type Logger,
+  type Metrics,
+  type Random,
+} from '#base'
+import { Client } from '#client'
+import type { Connection } from '../cluster.ts'
+import { Candidate, type Campaign, type CampaignEnd, type CampaignEvent } from './candidate.ts'
+import { checkTimes, leaseKind, leaseLock, type LeaseTimes } from './lease.ts'
+import { preferThread, renewalThread } from './renewal-thread.ts'
+import type { LeaseDeadline } from './write-gate.ts'
 
 /** Where an election stands. */
 export type ElectionState =
@@ -188,4 +203,115 @@ function countsFor({ metrics, name }: LeaderElectionOptions): {
       },
     },
   }
+}
+
+/*
+ * Puts an election together: who stands, for which lease, renewed by which thread.
+ *
+ * A thread of its own renews where the server is reached over the network; one in this process could not answer while
+ * this thread is busy anyway.
+ */
+
+/** How replicas agree on who works. */
+export interface ElectionSettings extends LeaseTimes {
+  /** The lease; replicas of one program share it. @default the manager's name */
+  readonly name?: string
+  /** Where the lease is. @default the namespace of the configuration */
+  readonly namespace?: string
+  /** Who we are. @default the host's name and something random */
+  readonly identity?: string
+  /** Give the lease back when stopped, so that another replica can go on at once. @default true */
+  readonly release?: boolean
+  /** Renew in a thread of its own. @default true when there is a config */
+  readonly thread?: boolean
+  readonly onState?: (state: ElectionState) => void
+}
+
+interface ElectionParts {
+  readonly settings: ElectionSettings
+  /** Of the manager. */
+  readonly name: string
+  readonly userAgent: string
+  readonly connection: Connection
+  readonly deadline: LeaseDeadline
+  readonly lead: (signal: AbortSignal) => Promise<void>
+  /** Ends the candidacy whatever the work does: nothing is written from then on, and the lease is let go. */
+  readonly giveUp: AbortSignal
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** The lease of a manager. */
+export function leaseOf(
+  { name, namespace }: ElectionSettings,
+  manager: { readonly name: string; readonly namespace: string },
+): { readonly name: string; readonly namespace: string } {
+  return { name: name ?? manager.name, namespace: namespace ?? manager.namespace }
+}
+
+/** @throws {RangeError} when the times make no sense. */
+export function makeElection(parts: ElectionParts): LeaderElection {
+  const { settings, deadline, lead, clock, log, metrics, giveUp } = parts
+  const stand = campaignFor(parts)
+  const times = checkTimes(settings)
+  return new LeaderElection({
+    deadline,
+    lead,
+    clock,
+    log,
+    metrics,
+    name: leaseOf(settings, { name: parts.name, namespace: parts.connection.namespace }).name,
+    retryMs: times.retryMs,
+    campaign: (options) => stand({ ...options, signal: anySignal(options.signal, giveUp) }),
+    ...(settings.onState && { onState: settings.onState }),
+  })
+}
+
+function campaignFor({ settings, name, userAgent, connection, deadline, clock, random, log }: ElectionParts): Campaign {
+  const lease = leaseOf(settings, { name, namespace: connection.namespace })
+  const times = checkTimes(settings)
+  const { identity = makeElectionIdentity(random), release = true, thread = connection.config !== undefined } = settings
+  // Neither gated by the lease it is about, nor tried again behind the candidate's back.
+  const client = new Client({
+    transport: connection.transport,
+    clock,
+    random,
+    log,
+    userAgent,
+    kinds: [leaseKind],
+    retry: false,
+    timeoutMs: times.requestMs,
+  })
+  const here = new Candidate({ lock: leaseLock(client, lease), identity, times, deadline, clock, random, release, log })
+    .run
+  const { config, credentials } = connection
+  if (!thread || !config || !(clock instanceof SystemClock)) return here
+  return preferThread(
+    renewalThread({
+      config,
+      lease,
+      identity,
+      times,
+      release,
+      userAgent,
+      deadline,
+      clock,
+      log,
+      ...(credentials && { credentials }),
+    }),
+    here,
+    { log },
+  )
+}
+
+/*
+ * Who a candidate is, in the form that client-go's tools give it: the machine, for people, and something that no other
+ * process has.
+ */
+
+/** `web-0_2b1f...`; new at every call. */
+export function makeElectionIdentity(random: Random): string {
+  return `${hostname()}_${randomUuid(random)}`
 }

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { silentLogger, SystemClock, SystemRandom } from '#base'
-import { allApiServerFlags } from './api-server-flags.ts'
 import { serverOptionsOf } from './api-server-options.ts'
-import { readFlags } from './flags.ts'
+import { allApiServerFlags, readFlags } from './flags.ts'
 
 let folder = ''
 beforeEach(async () => {

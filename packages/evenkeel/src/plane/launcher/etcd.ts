@@ -4,12 +4,9 @@
  * It says that it is well, and keeps nothing: our server has its objects in its own memory. Whoever asks it for keys is
  * told so, rather than being left to wonder about an empty store.
  */
-import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listenAt } from '#base'
-import { helpOf, readFlags } from './flags.ts'
-import type { FlagTable } from './flags.ts'
-import { exitWith, stopSignal } from './until-told.ts'
+import { exitWith, helpOf, readFlags, stopSignal, type FlagTable } from './flags.ts'
 
 const table = {
   'advertise-client-urls': { takes: 'values', help: 'taken, without effect' },

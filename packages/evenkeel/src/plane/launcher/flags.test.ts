@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allApiServerFlags } from './api-server-flags.ts'
-import { helpOf, readFlags } from './flags.ts'
-import type { FlagTable } from './flags.ts'
+import { allApiServerFlags, helpOf, readFlags, type FlagTable } from './flags.ts'
 
 const table = {
   port: { takes: 'value', help: 'the port' },

@@ -5,10 +5,7 @@
  * before every start.
  */
 import { createLogger, jsonLines, SystemClock, SystemRandom } from '#base'
-import { allApiServerFlags, apiServerFlags } from './api-server-flags.ts'
-import { helpOf, readFlags } from './flags.ts'
-import type { Flags } from './flags.ts'
-import { exitWith, stopSignal } from './until-told.ts'
+import { allApiServerFlags, apiServerFlags, exitWith, helpOf, readFlags, stopSignal, type Flags } from './flags.ts'
 
 /** Requests that are under way when a test suite ends have nobody who waits for them. */
 const graceMs = 500

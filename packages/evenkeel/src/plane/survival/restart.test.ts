@@ -9,8 +9,7 @@ import { expect, test } from 'vitest'
 import { silentLogger, SystemClock, SystemRandom } from '#base'
 import { Client, loadConfig } from '#client'
 import { Manager } from '#manager'
-import { startEmbedded } from '../embedded.ts'
-import type { Embedded } from '../embedded.ts'
+import { startEmbedded, type Embedded } from '../run-controllers.ts'
 import { Note } from '../world.fixture.ts'
 
 async function answers(server: Embedded, name: string): Promise<void> {

@@ -6,9 +6,9 @@
  * and inside the retry around a lost race, and sees the true old object. Nobody is asked about a write to the
  * objects that configure admission itself, except hooks of the embedder.
  */
-import type { JsonObject, UnstructuredObject } from '#api'
-import type { ResourceRef, User } from '../call.ts'
-import type { ObjectDraft } from '../resources/resource.ts'
+import type { JsonObject, NamedSubject, UnstructuredObject } from '#api'
+import type { ObjectDraft } from '#builtins'
+import type { ResourceRef, User } from '../request-context.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
@@ -110,4 +110,18 @@ export function chainAdmission(steps: readonly AdmissionPlugin[]): AdmissionChai
       for (const step of steps) if (step.validate && step.handles(admitted)) await step.validate(object, admitted)
     },
   }
+}
+
+/*
+ * What errors of admission are about.
+ */
+
+/** The name of an object that has none yet is the beginning of the one it will get. */
+export function admissionSubject(
+  { resource: { group, plural }, name }: ResourceRef,
+  object: Pick<UnstructuredObject, 'metadata'> | undefined,
+): NamedSubject {
+  const own = object?.metadata.name ?? ''
+  const generated = object?.metadata.generateName ?? ''
+  return { group, kind: plural, name: name || own || generated || 'Unknown' }
 }

@@ -5,15 +5,28 @@
  * is given what the client wants, before the server adds anything; the second what would be written, inside the retry
  * around a lost race, so that the old object it sees is the one that is replaced.
  */
-import { FieldPath, dedupeOwnerReferences, formatFieldError, validateManagedFields } from '#api'
-import type { JsonObject, JsonValue, ManagedFieldsEntry, OwnerReference, UnstructuredObject } from '#api'
-import type { RequestContext, ServerContext, ResourceRef } from '../call.ts'
-import { shapeObject } from '../decode.ts'
-import { optionsObject } from '../options/write-options.ts'
-import type { ObjectDraft } from '../resources/resource.ts'
-import { ReinvocationContext } from './admission.ts'
-import type { AdmissionChain, AdmissionAttributes, AdmissionOperation } from './admission.ts'
-import { bodyResource, replaceDraft } from './drafts.ts'
+import {
+  dedupeOwnerReferences,
+  FieldPath,
+  formatFieldError,
+  validateManagedFields,
+  type JsonObject,
+  type JsonValue,
+  type ManagedFieldsEntry,
+  type OwnerReference,
+  type UnstructuredObject,
+} from '#api'
+import type { ObjectDraft } from '#builtins'
+import { shapeObject } from '../handlers/request-body.ts'
+import { optionsObject } from '../handlers/write-options.ts'
+import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import {
+  ReinvocationContext,
+  type AdmissionAttributes,
+  type AdmissionChain,
+  type AdmissionOperation,
+} from './admission.ts'
+import { bodyResource, replaceDraft } from './conversion.ts'
 
 /** What is needed of a call to write for it; the server itself writes without being anybody. */
 export type WriteRequest = Pick<RequestContext, 'warnings'> &

@@ -3,17 +3,15 @@
  *
  * Invariant: writing an event never waits and never throws, whatever becomes of the line; a request is not slower for a slow disk.
  */
+import { open } from 'node:fs/promises'
 import type { JsonObject } from '#api'
 import type { Clock, Logger, Random } from '#base'
 import type { WireRequest } from '#wire'
-import { auditIdOf } from './audit-id.ts'
-import type { AuditOptions } from './audit-options.ts'
-import { checkAuditPolicy, defaultAuditPolicy } from './audit-policy.ts'
-import type { AuditPolicy } from './audit-policy.ts'
-import { RequestAudit } from './audited-call.ts'
-import { HashChain } from './chain.ts'
-import { lastLink } from './file/last-link.ts'
-import { RotatingFile } from './file/rotating-file.ts'
+import { auditIdOf } from '../request-context.ts'
+import { checkAuditPolicy, defaultAuditPolicy, type AuditPolicy } from './audit-policy.ts'
+import { HashChain, linkOf, type ChainLink } from './hash-chain.ts'
+import { RequestAudit } from './request-audit.ts'
+import { auditBackups, RotatingFile } from './rotating-file.ts'
 
 interface AuditLogContext {
   readonly clock: Clock
@@ -111,5 +109,96 @@ async function openSink(
       }
     },
     close: () => Promise.resolve(),
+  }
+}
+
+/*
+ * Where the audit log goes and what is in it.
+ */
+
+export interface AuditOptions {
+  /**
+   * What is written down.
+   *
+   * @default who, what and when of everything that is not a read
+   */
+  policy?: AuditPolicy
+  /** Lines go into this file, which is rotated; either this or `write`. */
+  file?: AuditFileOptions
+  /** Takes each line, without its line break. It must not wait. */
+  write?: (line: string) => void
+  /**
+   * Every line also tells a hash over itself and the line before, so that lines that were changed, removed or put in between are
+   * found (`verifyAuditLog`). With a key that is kept elsewhere nobody can make up a new chain.
+   *
+   * @default false
+   */
+  chain?: boolean | { readonly key: string }
+  /**
+   * Also write down what is in Secrets, TokenReviews and token requests, if the policy says so. Otherwise they are
+   * never more than metadata.
+   *
+   * @default false
+   */
+  secretBodies?: boolean
+}
+
+export interface AuditFileOptions {
+  /** Made if it is not there, readable by its owner only. Old ones lie beside it: `audit-2026-01-01T00-00-00.000.log`. */
+  path: string
+  /**
+   * How large it grows before a new one is begun.
+   *
+   * @default 10_485_760
+   */
+  bytesMax?: number
+  /**
+   * How many old ones are kept.
+   *
+   * @default 5
+   */
+  backupsMax?: number
+  /**
+   * How old they may be.
+   *
+   * @default any age
+   */
+  ageMaxMs?: number
+  /**
+   * What may wait to be written. Requests never wait for the disk: what comes while this is full is dropped and counted.
+   *
+   * @default 8_388_608
+   */
+  bufferBytesMax?: number
+}
+
+/*
+ * Where the chain of an audit log stands, so that the next start goes on from there.
+ */
+
+/** A line has the bodies of a request and its answer at most. */
+const tailBytes = 8 * 1024 * 1024
+
+/** The last link that was written; undefined when there is none. */
+export async function lastLink(path: string): Promise<ChainLink | undefined> {
+  const backups = await auditBackups(path).catch(() => [])
+  for (const file of [path, ...backups.reverse()]) {
+    const lines = (await tailOf(file)).split('\n').slice(0, -1)
+    const link = lines.length > 0 ? linkOf(lines.at(-1) ?? '') : undefined
+    if (link) return link
+  }
+  return undefined
+}
+
+async function tailOf(path: string): Promise<string> {
+  const handle = await open(path, 'r').catch(() => undefined)
+  if (handle === undefined) return ''
+  try {
+    const { size } = await handle.stat()
+    const length = Math.min(size, tailBytes)
+    const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
+    return buffer.toString()
+  } finally {
+    await handle.close()
   }
 }

@@ -3,7 +3,7 @@
  *
  * Rules are tried in order and the first that fits decides; a request that none fits is not written down.
  */
-import type { RequestContext, RequestInfo, User } from '../call.ts'
+import type { RequestContext, RequestInfo, User } from '../request-context.ts'
 
 const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 

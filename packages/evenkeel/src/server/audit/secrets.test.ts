@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { badRequest } from '#api'
 import { createLogger, SimulatedClock } from '#base'
-import type { AdmissionHook } from '../admission/hooks/admission-hook.ts'
+import type { AdmissionHook } from '../admission/admission-hooks.ts'
 import { TestServer } from '../client.fixture.ts'
 
 const canary = 'canary-7fKq2'

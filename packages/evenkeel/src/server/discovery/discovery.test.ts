@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '#builtins'
 import { Discovery } from './discovery.ts'
 import { builtinCatalog, customResource } from './resource.fixture.ts'
 

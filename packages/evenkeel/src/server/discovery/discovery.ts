@@ -4,12 +4,11 @@
  * A Discovery never changes. When a definition adds or removes resources, a new one takes its place, and its hashes
  * tell clients to throw away what they know.
  */
-import type { JsonObject } from '#api'
-import type { Resource } from '../resources/resource.ts'
-import { groupDiscoveryList } from './aggregated.ts'
+import { createHash } from 'node:crypto'
+import { formatApiVersion, type JsonObject } from '#api'
+import type { Resource, Subresource, Verb } from '#builtins'
 import { makeDocument, type ServedDocument } from './document.ts'
-import { groupResources, type ServedGroup } from './groups.ts'
-import { coreVersions, groupDocument, groupList, resourceList } from './legacy.ts'
+import { groupResources, type ServedGroup, type ServedVersion } from './groups.ts'
 
 interface DiscoveryOptions {
   /** Host and port that the `/api` document names. @default none */
@@ -76,4 +75,142 @@ export class Discovery {
 function resourceListOf({ versions }: ServedGroup, version: string): JsonObject | undefined {
   const served = versions.find((one) => one.version === version)
   return served && resourceList(served)
+}
+
+/*
+ * Discovery in one document (`apidiscovery.k8s.io/v2`): all groups with all versions, resources and subresources.
+ *
+ * A kind of the same group version is named without them for built-in kinds, and with them for custom resources:
+ * clients accept both, and this is what upstream says.
+ */
+
+/** `/api` for the core group, `/apis` for all others. */
+export function groupDiscoveryList(groups: readonly ServedGroup[]): JsonObject {
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: groups.map(groupDiscovery),
+  }
+}
+
+function groupDiscovery({ name, versions }: ServedGroup): JsonObject {
+  return { metadata: name === '' ? {} : { name }, versions: versions.map(versionDiscovery) }
+}
+
+function versionDiscovery({ version, resources }: ServedVersion): JsonObject {
+  return { version, resources: resources.map(resourceDiscovery), freshness: 'Current' }
+}
+
+function resourceDiscovery(resource: Resource): JsonObject {
+  const { plural, scope, singular, shortNames, categories, subresources } = resource
+  return {
+    resource: plural,
+    responseKind: responseKind(resource, resource),
+    scope,
+    singularResource: singular,
+    verbs: shownVerbs(resource),
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(subresources.length > 0 && {
+      subresources: subresources.map((subresource) => subresourceDiscovery(resource, subresource)),
+    }),
+  }
+}
+
+function subresourceDiscovery(resource: Resource, subresource: Subresource): JsonObject {
+  return { subresource: subresource.name, responseKind: responseKind(resource, subresource), verbs: subresource.verbs }
+}
+
+function responseKind(resource: Resource, { group, version, kind }: Resource | Subresource): JsonObject {
+  const isHere = group === resource.group && version === resource.version
+  return isHere && !resource.custom ? { group: '', version: '', kind } : { group, version, kind }
+}
+
+/*
+ * Discovery as separate documents: the versions of the core group, the list of groups, one group, one group version.
+ *
+ * Fields stand in upstream's order, so that documents compare byte by byte. The core group's documents carry no
+ * apiVersion: that is how they have always been.
+ */
+
+/** `/api`. */
+export function coreVersions({ versions }: ServedGroup, serverAddress: string | undefined): JsonObject {
+  return {
+    kind: 'APIVersions',
+    versions: versions.map(({ version }) => version),
+    serverAddressByClientCIDRs: serverAddress === undefined ? [] : [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  }
+}
+
+/** `/apis`: every group but the core one. */
+export function groupList(groups: readonly ServedGroup[]): JsonObject {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(apiGroup) }
+}
+
+/** `/apis/GROUP`. */
+export function groupDocument(group: ServedGroup): JsonObject {
+  return { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group) }
+}
+
+/** `/api/v1` and `/apis/GROUP/VERSION`. */
+export function resourceList(served: ServedVersion): JsonObject {
+  return {
+    kind: 'APIResourceList',
+    ...(served.group !== '' && { apiVersion: 'v1' }),
+    groupVersion: formatApiVersion(served),
+    resources: served.resources.flatMap((resource) => [
+      apiResource(resource),
+      ...resource.subresources.map((subresource) => apiSubresource(resource, subresource)),
+    ]),
+  }
+}
+
+function apiGroup({ name, versions }: ServedGroup): JsonObject {
+  const described = versions.map(({ group, version }) => ({
+    groupVersion: formatApiVersion({ group, version }),
+    version,
+  }))
+  return { name, versions: described, preferredVersion: described[0] }
+}
+
+function apiResource(resource: Resource): JsonObject {
+  const { plural, singular, scope, kind, shortNames, categories, virtual } = resource
+  return {
+    name: plural,
+    singularName: singular,
+    namespaced: scope === 'Namespaced',
+    kind,
+    verbs: shownVerbs(resource),
+    ...(shortNames.length > 0 && { shortNames }),
+    ...(categories.length > 0 && { categories }),
+    ...(!virtual && { storageVersionHash: storageVersionHash(resource) }),
+  }
+}
+
+function apiSubresource(resource: Resource, { name, verbs, group, version, kind }: Subresource): JsonObject {
+  return {
+    name: `${resource.plural}/${name}`,
+    singularName: '',
+    namespaced: resource.scope === 'Namespaced',
+    ...((group !== resource.group || version !== resource.version) && { group, version }),
+    kind,
+    verbs,
+  }
+}
+
+/** Tells clients when the stored form changes, without telling them the form. */
+function storageVersionHash({ storage: { group, version, kind } }: Resource): string {
+  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
+}
+
+/*
+ * What discovery says can be done with a resource.
+ */
+
+const writes: ReadonlySet<Verb> = new Set(['create', 'patch', 'update'])
+
+/** All verbs; of a resource that is going away those that help it go. */
+export function shownVerbs({ verbs, strategy: rules }: Resource): readonly Verb[] {
+  return rules.createForbidden?.() === undefined ? verbs : verbs.filter((verb) => !writes.has(verb))
 }

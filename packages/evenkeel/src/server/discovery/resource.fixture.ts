@@ -1,8 +1,7 @@
 /**
  * Resources for tests of discovery and OpenAPI: complete records of which a test says only what it is about.
  */
-import { makeCatalog } from '../builtin/catalog.ts'
-import type { Resource, ResourceStrategy } from '../resources/resource.ts'
+import { makeCatalog, type Resource, type ResourceStrategy } from '#builtins'
 
 /** A custom resource with everything at its plainest. */
 export function customResource(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compareVersions } from './version-order.ts'
+import { compareVersions } from './groups.ts'
 
 test('compareVersions prefers stable over beta over alpha, then higher numbers, then the alphabet', () => {
   const ordered = [

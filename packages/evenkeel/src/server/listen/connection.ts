@@ -3,7 +3,6 @@
  */
 import type { Clock, Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
-import type { ListenLimits } from './limits.ts'
 
 export interface ServerConnection {
   /** Takes no more requests; closes once those under way are answered. */
@@ -25,3 +24,109 @@ export interface ConnectionContext {
 /** How long a connection that we closed may take to notice, and how much it may still send meanwhile. */
 export const lingerMs = 2_000
 export const lingerBytesMax = 1_048_576
+
+/*
+ * How much a connection may ask for before anybody knows who is calling.
+ *
+ * Times are looked at once a second (see `sweeper`), so each may last up to a second longer.
+ */
+
+export interface ListenLimits {
+  /**
+   * Open connections; more are dropped as they come.
+   *
+   * @default 10_000
+   */
+  readonly connectionsMax: number
+  /**
+   * Open connections from one address, so that no single machine can take all of them.
+   *
+   * @default 7_500
+   */
+  readonly connectionsPerAddressMax: number
+  /**
+   * Method, target and version of HTTP/1.1 together.
+   *
+   * @default 16_384
+   */
+  readonly requestLineBytesMax: number
+  /**
+   * Everything before the body.
+   *
+   * @default 65_536
+   */
+  readonly headBytesMax: number
+  /**
+   * Header fields of one request.
+   *
+   * @default 200
+   */
+  readonly headFieldsMax: number
+  /**
+   * From the first byte of a connection or request until its head is there, TLS handshake included.
+   *
+   * @default 10_000
+   */
+  readonly headMs: number
+  /**
+   * Without any byte of a body that somebody waits for.
+   *
+   * @default 30_000
+   */
+  readonly bodyIdleMs: number
+  /**
+   * Between two requests of one connection.
+   *
+   * @default 90_000
+   */
+  readonly keepAliveMs: number
+  /**
+   * With something to send that the other side does not take.
+   *
+   * @default 60_000
+   */
+  readonly writeStallMs: number
+  /**
+   * A body up to this size is read before the server is called; a longer one comes in pieces, and no more than this of it is held at a time.
+   *
+   * @default 65_536
+   */
+  readonly wholeBodyBytesMax: number
+  /**
+   * Requests under way on one HTTP/2 connection; clients open another connection for more.
+   *
+   * @default 250
+   */
+  readonly streamsMax: number
+  /**
+   * Cancelled requests, pings and settings on one HTTP/2 connection in a burst; 50 are forgotten each second.
+   *
+   * @default 1_000
+   */
+  readonly nuisancesMax: number
+}
+
+const defaultListenLimits: ListenLimits = {
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 7_500,
+  requestLineBytesMax: 16_384,
+  headBytesMax: 65_536,
+  headFieldsMax: 200,
+  headMs: 10_000,
+  bodyIdleMs: 30_000,
+  keepAliveMs: 90_000,
+  writeStallMs: 60_000,
+  wholeBodyBytesMax: 65_536,
+  streamsMax: 250,
+  nuisancesMax: 1_000,
+}
+
+/** The given limits, and the usual ones for the rest. */
+export function withDefaultListenLimits(given: Partial<ListenLimits>): ListenLimits {
+  const limits = { ...defaultListenLimits, ...given }
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!(Number.isSafeInteger(limit) && limit > 0))
+      throw new RangeError(`${name} must be a whole number above 0, got ${String(limit)}`)
+  }
+  return limits
+}

@@ -3,8 +3,7 @@
  */
 import { SimulatedClock } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
-import { listen } from './listen.ts'
-import type { ListenOptions } from './listen.ts'
+import { listen, type ListenOptions } from './listener.ts'
 
 export type Listening = Awaited<ReturnType<typeof listen>>
 

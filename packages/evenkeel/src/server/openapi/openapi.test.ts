@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '#api'
+import type { Resource, ResourceStrategy } from '#builtins'
 import { builtinCatalog, customResource } from '../discovery/resource.fixture.ts'
-import type { Resource, ResourceStrategy } from '../resources/resource.ts'
 import { OpenApi } from './openapi.ts'
 
 interface Operation {

@@ -5,13 +5,11 @@
  * place, which takes over from the previous one every document whose resources are still the same.
  */
 import type { JsonObject } from '#api'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '#builtins'
 import { makeDocument, type ServedDocument } from '../discovery/document.ts'
 import { groupResources, type ServedVersion } from '../discovery/groups.ts'
-import { describeNonResource, nonResourceDocuments } from './document-plain.ts'
-import { documentV2 } from './document-v2.ts'
-import { documentV3 } from './document-v3.ts'
-import { encodeDocumentV2 } from './gnostic/encode.ts'
+import { documentV2, documentV3 } from './documents.ts'
+import { encodeDocumentV2 } from './gnostic.ts'
 
 interface OpenApiOptions {
   /** The one to be replaced. @default none */
@@ -98,4 +96,50 @@ export class OpenApi {
 /** Keys of the index are paths, so they cannot be mistaken for the other documents' names. */
 function pathOf({ group, version }: ServedVersion): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`
+}
+
+/*
+ * OpenAPI v3 documents of what is no resource: discovery and the version.
+ *
+ * Each describes one GET. They are there because the index of kube-apiserver has them and clients walk the index.
+ */
+
+interface NonResourceDocument {
+  /** The path that is described. */
+  readonly path: string
+  readonly operation: string
+  readonly answer: string
+}
+
+/** The documents of this sort, for the groups that are served: by their key in the index. */
+export function nonResourceDocuments(groups: readonly string[]): ReadonlyMap<string, NonResourceDocument> {
+  return new Map<string, NonResourceDocument>([
+    ['api', { path: '/api/', operation: 'getCoreAPIVersions', answer: 'APIVersions' }],
+    ['apis', { path: '/apis/', operation: 'getAPIVersions', answer: 'APIGroupList' }],
+    ...groups.map((group): [string, NonResourceDocument] => [
+      `apis/${group}`,
+      { path: `/apis/${group}/`, operation: 'getAPIGroup', answer: 'APIGroup' },
+    ]),
+    ['version', { path: '/version/', operation: 'getCodeVersion', answer: 'Info' }],
+  ])
+}
+
+export function describeNonResource({ path, operation, answer }: NonResourceDocument): JsonObject {
+  const schema = { type: 'object', title: answer }
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Kubernetes', version: 'unversioned' },
+    paths: {
+      [path]: {
+        get: {
+          operationId: operation,
+          responses: {
+            200: { description: 'OK', content: { 'application/json': { schema } } },
+            401: { description: 'Unauthorized' },
+          },
+        },
+      },
+    },
+    components: { securitySchemes: { BearerToken: { type: 'apiKey', in: 'header', name: 'authorization' } } },
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SchemaNode } from '#api'
-import { publishSchema } from './publish-schema.ts'
+import { publishSchema } from './schemas.ts'
 
 function publish(node: SchemaNode, form: 'v2' | 'v3', custom = true) {
   const references: string[] = []

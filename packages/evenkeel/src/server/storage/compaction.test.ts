@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { silentLogger, SimulatedClock } from '#base'
 import { openMemoryStore } from '#store'
-import { startCompaction } from './compaction.ts'
+import { startCompaction } from './storage.ts'
 
 const intervalMs = 1000
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keyPrefix, objectKey } from './keys.ts'
+import { keyPrefix, objectKey } from './storage.ts'
 
 const pods = { group: '', plural: 'pods', version: 'v1', kind: 'Pod' }
 const roles = { group: 'rbac.authorization.k8s.io', plural: 'clusterroles', version: 'v1', kind: 'ClusterRole' }

@@ -8,38 +8,36 @@
  * Invariants: arguments are checked before anything is sent; what leaves here is a value, a
  * `StoreError`, a `RangeError` or a signal's reason; after `close` nothing of us is left.
  */
-import { silentLogger, SystemClock, SystemRandom } from '#base'
-import type { AbortOptions, Clock, Logger, Random } from '#base'
-import { checkKey, checkLimit, checkPrefix, checkRevision, checkTtl, checkWrites } from '../check.ts'
-import { ContentHash } from '../content-hash.ts'
-import { isStoreError, StoreError } from '../store-error.ts'
-import type {
-  CommitOptions,
-  CommitResult,
-  Entry,
-  GetResult,
-  HashResult,
-  Lease,
-  RangeOptions,
-  RangeResult,
-  ReadOptions,
-  UnavailableRevision,
-  Store,
-  StoreFailure,
-  Watch,
-  WatchOptions,
-  Write,
+import { silentLogger, SystemClock, SystemRandom, type AbortOptions, type Clock, type Logger, type Random } from '#base'
+import {
+  ContentHash,
+  isStoreError,
+  StoreError,
+  type CommitOptions,
+  type CommitResult,
+  type Entry,
+  type GetResult,
+  type HashResult,
+  type Lease,
+  type RangeOptions,
+  type RangeResult,
+  type ReadOptions,
+  type Store,
+  type StoreFailure,
+  type UnavailableRevision,
+  type Watch,
+  type WatchOptions,
+  type Write,
 } from '../store.ts'
-import { Committer } from './commits.ts'
+import { checkKey, checkLimit, checkPrefix, checkRevision, checkTtl, checkWrites } from '../validation.ts'
+import { EtcdClient, type EtcdTimeouts } from './client.ts'
+import type { EtcdTlsOptions } from './connection.ts'
 import { EtcdWatch } from './etcd-watch.ts'
 import { Feed } from './feed.ts'
+import { toStoreError } from './grpc.ts'
 import { EtcdKeyspace } from './keyspace.ts'
-import { EtcdLeases } from './leases.ts'
 import { EtcdReader } from './reads.ts'
-import { EtcdClient } from './rpc/client.ts'
-import type { EtcdTimeouts } from './rpc/client.ts'
-import type { EtcdTlsOptions } from './rpc/connection.ts'
-import { toStoreError } from './rpc/rpc-error.ts'
+import { Committer, EtcdLeases } from './writes.ts'
 
 export interface EtcdStoreOptions extends AbortOptions {
   /** Addresses of the servers, `http://` or `https://`; one is used at a time. */

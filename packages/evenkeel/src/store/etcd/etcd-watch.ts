@@ -12,15 +12,12 @@
  * Invariants: `#cursor` is the revision up to which the reader was handed everything; the step from
  * recent to live is synchronous; progress is told only when everything up to it was handed over.
  */
-import { abortable, deferred, onAbort } from '#base'
-import type { Deferred } from '#base'
+import { abortable, deferred, onAbort, type Deferred } from '#base'
 import type { Watch, WatchBatch, WatchEnd, WatchOptions } from '../store.ts'
-import { watchChannel } from '../watch-channel.ts'
-import type { WatchChannel } from '../watch-channel.ts'
-import { changeOf } from './feed.ts'
-import type { Feed, FeedMember } from './feed.ts'
+import { watchChannel, type WatchChannel } from '../watch.ts'
+import { changeOf, type Feed, type FeedMember } from './feed.ts'
+import { RpcError, toStoreError } from './grpc.ts'
 import type { EtcdReader } from './reads.ts'
-import { RpcError, toStoreError } from './rpc/rpc-error.ts'
 import { CompactedError } from './upstream.ts'
 
 interface EtcdWatchOptions {

@@ -2,11 +2,10 @@
  * A server that speaks gRPC and answers as a test says: for what a real etcd of one version does not do.
  */
 import { once } from 'node:events'
-import { createServer } from 'node:http2'
-import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { GrpcFrameReader } from './rpc/frames.ts'
-import type { ProtobufWriter } from './rpc/protobuf.ts'
+import { GrpcFrameReader } from './grpc.ts'
+import type { ProtobufWriter } from './protobuf.ts'
 
 /** An answer, or the code and text of a refusal. */
 export type FakeAnswer = ProtobufWriter | { readonly code: number; readonly text: string }

@@ -9,11 +9,10 @@
  * runs only while somebody watches.
  */
 import type { AbortOptions } from '#base'
-import { PrefixGroups } from '../prefix-groups.ts'
 import type { Change, WatchBatch } from '../store.ts'
+import { PrefixGroups } from '../watch.ts'
 import type { EtcdReader } from './reads.ts'
-import { CompactedError, Upstream } from './upstream.ts'
-import type { UpstreamChange, UpstreamBatch, UpstreamOptions } from './upstream.ts'
+import { CompactedError, Upstream, type UpstreamBatch, type UpstreamChange, type UpstreamOptions } from './upstream.ts'
 
 interface FeedOptions extends UpstreamOptions {
   reads: EtcdReader

@@ -6,14 +6,19 @@
  */
 import type { AbortOptions } from '#base'
 import type { Entry, UnavailableRevision } from '../store.ts'
+import { methods, type EtcdClient } from './client.ts'
+import type { EtcdConnection } from './connection.ts'
+import { RpcError } from './grpc.ts'
 import type { EtcdKeyspace } from './keyspace.ts'
-import { methods } from './rpc/client.ts'
-import type { EtcdClient } from './rpc/client.ts'
-import type { EtcdConnection } from './rpc/connection.ts'
-import { decodeRange, encodeCompact, encodeRange } from './rpc/kv-messages.ts'
-import type { RangeResponse, RangeRequest } from './rpc/kv-messages.ts'
-import { RpcError } from './rpc/rpc-error.ts'
-import { decodeWatch, encodeWatch } from './rpc/watch-messages.ts'
+import {
+  decodeRange,
+  decodeWatch,
+  encodeCompact,
+  encodeRange,
+  encodeWatch,
+  type RangeRequest,
+  type RangeResponse,
+} from './messages.ts'
 
 interface PageOptions extends AbortOptions {
   revision: number | undefined

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isWrittenBy, openValue, valueHeader } from './stored-value.ts'
+import { isWrittenBy, openValue, valueHeader } from './keyspace.ts'
 
 const nonce = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
 const other = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 9)

@@ -14,19 +14,20 @@
  *
  * Invariants: nothing is told twice, nothing is left out; changes of one commit are told together.
  */
-import { abortable, deadline, deferred } from '#base'
-import type { AbortOptions, Clock, Deferred, Logger } from '#base'
-import { StoreError } from '../store-error.ts'
-import type { Change } from '../store.ts'
+import { abortable, deadline, deferred, type AbortOptions, type Clock, type Deferred, type Logger } from '#base'
+import { StoreError, type Change } from '../store.ts'
+import { methods, type EtcdClient } from './client.ts'
+import { RpcError, type RpcStream } from './grpc.ts'
 import type { EtcdKeyspace } from './keyspace.ts'
-import { methods } from './rpc/client.ts'
-import type { EtcdClient } from './rpc/client.ts'
-import { encodePut } from './rpc/kv-messages.ts'
-import { ProtobufError } from './rpc/protobuf.ts'
-import { RpcError } from './rpc/rpc-error.ts'
-import type { RpcStream } from './rpc/rpc-stream.ts'
-import { decodeWatch, encodeProgressRequest, encodeWatch } from './rpc/watch-messages.ts'
-import type { WatchResponse, WatchEvent } from './rpc/watch-messages.ts'
+import {
+  decodeWatch,
+  encodeProgressRequest,
+  encodePut,
+  encodeWatch,
+  type WatchEvent,
+  type WatchResponse,
+} from './messages.ts'
+import { ProtobufError } from './protobuf.ts'
 
 export interface UpstreamOptions {
   client: EtcdClient

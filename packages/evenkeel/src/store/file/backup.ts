@@ -6,17 +6,14 @@
  * because clients may have seen revisions that the backup does not know.
  */
 import path from 'node:path'
-import { SystemClock, SystemRandom } from '#base'
-import type { Clock, Random } from '#base'
-import { StoreError } from '../store-error.ts'
-import { codeOf } from './disk/disk.ts'
-import type { Disk } from './disk/disk.ts'
-import { fileName } from './format/file-header.ts'
+import { SystemClock, SystemRandom, type Clock, type Random } from '#base'
+import { StoreError } from '../store.ts'
+import { codeOf, NodeDisk, type Disk } from './disk.ts'
 import type { FileStore } from './file-store.ts'
+import { fileName } from './folder.ts'
 import { LogFile } from './log-file.ts'
-import { NodeDisk } from './disk/node-disk.ts'
-import { openFolder } from './open-folder.ts'
-import { recoverBackup } from './recover.ts'
+import { openFolder } from './owner-lock.ts'
+import { recoverBackup } from './recovery.ts'
 import { writeSnapshot } from './snapshot.ts'
 
 /** Writes everything in an open store into one new file, while the store goes on serving. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { isStoreError } from '../store-error.ts'
-import type { Entry, Store } from '../store.ts'
+import { isStoreError, type Entry, type Store } from '../store.ts'
 import { openOnDisk } from './file-store.ts'
-import { SimulatedDisk } from './disk/simulated-disk.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
 import { StillClock } from './still-clock.fixture.ts'
 
 type Files = Map<string, Buffer>

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest'
-import { isStoreError } from '../store-error.ts'
-import type { CommitResult } from '../store.ts'
-import { openOnDisk } from './file-store.ts'
-import type { FileStore } from './file-store.ts'
-import { diskError, SimulatedDisk } from './disk/simulated-disk.ts'
-import type { DiskCall } from './disk/simulated-disk.ts'
+import { isStoreError, type CommitResult } from '../store.ts'
+import { openOnDisk, type FileStore } from './file-store.ts'
+import { diskError, SimulatedDisk, type DiskCall } from './simulated-disk.ts'
 import { settle, StillClock } from './still-clock.fixture.ts'
 
 const value = Buffer.alloc(400, 'v')

@@ -8,15 +8,13 @@
  * later than the revision itself; after a failed write, but for lack of room, nothing is ever written again. While the
  * disk is full, deletes are still tried and everything else is refused.
  */
-import { deferred, nextTurn, silentLogger } from '#base'
-import type { Clock, Deferred, Logger } from '#base'
-import type { Journal, JournalRecord, JournalSink } from '../local/journal.ts'
-import { StoreError } from '../store-error.ts'
-import type { StoreFailure } from '../store.ts'
-import { isNoSpace } from './disk/disk.ts'
-import { FrameBuilder } from './format/frame.ts'
+import { deferred, nextTurn, silentLogger, type Clock, type Deferred, type Logger } from '#base'
+import { StoreError, type StoreFailure } from '../store.ts'
+import type { Journal, JournalRecord, JournalSink } from '../writer.ts'
+import { isNoSpace } from './disk.ts'
+import { FrameBuilder } from './frame.ts'
 import type { LogFile } from './log-file.ts'
-import { writeGrant, writeNumber, writeRevoke, writeVersion } from './format/record.ts'
+import { writeGrant, writeNumber, writeRevoke, writeVersion } from './record.ts'
 
 interface FileJournalOptions {
   clock: Clock

@@ -6,7 +6,7 @@ import { SeededRandom, SimulatedClock } from '#base'
 import type { Store, WatchBatch } from '../store.ts'
 import { restoreBackup, saveBackup } from './backup.ts'
 import { openFileStore, openOnDisk } from './file-store.ts'
-import { SimulatedDisk } from './disk/simulated-disk.ts'
+import { SimulatedDisk } from './simulated-disk.ts'
 import { settle, StillClock } from './still-clock.fixture.ts'
 
 let folder = ''

@@ -7,28 +7,19 @@
  * store serves only after its first frame, with a fresh ceiling, is durable. See
  * `docs/decisions/store.md` for the eight rules this keeps.
  */
-import { silentLogger, SystemClock, SystemRandom } from '#base'
-import type { Cancel, Clock, Logger, Random } from '#base'
-import { LocalStore } from '../local/local-store.ts'
-import type { LocalStoreOptions } from '../local/local-store.ts'
-import type { RetentionOptions } from '../local/retention.ts'
-import { isStoreError, StoreError } from '../store-error.ts'
-import type { Store } from '../store.ts'
-import { Compactor } from './compactor.ts'
-import { isNoSpace } from './disk/disk.ts'
-import type { Disk } from './disk/disk.ts'
-import { fileName } from './format/file-header.ts'
-import { FileJournal, ceilingBlock } from './file-journal.ts'
-import { planFolder } from './folder.ts'
-import { FrameBuilder } from './format/frame.ts'
+import { silentLogger, SystemClock, SystemRandom, type Cancel, type Clock, type Logger, type Random } from '#base'
+import type { RetentionOptions } from '../history.ts'
+import { LocalStore, type LocalStoreOptions } from '../local-store.ts'
+import { isStoreError, StoreError, type Store } from '../store.ts'
+import { isNoSpace, type Disk } from './disk.ts'
+import { ceilingBlock, FileJournal } from './file-journal.ts'
+import { fileName, planFolder } from './folder.ts'
+import { FrameBuilder } from './frame.ts'
 import { LogFile, spareName } from './log-file.ts'
-import { openFolder } from './open-folder.ts'
-import { recover } from './recover.ts'
-import type { RecoveredState } from './recover.ts'
-import { writeNumber } from './format/record.ts'
-import { Reserve } from './reserve.ts'
-import { writeSnapshot } from './snapshot.ts'
-import type { SnapshotSource } from './snapshot.ts'
+import { openFolder } from './owner-lock.ts'
+import { writeNumber } from './record.ts'
+import { recover, type RecoveredState } from './recovery.ts'
+import { Compactor, writeSnapshot, type SnapshotSource } from './snapshot.ts'
 
 export interface FileStoreOptions extends RetentionOptions {
   /**
@@ -322,4 +313,52 @@ async function writeFirstFrame(
 
 function newStoreId(random: Random): string {
   return Array.from({ length: 4 }, () => random.uint32().toString(16).padStart(8, '0')).join('')
+}
+
+/*
+ * Room kept back on the disk, given up when it is full so that deletes can still be written.
+ *
+ * Invariant: the file holds real bytes, not a hole, or giving it up would free nothing.
+ */
+
+const reserveName = 'reserve'
+
+export class Reserve {
+  readonly #disk: Disk
+  readonly #bytes: number
+
+  constructor(disk: Disk, { bytes }: { bytes: number }) {
+    this.#disk = disk
+    this.#bytes = bytes
+  }
+
+  /** Puts the room aside; false when there is not enough. @throws what else the disk says. */
+  async keep(isNoSpace: (error: unknown) => boolean): Promise<boolean> {
+    if (this.#bytes === 0) return true
+    if ((await this.#disk.list()).includes(reserveName)) return true
+    try {
+      await this.#fill()
+      return true
+    } catch (error) {
+      await this.release()
+      if (isNoSpace(error)) return false
+      throw error
+    }
+  }
+
+  /** Gives the room back to whoever needs it. */
+  async release(): Promise<void> {
+    if ((await this.#disk.list()).includes(reserveName)) await this.#disk.remove(reserveName)
+  }
+
+  async #fill(): Promise<void> {
+    const file = await this.#disk.open(reserveName, 'create')
+    try {
+      const chunk = Buffer.alloc(Math.min(this.#bytes, 256 * 1024))
+      for (let offset = 0; offset < this.#bytes; offset += chunk.length) await file.write(offset, chunk)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  }
 }

@@ -8,10 +8,9 @@
  * whatever is there; a log appears under its name only with its header on the disk; after a
  * refused write the file ends at `length`, on the disk too.
  */
-import type { Disk, DiskFile } from './disk/disk.ts'
-import { encodeHeader, fileName, headerBytes } from './format/file-header.ts'
-import type { FileHeader } from './format/file-header.ts'
-import type { FrameBuilder } from './format/frame.ts'
+import type { Disk, DiskFile } from './disk.ts'
+import { encodeHeader, fileName, headerBytes, type FileHeader } from './folder.ts'
+import type { FrameBuilder } from './frame.ts'
 
 /** A log that is no longer needed, kept for its blocks. */
 export const spareName = 'spare'

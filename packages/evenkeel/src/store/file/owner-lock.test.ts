@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SeededRandom, SystemClock } from '#base'
-import { isStoreError } from '../store-error.ts'
+import { isStoreError } from '../store.ts'
 import { lockFolder } from './owner-lock.ts'
 
 const clock = new SystemClock()

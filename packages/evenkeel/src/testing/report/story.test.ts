@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { TraceEntry } from '../world/trace.ts'
-import { buildStory } from './story.ts'
+import type { TraceEntry } from '../history.ts'
+import { buildStory } from './timeline.ts'
 
 type Happening = readonly [actor: string, what: string]
 

@@ -4,28 +4,35 @@
  * Invariants: a run that says nothing about children changes nothing about them; one that ends early takes nothing away;
  * every row of the status is about something that was seen, in this run or in the one that wrote it.
  */
-import { findCause, isApiError, isConflict } from '#api'
-import type { ChildReport, Kind, KubeObject, TypeMeta } from '#api'
+import { findCause, isApiError, isConflict, type ChildReport, type Kind, type KubeObject, type TypeMeta } from '#api'
 import { isUnknownKind } from '#client'
-import { StopReconcile } from '#controller'
-import type { Reconciled } from '#controller'
-import { readinessOf } from '../readiness/readiness.ts'
-import { readinessCheckFor } from '../readiness/ready-rule.ts'
-import type { ReadinessCheck } from '../readiness/ready-rule.ts'
-import { applyChild } from './making/applying.ts'
-import { ifCached, newestParent } from './child-run.ts'
-import type { ChildRun } from './child-run.ts'
-import type { Children, DeclaredChild } from './children.ts'
-import { addToInventory } from './taking/inventory.ts'
-import type { ChildOptions } from './options.ts'
-import { declaredKinds, isApplied, ownedChildren } from './taking/owned.ts'
-import { ChildProblem } from './making/problem.ts'
-import { pruneChildren } from './taking/pruning.ts'
-import type { PruneResult } from './taking/pruning.ts'
-import { allRows, childrenConditionType, cutRows, earlierRows, hasRows, reportsOn, rowOf, summarize } from './report.ts'
-import type { ObservedChild } from './report.ts'
-import { checkSame, describeId, childIdOf, idText, prepareChild } from './making/wanted.ts'
-import type { ChildId, DesiredChild, PreparedChild } from './making/wanted.ts'
+import { StopReconcile, type Reconciled } from '#controller'
+import { readinessCheckFor, readinessOf, type ReadinessCheck } from '../readiness.ts'
+import { applyChild, ChildProblem, ifCached, newestParent, type ChildRun } from './apply.ts'
+import type { ChildOptions, Children, DeclaredChild } from './children.ts'
+import {
+  checkSame,
+  childIdOf,
+  describeId,
+  idText,
+  prepareChild,
+  type ChildId,
+  type DesiredChild,
+  type PreparedChild,
+} from './desired-child.ts'
+import { addToInventory } from './inventory.ts'
+import { declaredKinds, isApplied, ownedChildren, pruneChildren, type PruneResult } from './prune.ts'
+import {
+  allRows,
+  childrenConditionType,
+  cutRows,
+  earlierRows,
+  hasRows,
+  reportsOn,
+  rowOf,
+  summarize,
+  type ObservedChild,
+} from './status.ts'
 
 /** More children than that are reported at the end of a run only. */
 const underWayMax = 50

@@ -6,11 +6,18 @@
  * the last parent that needs it. All of it can be lost: the runs after a start ask for it again.
  */
 import type { KubeObject, TypeMeta } from '#api'
-import { metadataOnly } from '#client'
 import type { CacheEvent, CacheKey, CacheKind } from '#cache'
-import { enqueueOwner, kindSource, ownerIndex, ownerUids } from '#controller'
-import type { AddedSource, HandlerContext, PluginRun } from '#controller'
-import { readOwner } from './making/marks.ts'
+import { metadataOnly } from '#client'
+import {
+  enqueueOwner,
+  kindSource,
+  ownerIndex,
+  ownerUids,
+  type AddedSource,
+  type HandlerContext,
+  type PluginRun,
+} from '#controller'
+import { readOwner } from './ownership-labels.ts'
 
 interface ChildWatch {
   readonly kind: CacheKind

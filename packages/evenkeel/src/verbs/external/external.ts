@@ -9,38 +9,30 @@
  * changed or deleted that cannot be proven to be ours; a removal is believed when it is seen.
  */
 import type { KubeObject } from '#api'
-import { PerRun, StopReconcile } from '#controller'
-import type {
-  BaseContext,
-  ControllerDeclaration,
-  PluginRun,
-  Reconciled,
-  Verb,
-  VerbParts,
-  WatchDeclaration,
+import {
+  PerRun,
+  StopReconcile,
+  type BaseContext,
+  type ControllerDeclaration,
+  type PluginRun,
+  type Reconciled,
+  type Verb,
+  type VerbParts,
+  type WatchDeclaration,
 } from '#controller'
-import { callsOf } from './calls/calls.ts'
-import { checkDriver, chooseStrategy, describeStrategy } from './driver/capabilities.ts'
-import type { Driver } from './driver/driver.ts'
-import { afterFailure } from './engine/failing.ts'
-import { ObservationCache } from './engine/known.ts'
-import { deleteResource } from './engine/release.ts'
-import { setConditions } from './engine/report.ts'
-import { ExternalSession } from './engine/session.ts'
-import type { ExternalEnvironment } from './engine/session.ts'
-import { syncResource } from './engine/sync.ts'
-import type { SyncResult } from './engine/sync.ts'
-import { ExternalRef } from './memory/external-ref.ts'
-import type { ExternalRefObject } from './memory/external-ref.ts'
-import type { OwnedRecord } from './memory/records.ts'
-import { isRefOf } from './memory/ref-records.ts'
-import { hasExternalStatus } from './memory/status-memory.ts'
-import { settingsOf } from './options.ts'
-import type { ExternalOptions, ExternalSettings } from './options.ts'
-import { RecordStores } from './remembering.ts'
-import { ExternalSweep, sweepName } from './sweep/external-sweep.ts'
-import { ExternalSource } from './sweep/source.ts'
-import { sweep } from './sweep/sweep.ts'
+import { callsOf } from './calls.ts'
+import { checkDriver, chooseStrategy, describeStrategy, type Driver } from './driver.ts'
+import { ExternalRef, isRefOf, type ExternalRefObject } from './external-ref.ts'
+import { ExternalSweep, sweepName } from './external-sweep.ts'
+import { deleteResource } from './lifecycle.ts'
+import { settingsOf, type ExternalOptions, type ExternalSettings } from './policy.ts'
+import { RecordStores } from './record-store.ts'
+import { hasExternalStatus, type OwnedRecord } from './record.ts'
+import { ExternalSession, ObservationCache, type ExternalEnvironment } from './session.ts'
+import { ExternalSource } from './source.ts'
+import { afterFailure, setConditions } from './status.ts'
+import { sweep } from './sweep.ts'
+import { syncResource, type SyncResult } from './sync.ts'
 
 /** The thing of an object, as it was last seen. */
 export interface ExternalResource<Observed> {

@@ -6,9 +6,18 @@
  * maps, where leaving it out would lose a place or a key.
  * A field that comes twice: messages are merged, the last of anything else wins. Unknown fields are passed over.
  */
-import { setOwn, type JsonObjectDraft, type JsonValue } from '#api'
-import { bytesWire, type Field, type FieldType, type Message, type ScalarType, type SpecialType } from './messages.ts'
-import type { Reader } from './reader.ts'
+import { badRequest, setOwn, type ApiError, type JsonObjectDraft, type JsonValue } from '#api'
+import {
+  bytesWire,
+  fixed32Wire,
+  fixed64Wire,
+  varintWire,
+  type Field,
+  type FieldType,
+  type Message,
+  type ScalarType,
+  type SpecialType,
+} from './messages.ts'
 import { isZero, joinParts, type SpecialParts } from './special.ts'
 
 /** Reads until the reader's end and says whether anything was put into `target`. */
@@ -161,4 +170,192 @@ function listOf(target: JsonObjectDraft, name: string): JsonValue[] {
 
 function mapOf(target: JsonObjectDraft, name: string): JsonObjectDraft {
   return (target[name] ??= {}) as JsonObjectDraft
+}
+
+/*
+ * Reads the wire format: tags, varints, lengths. Every read is checked against the end of the message it is in.
+ *
+ * Invariants: nothing is read beyond `end`; messages are nested at most `depthMax` deep; a body of a few bytes cannot
+ * ask for many objects, because every message counts against a budget that grows with the body.
+ */
+
+/** How deep messages may be nested, map entries and special forms not counted. */
+export const depthMax = 100
+const shortText = 8
+
+export class Reader {
+  readonly #bytes: Buffer
+  #position: number
+  #end: number
+  #depth = 0
+  /** Real messages are longer than this on average, because Go writes empty texts and zeros as well. */
+  #messagesLeft: number
+  #low = 0
+  #high = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#position = 0
+    this.#end = bytes.byteLength
+    this.#messagesLeft = 1000 + Math.floor(bytes.byteLength / 8)
+  }
+
+  /** Whether the message being read goes on. */
+  get more(): boolean {
+    return this.#position < this.#end
+  }
+
+  /** The next field: its number times 8, plus its wire type. */
+  tag(): number {
+    this.#varint()
+    if (this.#high !== 0 || this.#low < 8) throw this.malformed('a field has an illegal number')
+    return this.#low
+  }
+
+  int32(): number {
+    this.#varint()
+    return this.#low | 0
+  }
+
+  /** @throws {ApiError} `BadRequest` when JSON could not carry the number exactly. */
+  int64(): number {
+    this.#varint()
+    const value = (this.#high | 0) * 0x1_0000_0000 + this.#low
+    if (!Number.isSafeInteger(value))
+      throw this.malformed('a number is beyond 9007199254740991, the largest that is kept exactly')
+    return value
+  }
+
+  bool(): boolean {
+    this.#varint()
+    return (this.#low | this.#high) !== 0
+  }
+
+  double(): number {
+    const value = this.#bytes.readDoubleLE(this.#take(8))
+    if (!Number.isFinite(value)) throw this.malformed('a number is infinite or not a number')
+    return value
+  }
+
+  text(): string {
+    const length = this.#length()
+    const start = this.#take(length)
+    return (
+      (length <= shortText ? this.#shortAscii(start, start + length) : undefined) ??
+      this.#bytes.toString('utf8', start, start + length)
+    )
+  }
+
+  base64(): string {
+    const length = this.#length()
+    const start = this.#take(length)
+    return this.#bytes.toString('base64', start, start + length)
+  }
+
+  /** Bytes of the body itself, not a copy. */
+  view(): Uint8Array {
+    const length = this.#length()
+    const start = this.#take(length)
+    return this.#bytes.subarray(start, start + length)
+  }
+
+  /** Goes into a part of known length; give what comes back to {@link leave}. */
+  enter(): number {
+    const length = this.#length()
+    if (length > this.#end - this.#position) throw this.#truncated()
+    const outer = this.#end
+    this.#end = this.#position + length
+    return outer
+  }
+
+  leave(outer: number): void {
+    this.#end = outer
+  }
+
+  /** As {@link enter}, for a message: counts it. */
+  enterMessage(): number {
+    if (++this.#depth > depthMax) throw this.malformed(`messages are nested more than ${depthMax} deep`)
+    if (--this.#messagesLeft < 0) throw this.malformed('it holds far more messages than its length can need')
+    return this.enter()
+  }
+
+  leaveMessage(outer: number): void {
+    this.#depth--
+    this.#end = outer
+  }
+
+  /** Passes over a field nobody knows. */
+  skip(wireType: number): void {
+    if (wireType === varintWire) this.#varint()
+    else if (wireType === fixed64Wire) this.#take(8)
+    else if (wireType === bytesWire) this.#take(this.#length())
+    else if (wireType === fixed32Wire) this.#take(4)
+    else throw this.malformed(`wire type ${wireType} is not allowed`)
+  }
+
+  malformed(what: string): ApiError {
+    return badRequest(`the body is not valid protobuf: ${what} (at byte ${this.#position})`)
+  }
+
+  #truncated(): ApiError {
+    return this.malformed('it ends in the middle of a field')
+  }
+
+  /** For a few letters this is faster than a call into the engine. */
+  #shortAscii(start: number, end: number): string | undefined {
+    let text = ''
+    for (let index = start; index < end; index++) {
+      const byte = this.#bytes[index] ?? 0
+      if (byte >= 0x80) return undefined
+      text += String.fromCharCode(byte)
+    }
+    return text
+  }
+
+  #take(length: number): number {
+    const start = this.#position
+    if (length > this.#end - start) throw this.#truncated()
+    this.#position = start + length
+    return start
+  }
+
+  #length(): number {
+    this.#varint()
+    if (this.#high !== 0) throw this.malformed('a length is too large')
+    return this.#low
+  }
+
+  /** Leaves the lower and the upper 32 bits, unsigned, in two fields: an object per number would be slow. */
+  #varint(): void {
+    const first = this.#byte()
+    this.#high = 0
+    if (first < 0x80) {
+      this.#low = first
+      return
+    }
+    this.#low = first & 0x7f
+    for (let shift = 7; shift < 70; shift += 7) {
+      const byte = this.#byte()
+      this.#addBits(byte & 0x7f, shift)
+      if (byte < 0x80) return
+    }
+    throw this.malformed('a number takes more than 10 bytes')
+  }
+
+  #addBits(bits: number, shift: number): void {
+    if (shift < 28) this.#low = (this.#low | (bits << shift)) >>> 0
+    else if (shift === 28) {
+      this.#low = (this.#low | (bits << 28)) >>> 0
+      this.#high = bits >>> 4
+    } else if (shift < 63) this.#high = (this.#high | (bits << (shift - 32))) >>> 0
+    else if (bits > 1) throw this.malformed('a number takes more than 64 bits')
+    else this.#high = (this.#high | (bits << 31)) >>> 0
+  }
+
+  #byte(): number {
+    const byte = this.#position < this.#end ? this.#bytes[this.#position] : undefined
+    if (byte === undefined) throw this.#truncated()
+    this.#position++
+    return byte
+  }
 }

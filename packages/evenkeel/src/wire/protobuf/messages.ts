@@ -6,7 +6,7 @@
  */
 import { assert } from '#base'
 import { messageText } from './generated/messages.ts'
-import { specialParts } from './special-parts.ts'
+import { specialParts } from './special.ts'
 
 type Shape = 'single' | 'list' | 'map'
 /**

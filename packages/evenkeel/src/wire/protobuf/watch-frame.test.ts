@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodeProtobuf, encodeProtobuf } from './envelope.ts'
-import { decodeWatchFrame, encodeWatchFrame } from './watch-frame.ts'
+import { decodeProtobuf, decodeWatchFrame, encodeProtobuf, encodeWatchFrame } from './envelope.ts'
 import { bytes, field, number } from './wire-bytes.fixture.ts'
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', resourceVersion: '5' } }

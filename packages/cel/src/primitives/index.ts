@@ -1,0 +1,54 @@
+/**
+ * What the layer `cel/primitives` gives to the layers above it.
+ */
+export {
+  deepCopy,
+  deepEqual,
+  deepFreeze,
+  exceedsDepth,
+  getOwn,
+  isJsonObject,
+  jsonSize,
+  setOwn,
+  type JsonArray,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonPrimitive,
+  type JsonValue,
+} from './json.ts'
+export {
+  checkDns1035Label,
+  checkDns1035LabelName,
+  checkDnsLabel,
+  checkDnsLabelName,
+  checkDnsSubdomain,
+  checkDnsSubdomainName,
+  checkLabelValue,
+  checkPathSegmentName,
+  checkQualifiedName,
+  generateName,
+  type NameRule,
+} from './names.ts'
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  isQuantity,
+  parseQuantity,
+  quantityAsInteger,
+  quantityAsNumber,
+  quantityOf,
+  subtractQuantities,
+  type Quantity,
+  type QuantityFormat,
+} from './quantity.ts'
+export { compareText, quote, utf8Length } from './text.ts'
+export {
+  formatDuration,
+  formatMicroTime,
+  formatTime,
+  parseDuration,
+  parseTime,
+  parseTimestamp,
+  type ParsedTimestamp,
+} from './time.ts'

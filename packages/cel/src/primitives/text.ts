@@ -1,0 +1,111 @@
+/**
+ * Text the way Go counts and quotes it, because limits and messages of Kubernetes are made with Go's `len` and `%q`.
+ */
+
+/** How many bytes a text takes in UTF-8. A lone surrogate counts as the three bytes of U+FFFD that replace it. */
+export function utf8Length(text: string): number {
+  let bytes = 0
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit < 0x80) bytes += 1
+    else if (unit < 0x800) bytes += 2
+    else if (isSurrogatePair(text, index)) {
+      bytes += 4
+      index++
+    } else bytes += 3
+  }
+  return bytes
+}
+
+/** A text in double quotes, escaped as Go's `%q` does it. */
+export function quote(text: string): string {
+  let quoted = '"'
+  for (const character of text) quoted += quoteCharacter(character)
+  return `${quoted}"`
+}
+
+/** Compares by UTF-16 code units: stable, fast, and the same as Go's byte order for everything in ASCII. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
+const shortEscapes = new Map([
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\x07', '\\a'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\v', '\\v'],
+])
+const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
+const loneSurrogate = /^\p{Surrogate}$/u
+
+function quoteCharacter(character: string): string {
+  const short = shortEscapes.get(character)
+  if (short !== undefined) return short
+  if (loneSurrogate.test(character)) return '\uFFFD'
+  if (printable.test(character)) return character
+  const code = character.codePointAt(0) ?? 0
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`
+  return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`
+}
+
+function isSurrogatePair(text: string, index: number): boolean {
+  return (text.charCodeAt(index) & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00
+}
+
+/*
+ * Texts by characters (code points), not UTF-16 units. Texts without surrogates, nearly all, are sliced as they are.
+ *
+ * The last long text is remembered: a loop may look at one text character by character, and counting it each time would make
+ * that quadratic, at a price that does not show it.
+ */
+
+/** How many characters a text has. */
+export function characterCount(text: string): number {
+  if (text.length < longFrom) return countCharacters(text)
+  if (text !== last.text) last = { text, count: countCharacters(text) }
+  return last.count
+}
+
+export function characterAt(text: string, index: number): string {
+  return sliceCharacters(text, index, index + 1)
+}
+
+export function sliceCharacters(text: string, start: number, end?: number): string {
+  return isPlain(text) ? text.slice(start, end) : [...text].slice(start, end).join('')
+}
+
+/** Where a part begins, in characters, from a place on; negative when nowhere. */
+export function findCharacters(text: string, part: string, from: number): number {
+  if (isPlain(text)) return text.indexOf(part, from)
+  const found = text.indexOf(part, sliceCharacters(text, 0, from).length)
+  return found < 0 ? found : characterCount(text.slice(0, found))
+}
+
+/** The last place at or before another where a part begins. */
+export function findLastCharacters(text: string, part: string, from: number): number {
+  if (isPlain(text)) return text.lastIndexOf(part, from)
+  const found = text.lastIndexOf(part, sliceCharacters(text, 0, from).length)
+  return found < 0 ? found : characterCount(text.slice(0, found))
+}
+
+const longFrom = 1000
+let last = { text: '', count: 0 }
+
+function isPlain(text: string): boolean {
+  return characterCount(text) === text.length
+}
+
+function countCharacters(text: string): number {
+  let count = text.length
+  for (let index = 0; index < text.length - 1; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit >= 0xd800 && unit <= 0xdbff && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) count--
+  }
+  return count
+}

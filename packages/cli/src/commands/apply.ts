@@ -1,0 +1,68 @@
+/**
+ * `evenkeel apply`: makes objects as files say, by server-side apply.
+ */
+import type { KubeObject } from 'evenkeel/api'
+import type { Client } from 'evenkeel/client'
+import { namespaceOptions, type Command, type Invocation } from '../command.ts'
+import { readManifests } from '../manifests.ts'
+
+export const apply: Command = {
+  name: 'apply',
+  about: 'make objects as files say',
+  usage: '-f FILE',
+  options: {
+    namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
+    file: {
+      type: 'string',
+      short: 'f',
+      multiple: true,
+      value: 'FILE',
+      about: 'YAML or JSON, a folder of them, or - for standard input',
+    },
+    'dry-run': { type: 'boolean', about: 'ask the server what would happen, and change nothing' },
+    force: { type: 'boolean', about: 'take over fields that others own' },
+    'field-manager': { type: 'string', value: 'NAME', about: 'whose fields these are (default: evenkeel-cli)' },
+  },
+  examples: ['evenkeel apply -f app.yaml', 'cat app.yaml | evenkeel apply -f -'],
+  async run(call) {
+    const objects = await readManifests(call.values.texts('file'), call.io)
+    const client = await call.connect()
+    for (const object of objects) await applyOne(client, object, call)
+    return 0
+  },
+}
+
+async function applyOne(
+  client: Client,
+  object: KubeObject,
+  { values, io: { stdout, signal }, json }: Invocation,
+): Promise<void> {
+  const before = await client.find(object, nameOf(object, client), { signal })
+  const dryRun = values.flag('dry-run')
+  const stored = await client.apply(object, {
+    force: values.flag('force'),
+    fieldManager: values.text('field-manager') ?? 'evenkeel-cli',
+    signal,
+    ...(dryRun && { dryRun }),
+  })
+  const outcome =
+    before === undefined
+      ? 'created'
+      : before.metadata.resourceVersion === stored.metadata.resourceVersion
+        ? 'unchanged'
+        : 'configured'
+  const { name, namespace } = stored.metadata
+  if (json)
+    stdout.write(
+      `${JSON.stringify({ outcome, dryRun, apiVersion: object.apiVersion, kind: object.kind, name, ...(namespace !== undefined && { namespace }) })}\n`,
+    )
+  else stdout.write(`${object.kind.toLowerCase()}/${name} ${outcome}${dryRun ? ' (dry run)' : ''}\n`)
+}
+
+function nameOf(
+  { metadata: { name = '', namespace } }: KubeObject,
+  client: Client,
+): { name: string; namespace?: string } {
+  const place = namespace ?? client.namespace
+  return { name, ...(place !== undefined && { namespace: place }) }
+}

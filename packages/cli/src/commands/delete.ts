@@ -1,0 +1,110 @@
+/**
+ * `evenkeel delete`: objects by name, by file or by label, and what it means for what belongs to them.
+ */
+import type { KubeObject } from 'evenkeel/api'
+import type { Client } from 'evenkeel/client'
+import { namespaceOptions, type Command, type Invocation } from '../command.ts'
+import { Failure } from '../failure.ts'
+import { lookUp, namespaceOf, type ResourceTarget } from '../lookup.ts'
+import { readManifests } from '../manifests.ts'
+
+const cascades = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const
+
+export const remove: Command = {
+  name: 'delete',
+  about: 'delete objects',
+  usage: 'KIND NAME ... | KIND/NAME ... | -f FILE',
+  words: { least: 0, most: Infinity },
+  completes: 'kinds',
+  options: {
+    ...namespaceOptions,
+    file: {
+      type: 'string',
+      short: 'f',
+      multiple: true,
+      value: 'FILE',
+      about: 'delete what these files name; - reads standard input',
+    },
+    selector: { type: 'string', short: 'l', value: 'LABELS', about: 'all objects with these labels' },
+    cascade: {
+      type: 'string',
+      choices: Object.keys(cascades),
+      about: 'what happens to what belongs to them (default: as the kind has it)',
+    },
+    'ignore-not-found': { type: 'boolean', about: 'objects that are gone already are no failure' },
+  },
+  examples: ['evenkeel delete app/web', 'evenkeel delete -f app.yaml --cascade foreground'],
+  async run(call) {
+    const { values, words } = call
+    const files = values.texts('file')
+    if (files.length > 0 === words.length > 0)
+      throw new Failure('usage', 'say what to delete: KIND NAME, KIND/NAME, or -f FILE', {
+        hint: 'evenkeel delete --help',
+      })
+    const client = await call.connect()
+    const refs =
+      files.length > 0
+        ? await readManifests(files, call.io)
+        : (await Promise.all((await lookUp(client, words)).map((target) => refsOf(client, target, call)))).flat()
+    const gone = await removeAll(client, refs, call)
+    if (gone === 0 && !call.json) call.io.stdout.write('Nothing was deleted.\n')
+    return 0
+  },
+}
+
+async function refsOf(
+  client: Client,
+  { resource, names }: ResourceTarget,
+  { values, io: { signal } }: Invocation,
+): Promise<readonly KubeObject[]> {
+  const { apiVersion, kind } = resource
+  const namespace = namespaceOf(values, resource, client)
+  const labelSelector = values.text('selector')
+  if (names.length > 0)
+    return names.map((name) => ({
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace !== undefined && { namespace }) },
+    }))
+  if (labelSelector === undefined)
+    throw new Failure('usage', `say which ${resource.plural}: names, or labels with -l`, {
+      hint: `evenkeel delete ${resource.singular}/NAME`,
+    })
+  const { items } = await client.list(
+    { apiVersion, kind },
+    { labelSelector, ...(namespace !== undefined && { namespace }), signal },
+  )
+  return items.map(({ metadata }) => ({
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name, ...(metadata.namespace !== undefined && { namespace: metadata.namespace }) },
+  }))
+}
+
+async function removeAll(
+  client: Client,
+  refs: readonly KubeObject[],
+  { values, io: { stdout, signal }, json }: Invocation,
+): Promise<number> {
+  const cascade = values.text('cascade') as keyof typeof cascades | undefined
+  let count = 0
+  for (const ref of refs) {
+    const { name = '', namespace } = ref.metadata
+    const left = await client.delete(ref, {
+      signal,
+      ignoreNotFound: values.flag('ignore-not-found'),
+      ...(cascade && { propagationPolicy: cascades[cascade] }),
+    })
+    const waiting = (left as { metadata?: { finalizers?: readonly string[] } } | undefined)?.metadata?.finalizers ?? []
+    count++
+    if (json)
+      stdout.write(
+        `${JSON.stringify({ deleted: { apiVersion: ref.apiVersion, kind: ref.kind, name, ...(namespace !== undefined && { namespace }) }, waitingFor: waiting })}\n`,
+      )
+    else
+      stdout.write(
+        `${ref.kind.toLowerCase()}/${name} ${waiting.length === 0 ? 'deleted' : `is being deleted; it waits for ${waiting.join(', ')} (evenkeel why ${ref.kind.toLowerCase()}/${name})`}\n`,
+      )
+  }
+  return count
+}

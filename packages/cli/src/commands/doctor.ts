@@ -1,0 +1,151 @@
+/**
+ * `evenkeel doctor`: what works here and what does not, each with what to do about it.
+ */
+import { spawnSync } from 'node:child_process'
+import { loadConfig, type Client } from 'evenkeel/client'
+import { SystemClock } from 'evenkeel/unstable/base'
+import type { Command, Invocation } from '../command.ts'
+import { kubeconfigFor } from '../connection.ts'
+import { failureOf } from '../failure.ts'
+import { managerOptions, readManager } from '../managers.ts'
+import { safeText } from '../terminal.ts'
+
+interface CheckResult {
+  readonly check: string
+  readonly ok: boolean
+  readonly says: string
+  readonly advice?: string | undefined
+}
+
+export const doctor: Command = {
+  name: 'doctor',
+  about: 'check this machine, the server and the manager, and say what to do',
+  options: managerOptions,
+  details: 'Ends with 1 when something that commands need does not work.',
+  examples: ['evenkeel doctor', 'evenkeel doctor --json'],
+  async run(call) {
+    const findings = [nodeVersion(), kubectl(), ...(await server(call)), ...(await manager(call))]
+    const { stdout } = call.io
+    if (call.json) stdout.write(`${JSON.stringify(findings)}\n`)
+    else
+      for (const { check, ok, says, advice } of findings)
+        stdout.write(
+          safeText(`${ok ? '✓' : '✗'} ${check}: ${says}\n${advice === undefined ? '' : `  try: ${advice}\n`}`),
+        )
+    return findings.every(({ ok }) => ok) ? 0 : 1
+  },
+}
+
+function nodeVersion(): CheckResult {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const ok = major > 20 || (major === 20 && minor >= 19)
+  return { check: 'Node', ok, says: process.versions.node, advice: ok ? undefined : 'install Node 20.19 or newer' }
+}
+
+/** Nice to have: every command here works without. */
+function kubectl(): CheckResult {
+  const { status, stdout } = spawnSync('kubectl', ['version', '--client', '-o', 'json'], {
+    encoding: 'utf8',
+    timeout: 10_000,
+  })
+  const version = status === 0 ? /"gitVersion": "([^"]+)"/.exec(stdout)?.[1] : undefined
+  return { check: 'kubectl', ok: true, says: version ?? 'not installed; evenkeel get, apply and the rest do without' }
+}
+
+async function server(call: Invocation): Promise<readonly CheckResult[]> {
+  const { values, io } = call
+  try {
+    const kubeconfig = await kubeconfigFor(values, io)
+    const context = values.text('context')
+    const config = await loadConfig({
+      ...(kubeconfig !== undefined && { kubeconfig }),
+      ...(context !== undefined && { context }),
+    })
+    const client = await call.connect()
+    const clock = new SystemClock()
+    const started = clock.monotonic()
+    const version = JSON.parse((await client.raw({ path: '/version' }, { signal: io.signal })).text()) as {
+      gitVersion?: string
+    }
+    const found: CheckResult = {
+      check: 'server',
+      ok: true,
+      says: `${config.server} answers in ${Math.round(clock.monotonic() - started)} ms, ${version.gitVersion ?? 'of unknown version'}`,
+    }
+    return [found, await who(client, io.signal), await kinds(client)]
+  } catch (error) {
+    const failure = failureOf(error)
+    if (!failure) throw error
+    return [
+      {
+        check: 'server',
+        ok: false,
+        says: failure.message,
+        advice:
+          failure.code === 'no-server'
+            ? 'evenkeel up starts one; KUBECONFIG or --kubeconfig names another'
+            : failure.hint,
+      },
+    ]
+  }
+}
+
+async function who(client: Client, signal: AbortSignal): Promise<CheckResult> {
+  try {
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+    const answer = await client.raw(
+      {
+        method: 'POST',
+        path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+        body: review,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+      },
+      { signal },
+    )
+    const { status } = JSON.parse(answer.text()) as {
+      status?: { userInfo?: { username?: string; groups?: readonly string[] } }
+    }
+    return {
+      check: 'identity',
+      ok: true,
+      says: `${status?.userInfo?.username ?? 'nobody'} of ${(status?.userInfo?.groups ?? []).join(', ')}`,
+    }
+  } catch (error) {
+    return {
+      check: 'identity',
+      ok: false,
+      says: (error as Error).message,
+      advice: 'look at the user of the kubeconfig',
+    }
+  }
+}
+
+async function kinds(client: Client): Promise<CheckResult> {
+  const own = (await client.resources()).filter(({ group }) => group.includes('.') && !group.endsWith('.k8s.io'))
+  return {
+    check: 'kinds',
+    ok: true,
+    says:
+      own.length === 0
+        ? 'none beside those of Kubernetes'
+        : own.map(({ plural, group }) => `${plural}.${group}`).join(', '),
+  }
+}
+
+async function manager({ values, io }: Invocation): Promise<readonly CheckResult[]> {
+  try {
+    const report = await readManager(values, io)
+    if (!report) return [{ check: 'manager', ok: true, says: 'none runs in this folder' }]
+    return report.controllers.map(({ name, isReady, isWorking, problems, failing }) => ({
+      check: `controller ${name}`,
+      ok: problems.length === 0 && isReady,
+      says:
+        problems.join('; ') ||
+        `${isWorking ? 'works' : 'stands by'}${failing === 0 ? '' : `; ${failing} objects fail and are tried again`}`,
+    }))
+  } catch (error) {
+    const failure = failureOf(error)
+    if (!failure) throw error
+    return [{ check: 'manager', ok: false, says: failure.message, advice: failure.hint }]
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * `evenkeel finalizers`: who is stuck in deletion, since when and why; and, for those who know what they do, the way out.
+ */
+import { formatTime, isJsonObject, type JsonObject, type KubeObject } from 'evenkeel/api'
+import { metadataOnly, type Client } from 'evenkeel/client'
+import { SystemClock } from 'evenkeel/unstable/base'
+import { namespaceOptions, type Command, type Invocation } from '../command.ts'
+import { Failure } from '../failure.ts'
+import { readTarget } from '../lookup.ts'
+import { conditionsOf, sentence } from '../object-state.ts'
+import { ago, formatTable, safeText } from '../terminal.ts'
+
+export const finalizers: Command = {
+  name: 'finalizers',
+  about: 'list objects that cannot go, or let one go by force',
+  usage: 'list | force KIND/NAME',
+  words: { least: 1, most: 3 },
+  completes: ['list', 'force'],
+  options: {
+    ...namespaceOptions,
+    finalizer: { type: 'string', value: 'NAME', about: 'with force: take off this one only' },
+    yes: { type: 'boolean', about: 'with force: do it; without, it says what would happen' },
+  },
+  details:
+    'Force takes finalizers off without the cleanup that they stand for. It prints what may be left behind, and records that as an event.',
+  examples: [
+    'evenkeel finalizers list -A',
+    'evenkeel finalizers force app/web',
+    'evenkeel finalizers force app/web --yes',
+  ],
+  async run(call) {
+    const [verb, ...rest] = call.words
+    const client = await call.connect({ warnings: false })
+    if (verb === 'list' && rest.length === 0) return list(client, call)
+    if (verb === 'force' && rest.length > 0) return force(client, { ...call, words: rest })
+    throw new Failure('usage', 'evenkeel finalizers takes list, or force KIND/NAME', {
+      hint: 'evenkeel finalizers --help',
+    })
+  },
+}
+
+async function list(client: Client, { values, io, json }: Invocation): Promise<number> {
+  const now = new SystemClock().now()
+  const namespace = values.flag('all-namespaces') ? undefined : values.text('namespace')
+  const stuck: KubeObject[] = []
+  for (const { apiVersion, kind, verbs, namespaced } of await client.resources()) {
+    if (!verbs.includes('list') || kind === 'Event' || kind === 'ComponentStatus') continue
+    const { items } = await client.list(metadataOnly({ apiVersion, kind }), {
+      signal: io.signal,
+      ...(namespaced && namespace !== undefined && { namespace }),
+    })
+    for (const { metadata } of items)
+      if (metadata.deletionTimestamp !== undefined) stuck.push({ apiVersion, kind, metadata })
+  }
+  const rows = await Promise.all(stuck.map(async (object) => ({ object, why: await whyOf(client, object, io.signal) })))
+  if (json)
+    io.stdout.write(
+      `${JSON.stringify(rows.map(({ object: { apiVersion, kind, metadata }, why }) => ({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace, since: metadata.deletionTimestamp, finalizers: metadata.finalizers ?? [], why })))}\n`,
+    )
+  else if (rows.length === 0) io.stdout.write('Nothing is stuck: no object waits for its deletion.\n')
+  else
+    io.stdout.write(
+      formatTable(
+        ['Namespace', 'Object', 'Since', 'Waits for', 'Why'],
+        rows.map(({ object: { kind, metadata }, why }) => [
+          metadata.namespace ?? '',
+          `${kind.toLowerCase()}/${metadata.name ?? ''}`,
+          ago(String(metadata.deletionTimestamp), now),
+          (metadata.finalizers ?? []).join(', '),
+          why,
+        ]),
+      ),
+    )
+  return 0
+}
+
+async function whyOf(
+  client: Client,
+  { apiVersion, kind, metadata: { name = '', namespace } }: KubeObject,
+  signal: AbortSignal,
+): Promise<string> {
+  const object = await client.find(
+    { apiVersion, kind },
+    { name, ...(namespace !== undefined && { namespace }) },
+    { signal },
+  )
+  const telling =
+    object &&
+    conditionsOf(object).find(
+      ({ type, status }) => (type === 'Finalizing' || type.startsWith('Namespace')) && status === 'True',
+    )
+  return telling ? sentence(telling) : ''
+}
+
+async function force(client: Client, call: Invocation): Promise<number> {
+  const { values, io, json } = call
+  const object = await readTarget(client, call)
+  const { name = '', namespace = 'default', finalizers: on = [], deletionTimestamp } = object.metadata
+  const only = values.text('finalizer')
+  const taken = only === undefined ? on : on.filter((each) => each === only)
+  if (taken.length === 0)
+    throw new Failure(
+      'usage',
+      only === undefined
+        ? `${object.kind.toLowerCase()}/${name} has no finalizers`
+        : `${object.kind.toLowerCase()}/${name} has no finalizer ${only}: it has ${on.join(', ') || 'none'}`,
+    )
+  if (deletionTimestamp === undefined)
+    throw new Failure('usage', `${object.kind.toLowerCase()}/${name} is not being deleted`, {
+      hint: `evenkeel delete ${object.kind.toLowerCase()}/${name} first`,
+    })
+  const leaks = leftoversOf(object, taken)
+  if (!values.flag('yes')) {
+    if (json) io.stdout.write(`${JSON.stringify({ wouldTake: taken, mayLeak: leaks })}\n`)
+    else
+      io.stdout.write(
+        safeText(
+          `${taken.join(', ')} would be taken off ${object.kind.toLowerCase()}/${name} without cleaning up.\nMay be left behind:\n${leaks.map((line) => `  - ${line}\n`).join('')}Say --yes to do it.\n`,
+        ),
+      )
+    return 1
+  }
+  for (const finalizer of taken) await client.removeFinalizer(object as never, finalizer, { signal: io.signal })
+  await record(client, object, {
+    message: `${taken.join(', ')} taken off by force, nothing was cleaned up; may be left behind: ${leaks.join('; ')}`,
+    namespace,
+    signal: io.signal,
+  })
+  io.stdout.write(
+    json
+      ? `${JSON.stringify({ taken, mayLeak: leaks })}\n`
+      : safeText(
+          `${taken.join(', ')} taken off ${object.kind.toLowerCase()}/${name}. May be left behind:\n${leaks.map((line) => `  - ${line}\n`).join('')}`,
+        ),
+  )
+  return 0
+}
+
+async function record(
+  client: Client,
+  { apiVersion, kind, metadata: { name = '', namespace: own, uid } }: KubeObject,
+  { message, namespace, signal }: { message: string; namespace: string; signal: AbortSignal },
+): Promise<void> {
+  const time = formatTime(new SystemClock().now())
+  await client.create(
+    {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { generateName: `${name.slice(0, 200)}.`, namespace },
+      type: 'Warning',
+      reason: 'FinalizerForced',
+      message: message.slice(0, 1024),
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      source: { component: 'evenkeel-cli' },
+      involvedObject: {
+        apiVersion,
+        kind,
+        name,
+        ...(own !== undefined && { namespace: own }),
+        ...(uid !== undefined && { uid }),
+      },
+    } as KubeObject,
+    { signal },
+  )
+}
+
+/*
+ * What may be left behind when an object goes without its cleanup.
+ */
+
+/** In sentences; never empty: nobody can promise that nothing is left. */
+function leftoversOf(object: KubeObject, finalizers: readonly string[]): readonly string[] {
+  const { status } = object as { status?: JsonObject }
+  const facts = isJsonObject(status) ? status : {}
+  const external = isJsonObject(facts['external']) ? facts['external'] : {}
+  const children = Array.isArray(facts['children']) ? facts['children'].filter(isJsonObject) : []
+  const elsewhere = children.filter(({ namespace }) => (namespace ?? '') !== (object.metadata.namespace ?? ''))
+  const dependencies = Array.isArray(facts['dependencies']) ? facts['dependencies'].filter(isJsonObject) : []
+  return [
+    ...(external['id'] === undefined ? [] : [`the thing outside with the id ${String(external['id'])}`]),
+    ...elsewhere.map(
+      ({ kind, namespace, name }) =>
+        `${String(kind).toLowerCase()}/${String(name)} in ${String(namespace)}, which no owner reference reaches`,
+    ),
+    ...dependencies.map(
+      ({ kind, name }) => `marks on ${String(kind).toLowerCase()}/${String(name)}, which it depends on`,
+    ),
+    ...finalizers.map((finalizer) => `whatever ${finalizer} stands for`),
+  ]
+}

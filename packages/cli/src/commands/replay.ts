@@ -1,0 +1,98 @@
+/**
+ * `evenkeel replay`: one failure that was explored, once more, step by step if wanted.
+ */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import type { Replayed, ReplayStep, StoryLine } from 'evenkeel/testing'
+import type { Command, Invocation, Io } from '../command.ts'
+import { orBadFile, resolveModule } from '../modules.ts'
+import { safeText } from '../terminal.ts'
+
+export const replay: Command = {
+  name: 'replay',
+  about: 'play a failure that was explored once more, step by step if wanted',
+  usage: 'FILE',
+  words: { least: 1, most: 1 },
+  completes: 'files',
+  options: {
+    module: { type: 'string', value: 'MODULE', about: 'another module than the one that the file names' },
+    steps: { type: 'boolean', about: 'print every step' },
+    step: { type: 'boolean', about: 'wait for Enter before every step' },
+  },
+  details:
+    'Ends with 0 when the rule holds now, with 1 when it is still broken, with 2 when it could not be played. Under a debugger (node --inspect-brk) it stops where something goes wrong.',
+  examples: ['evenkeel replay explored/cleanup-e93bada4.json', 'evenkeel replay explored/cleanup-e93bada4.json --step'],
+  async run(call) {
+    const {
+      words: [word = ''],
+      values,
+      io,
+      json,
+    } = call
+    const path = resolve(io.cwd, word)
+    const module = await moduleFor(path, call)
+    const { formatLine, replayFile } = await import('evenkeel/testing')
+    const isShown = values.flag('steps') || values.flag('step')
+    const enter = values.flag('step') ? new Enter(io) : undefined
+    const onStep = async (step: ReplayStep): Promise<void> => {
+      io.stdout.write(json ? `${JSON.stringify(step)}\n` : lineOf(step))
+      if (step.isAction) await enter?.next()
+    }
+    try {
+      const replayed = await orBadFile(replayFile(path, { module, signal: io.signal, ...(isShown && { onStep }) }))
+      io.stdout.write(json ? `${JSON.stringify(replayed)}\n` : verdict(replayed, formatLine))
+      return replayed.isFound ? 1 : 0
+    } finally {
+      enter?.close()
+    }
+  },
+}
+
+/** What the file names, from where the file is, unless another one was named. */
+async function moduleFor(path: string, { values, io }: Invocation): Promise<string> {
+  const given = values.text('module')
+  if (given !== undefined) return resolveModule(given, io.cwd)
+  const { parseReplayFile } = await import('evenkeel/testing')
+  const { module } = await orBadFile(readFile(path, 'utf8').then(parseReplayFile))
+  return resolveModule(module ?? '', resolve(path, '..'))
+}
+
+function lineOf({ step, atMs, actor, what, isTurn, isBroken, isAction }: ReplayStep): string {
+  const mark = isBroken ? '✗' : isTurn ? '!' : ' '
+  return safeText(
+    `${mark} ${String(step).padStart(4)} ${(atMs / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(16)} ${isAction ? '' : '  '}${what}\n`,
+  )
+}
+
+function verdict({ isFound, isSame, findings, story }: Replayed, formatLine: (line: StoryLine) => string): string {
+  const told = story.map((line, index) => `  ${index + 1}  ${formatLine(line)}\n`).join('')
+  const found = [...new Set(findings.map(({ rule, message }) => `✗ ${rule}: ${message}\n`))].join('')
+  const how = isSame
+    ? 'It went the very same way.'
+    : 'It went another way than when it was found: the code has changed since.'
+  return safeText(`${told}${found}${isFound ? 'The rule is still broken.' : 'The rule holds now.'} ${how}\n`)
+}
+
+/** Lines of standard input, one for each step; when there are no more, everything goes on. */
+class Enter {
+  readonly #lines: AsyncIterator<string>
+  readonly #close: () => void
+
+  constructor({ stdin }: Pick<Io, 'stdin'>) {
+    const reader = createInterface({ input: Readable.from(stdin) })
+    this.#lines = reader[Symbol.asyncIterator]()
+    this.#close = () => {
+      reader.close()
+    }
+  }
+
+  async next(): Promise<void> {
+    await this.#lines.next()
+  }
+
+  close(): void {
+    this.#close()
+  }
+}

@@ -1,0 +1,152 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lamp, typed, type Said } from '../fixtures/cli.fixture.ts'
+import type * as Lamps from '../fixtures/lamps.fixture.ts'
+import { isAlive, startProcess } from '../fixtures/process.fixture.ts'
+
+/** What it exports is what `up` takes. */
+const parts: readonly (keyof typeof Lamps)[] = ['controllers', 'serve']
+const lamps = fileURLToPath(new URL('../fixtures/lamps.fixture.ts', import.meta.url))
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'evenkeel-running-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+interface Begun {
+  readonly first: Promise<{ readonly url: string; readonly kubeconfig: string }>
+  readonly serving: Promise<Said>
+}
+
+/** Types a command that goes on, and gives the first thing it prints. */
+function begin(words: readonly string[], signal: AbortSignal): Begun {
+  let serving: Promise<Said> | undefined
+  const first = new Promise<Awaited<Begun['first']>>((resolve, reject) => {
+    serving = typed(words, {
+      cwd: folder,
+      signal,
+      onOut: (text) => {
+        resolve(JSON.parse(text) as Awaited<Begun['first']>)
+      },
+    })
+    serving.then(({ err }) => {
+      reject(new Error(err))
+    }, reject)
+  })
+  return { first, serving: serving ?? Promise.reject(new Error('never')) }
+}
+
+describe('serve', () => {
+  test('serves until it is stopped; what it keeps can be saved and restored', async () => {
+    const stop = new AbortController()
+    const { first, serving } = begin(['serve', '--port', '0', '--json'], stop.signal)
+    const { url, kubeconfig } = await first
+    expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+    expect((await stat(kubeconfig)).mode & 0o077).toBe(0)
+    await typed(['apply', '-f', '-'], {
+      cwd: folder,
+      stdin: 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: kept }\n',
+    })
+    expect(await typed(['kubeconfig'], { cwd: folder })).toMatchObject({ code: 0, out: `${kubeconfig}\n` })
+    expect(JSON.parse((await typed(['kubeconfig', '--json'], { cwd: folder })).out)).toMatchObject({
+      path: kubeconfig,
+      server: url,
+    })
+    expect((await typed(['kubeconfig', '--raw'], { cwd: folder })).out).toContain(url)
+    expect((await typed(['snapshot', 'save', 'busy.backup'], { cwd: folder })).err).toMatch(/^error\[busy\]: .*in use/)
+    stop.abort()
+    expect(await serving).toMatchObject({ code: 0, err: '' })
+
+    expect(JSON.parse((await typed(['snapshot', 'save', 'a.backup', '--json'], { cwd: folder })).out)).toMatchObject({
+      saved: join(folder, 'a.backup'),
+      revision: expect.any(Number) as number,
+    })
+    expect((await typed(['snapshot', 'restore', 'a.backup', '--data', 'other'], { cwd: folder })).out).toMatch(
+      /^\d+ objects restored into .*other.*; versions go on from \d+\n$/,
+    )
+    expect((await typed(['snapshot', 'restore', 'none.backup', '--data', 'third'], { cwd: folder })).code).not.toBe(0)
+  })
+
+  test('a port that is taken is said in one line', async () => {
+    const stop = new AbortController()
+    const { first, serving } = begin(['serve', '--port', '0', '--memory', '--json'], stop.signal)
+    const { port } = new URL((await first).url)
+    expect((await typed(['serve', '--port', port, '--memory', '--data', 'b'], { cwd: folder })).err).toBe(
+      `error[busy]: port ${port} is taken\nTry: stop what uses it, or choose another with --port\n`,
+    )
+    stop.abort()
+    await serving
+  })
+})
+
+describe('up', () => {
+  test('prints addresses, runs the controllers, and leaves nothing behind but its objects', async () => {
+    const up = startProcess(['up', lamps, '--port', '0'], folder)
+    const text = await up.until(/export KUBECONFIG=.*\n/)
+    expect(text).toMatch(
+      /^Evenkeel is up\. Ctrl-C stops it\.\n\n {2}API server {2}https:\/\/127\.0\.0\.1:\d+\n {2}Shop {8}http:\/\/127\.0\.0\.1\/process\/\d+\n/,
+    )
+    const pid = Number(/process\/(\d+)/.exec(text)?.[1])
+    expect(isAlive(pid)).toBe(true)
+    const { managers } = JSON.parse(await readFile(join(folder, 'data', 'manager.json'), 'utf8')) as {
+      managers: readonly { name: string; url: string }[]
+    }
+    for (const { url } of managers) expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+    await typed(['apply', '-f', '-'], { cwd: folder, stdin: JSON.stringify(lamp('kept')) })
+    expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller lamp: works/)
+    // It runs in a manager that the module made itself.
+    expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller looker: works/)
+    const second = await startProcess(['up', lamps, '--port', '0'], folder).ended
+    expect(second).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^error\[busy\]: .*in use/m) as string,
+    })
+    expect(await readdir(join(folder, 'data'))).toContain('manager.json')
+
+    up.child.kill('SIGINT')
+    expect(await up.ended).toMatchObject({ code: 0, out: expect.stringMatching(/\nStopped\.\n$/) as string })
+    expect((await readdir(join(folder, 'data'))).toSorted()).toEqual(['identity', 'kubeconfig', 'store'])
+    expect(await readdir(folder)).toEqual(['data'])
+    expect(isAlive(pid)).toBe(false)
+
+    const again = startProcess(['up', lamps, '--port', '0', '--json'], folder)
+    const line = JSON.parse((await again.until(/\n/)).split('\n')[0] ?? '') as {
+      addresses: unknown
+      kubeconfig: string
+    }
+    expect(line).toMatchObject({
+      kubeconfig: join(folder, 'data', 'kubeconfig'),
+      addresses: [{ name: 'API server' }, { name: 'Shop' }],
+    })
+    expect((await typed(['get', 'lamps', '-o', 'name'], { cwd: folder })).out).toBe('lamp/kept\n')
+    again.child.kill('SIGTERM')
+    expect((await again.ended).out.trim().split('\n')).toHaveLength(1)
+  })
+
+  test('a module that cannot serve its page ends everything, and says why', async () => {
+    await writeFile(join(folder, 'app.mjs'), 'export const serve = () => { throw new Error("port 80 is taken") }')
+    const { code, err } = await typed(['up', 'app.mjs', '--port', '0', '--memory'], { cwd: folder })
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringMatching(/error\[bad-file\]: serve of .*app\.mjs failed: port 80 is taken/) as string,
+    })
+  })
+
+  test.each([
+    ['export const a = 1', `exports neither ${parts.join(' nor ')}`],
+    ['throw new Error("broken")', 'could not be loaded: broken'],
+    [undefined, 'there is no file'],
+  ])('a module that says %j is refused with a sentence', async (text, says) => {
+    if (text !== undefined) await writeFile(join(folder, 'app.mjs'), text)
+    expect(await typed(['up', 'app.mjs', '--port', '0'], { cwd: folder })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(says) as string,
+    })
+    expect((await readdir(folder)).filter((name) => name !== 'app.mjs')).toEqual([])
+  })
+})

@@ -1,0 +1,216 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from 'evenkeel/client'
+import { ConfigMap } from 'evenkeel/kinds/core/v1'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lamp, TestCli } from '../fixtures/cli.fixture.ts'
+
+interface Why {
+  readonly object: string
+  readonly answers: readonly {
+    readonly question: string
+    readonly answer: string
+    readonly because: readonly string[]
+    readonly advice: readonly string[]
+  }[]
+}
+
+let cli: TestCli
+beforeAll(async () => {
+  cli = await TestCli.start()
+  await cli.apply(lamp('desk'))
+  await cli.apply(lamp('sun', { watts: 5000 }))
+  await cli.apply(lamp('stuck'))
+  await cli.typeUntil(['get', 'lamps', '-o', 'yaml'], /TooBright/)
+  for (const name of ['desk', 'stuck']) await cli.typeUntil(['get', `lamp/${name}`, '-o', 'yaml'], /Shines/)
+  await cli.type(['delete', 'lamp/stuck'])
+  await cli.typeUntil(['get', 'lamp/stuck', '-o', 'yaml'], /the bulb is hot/)
+})
+afterAll(() => cli.stop())
+
+async function why(...words: readonly string[]): Promise<Why> {
+  return JSON.parse((await cli.type(['why', ...words, '--json'])).out) as Why
+}
+
+describe('why', () => {
+  test('says that an object is ready, who wrote it last, and why its controller ran', async () => {
+    const { code, out } = await cli.type(['why', 'lamp/desk'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^lamp\/desk in default\n\nWhy is it not ready\? it is ready: Shines\.\n/)
+    expect(out).toContain('Why did it change? lamp wrote it last.')
+    expect(out).toMatch(/Why did its controller run\? \d+ reconciles are remembered\./)
+    expect(out).toContain('because lamp/desk in default was created (for Lamp)')
+  })
+
+  test('says why an object is not ready, by its conditions', async () => {
+    const {
+      answers: [answer],
+    } = await why('lamp/sun', '-q', 'not-ready')
+    expect(answer).toMatchObject({
+      question: 'not-ready',
+      answer: 'it is TooBright: 5000 watts are more than the 100 that the socket bears',
+    })
+    expect(answer?.because[0]).toMatch(/^condition Ready is False for \w+: TooBright, 5000 watts/)
+  })
+
+  test('says why an object is still here: who holds it, what for, and the way out', async () => {
+    const { answers } = await why('lamp/stuck')
+    expect(answers[0]).toMatchObject({
+      question: 'still-here',
+      answer: expect.stringMatching(/^it was deleted \w+ ago; test\.dev\/lamp holds it$/) as string,
+    })
+    expect(answers[0]?.because.join('\n')).toMatch(/the bulb is hot/)
+    expect(answers[0]?.advice.join('\n')).toContain('evenkeel finalizers force lamp/stuck')
+  })
+
+  test('says which reconcile wrote an object, and what made it run', async () => {
+    const {
+      answers: [answer],
+    } = await why('configmap/desk', '-q', 'changed')
+    expect(answer?.because.join('\n')).toMatch(
+      /was written by reconcile \w+ of lamp\nwhich ran because lamp\/desk in default was created/,
+    )
+  })
+
+  test('asks every manager that is named in the folder, and does without one that is gone', async () => {
+    const file = join(cli.folder, 'data', 'manager.json')
+    const before = await readFile(file, 'utf8')
+    await writeFile(
+      file,
+      JSON.stringify({
+        managers: [
+          { name: 'gone', url: 'http://127.0.0.1:9' },
+          { name: 'test', url: cli.managerUrl },
+        ],
+      }),
+    )
+    expect((await cli.type(['doctor'])).out).toMatch(/✓ controller lamp: works/)
+    await writeFile(file, before)
+  })
+
+  test('answers without a manager as well, and says what one would add', async () => {
+    const { out, code } = await cli.type(['why', 'lamp/desk', '--kubeconfig', `${cli.folder}/data/kubeconfig`], {
+      env: {},
+    })
+    expect(code).toBe(0)
+    expect(out).not.toContain('no manager')
+    const { err } = await cli.type(['why', 'lamp/desk', '--manager', 'http://127.0.0.1:9'])
+    expect(err).toMatch(/^error\[no-server\]: no manager answers at http:\/\/127\.0\.0\.1:9/)
+    expect((await cli.type(['why', 'lamp/desk', '--manager', 'nonsense'])).err).toMatch(
+      /^error\[usage\]: --manager must be a URL/,
+    )
+  })
+
+  test('is about one object', async () => {
+    expect(await cli.type(['why', 'lamps'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^error\[usage\]: name one object: KIND\/NAME\nTry: lamp\//) as string,
+    })
+    expect(await cli.type(['why', 'lamp/desk', '-q', 'whence'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--question is one of not-ready, still-here, changed, ran') as string,
+    })
+  })
+})
+
+describe('tree', () => {
+  test('shows what belongs to an object, and how each is', async () => {
+    expect((await cli.type(['tree', 'lamp/desk'])).out).toBe('✓ Lamp/desk  Ready\n└─ · ConfigMap/desk  exists\n')
+    expect(JSON.parse((await cli.type(['tree', 'lamp/desk', '--json'])).out)).toMatchObject({
+      kind: 'Lamp',
+      state: { isGood: true },
+      children: [{ kind: 'ConfigMap', name: 'desk', children: [] }],
+    })
+  })
+
+  test('owners in a ring do not go round for ever', async () => {
+    const client = new Client({ transport: cli.ready.manager.transport })
+    const [a, b] = await Promise.all(
+      ['ring-a', 'ring-b'].map((name) =>
+        client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } }),
+      ),
+    )
+    for (const [child, owner] of [
+      [a, b],
+      [b, a],
+    ]) {
+      if (child && owner)
+        await client.patch(child, {
+          metadata: {
+            ownerReferences: [
+              { apiVersion: 'v1', kind: 'ConfigMap', name: owner.metadata.name, uid: owner.metadata.uid },
+            ],
+          },
+        })
+    }
+    expect((await cli.type(['tree', 'configmap/ring-a'])).out).toBe(
+      '· ConfigMap/ring-a  exists\n└─ · ConfigMap/ring-b  exists\n',
+    )
+  })
+})
+
+describe('finalizers', () => {
+  test('list shows what cannot go, since when and why', async () => {
+    const { out } = await cli.type(['finalizers', 'list', '-A'])
+    expect(out).toMatch(
+      /^NAMESPACE +OBJECT +SINCE +WAITS FOR +WHY\ndefault +lamp\/stuck +\w+ +test\.dev\/lamp +.*the bulb is hot/,
+    )
+    expect(JSON.parse((await cli.type(['finalizers', 'list', '--json'])).out)).toMatchObject([
+      { kind: 'Lamp', name: 'stuck', finalizers: ['test.dev/lamp'] },
+    ])
+  })
+
+  test('force refuses what is not being deleted, has no such finalizer, or has none', async () => {
+    expect((await cli.type(['finalizers', 'force', 'lamp/desk', '--yes'])).err).toMatch(
+      /^error\[usage\]: lamp\/desk is not being deleted\nTry: evenkeel delete lamp\/desk first/,
+    )
+    expect((await cli.type(['finalizers', 'force', 'lamp/stuck', '--finalizer', 'a/b'])).err).toContain(
+      'has no finalizer a/b: it has test.dev/lamp',
+    )
+    expect((await cli.type(['finalizers', 'force', 'configmap/desk'])).err).toContain('has no finalizers')
+    expect((await cli.type(['finalizers', 'remove'])).code).toBe(2)
+  })
+
+  test('A33: force says first what may leak and does nothing; with --yes it lets go and leaves an event that lists it', async () => {
+    const first = await cli.type(['finalizers', 'force', 'lamp/stuck'])
+    expect(first.code).toBe(1)
+    expect(first.out).toContain(
+      'May be left behind:\n  - the thing outside with the id socket-stuck\n  - whatever test.dev/lamp stands for\n',
+    )
+    expect((await cli.type(['get', 'lamp/stuck', '-o', 'name'])).out).toBe('lamp/stuck\n')
+
+    const done = await cli.type(['finalizers', 'force', 'lamp/stuck', '--yes', '--json'])
+    expect(JSON.parse(done.out)).toEqual({
+      taken: ['test.dev/lamp'],
+      mayLeak: ['the thing outside with the id socket-stuck', 'whatever test.dev/lamp stands for'],
+    })
+    await cli.typeUntil(['get', 'lamp/stuck'], /not-found/)
+    const { out } = await cli.type(['get', 'events', '-o', 'json'])
+    const { items } = JSON.parse(out) as {
+      items: { reason: string; message: string; type: string; involvedObject: { name: string } }[]
+    }
+    expect(items.find(({ reason }) => reason === 'FinalizerForced')).toMatchObject({
+      type: 'Warning',
+      involvedObject: { kind: 'Lamp', name: 'stuck' },
+      message: expect.stringContaining('may be left behind: the thing outside with the id socket-stuck') as string,
+    })
+  })
+})
+
+describe('rules', () => {
+  test('says that nothing was found, then what was, and ends with 1', async () => {
+    expect(await cli.type(['rules'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Nothing so far/) as string,
+    })
+    await cli.ready.manager.client.list({ apiVersion: 'v1', kind: 'Node' })
+    const { code, out } = await cli.type(['rules', '--manager', cli.managerUrl])
+    expect(code).toBe(1)
+    expect(out).toMatch(
+      /^! privilege: list nodes in group "" is not among the permissions.*\n {2}about list nodes, seen once\n {2}try: /,
+    )
+    expect(JSON.parse((await cli.type(['rules', '--json'])).out)).toMatchObject([
+      { rule: 'privilege', severity: 'warning', about: 'list nodes' },
+    ])
+  })
+})

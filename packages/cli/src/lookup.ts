@@ -1,0 +1,116 @@
+/**
+ * What people call kinds (`po`, `pods`, `deploy/web`, `websites.demo.example.com`) and objects, as the server knows them.
+ */
+import type { KubeObject } from 'evenkeel/api'
+import type { Client, DiscoveredResource } from 'evenkeel/client'
+import type { Invocation, OptionValues } from './command.ts'
+import { Failure } from './failure.ts'
+import { nearest } from './parse.ts'
+
+/** A kind, and perhaps names of its objects. */
+export interface ResourceTarget {
+  readonly resource: DiscoveredResource
+  /** Empty: all of them. */
+  readonly names: readonly string[]
+}
+
+/** From `KIND`, `KIND NAME ...` or `KIND/NAME ...`. @throws {Failure} `unknown-kind`, `usage` */
+export async function lookUp(client: Client, words: readonly string[]): Promise<readonly ResourceTarget[]> {
+  const [first = '', ...rest] = words
+  if (words.some((word) => word.includes('/'))) return Promise.all(words.map((word) => lookUpObject(client, word)))
+  return Promise.all(first.split(',').map(async (kind) => ({ resource: await lookUpKind(client, kind), names: rest })))
+}
+
+/** From `KIND/NAME`. */
+export async function lookUpObject(client: Client, word: string): Promise<ResourceTarget & { readonly name: string }> {
+  const [kind = '', name = '', ...more] = word.split('/')
+  if (kind === '' || name === '' || more.length > 0)
+    throw new Failure('usage', `${JSON.stringify(word)} is not of the form KIND/NAME`)
+  return { resource: await lookUpKind(client, kind), names: [name], name }
+}
+
+/** The served resource of a word, in the group's preferred version. */
+async function lookUpKind(client: Client, word: string): Promise<DiscoveredResource> {
+  const resources = await client.resources()
+  const lower = word.toLowerCase()
+  const [name = '', ...group] = lower.split('.')
+  const found =
+    resources.find((resource) => isCalled(resource, lower)) ??
+    resources.find((resource) => isCalled(resource, name) && groupFits(resource, group.join('.')))
+  if (found) return found
+  const meant = nearest(
+    lower,
+    resources.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]),
+  )
+  throw new Failure('unknown-kind', `the server has no kind called ${JSON.stringify(word)}`, {
+    hint: meant === undefined ? 'evenkeel get --help' : `${meant}`,
+  })
+}
+
+function isCalled({ plural, singular, shortNames, kind }: DiscoveredResource, name: string): boolean {
+  return plural === name || singular === name || kind.toLowerCase() === name || shortNames.includes(name)
+}
+
+/** `deployments.apps`, `deployments.v1.apps`, `websites.demo`: a group may be cut short. */
+function groupFits({ apiVersion }: DiscoveredResource, group: string): boolean {
+  const [own = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  return own.startsWith(group) || `${version ?? ''}.${own}`.startsWith(group)
+}
+
+/*
+ * The objects that a command line names, read from the server.
+ */
+
+/** Those of `KIND`, `KIND NAME ...` or `KIND/NAME ...`. @throws {ApiError} `NotFound`; {@link Failure} `usage` */
+export async function readTargets(
+  client: Client,
+  { words, values, io: { signal } }: Invocation,
+): Promise<readonly KubeObject[]> {
+  const objects: KubeObject[] = []
+  for (const {
+    resource: { apiVersion, kind, namespaced },
+    names,
+  } of await lookUp(client, words)) {
+    const namespace = namespaceOf(values, { namespaced }, client)
+    if (names.length > 0 && namespaced && namespace === undefined)
+      throw new Failure('usage', 'objects are read by name in one namespace: give -n instead of -A')
+    const place = namespace === undefined ? {} : { namespace }
+    if (names.length === 0)
+      objects.push(
+        ...(await client.list({ apiVersion, kind }, { ...place, signal })).items.map((item) => ({
+          ...item,
+          apiVersion,
+          kind,
+        })),
+      )
+    for (const name of names) objects.push(await client.get({ apiVersion, kind }, { name, ...place }, { signal }))
+  }
+  return objects
+}
+
+/** The one object of `KIND/NAME` or `KIND NAME`. @throws {Failure} `usage` */
+export async function readTarget(client: Client, call: Invocation): Promise<KubeObject> {
+  const objects = await readTargets(client, call)
+  const [object] = objects
+  if (object && objects.length === 1) return object
+  throw new Failure('usage', `name one object: KIND/NAME`, {
+    hint: objects[0] ? `${objects[0].kind.toLowerCase()}/${objects[0].metadata.name ?? ''}` : undefined,
+  })
+}
+
+/*
+ * Which namespace a command is about.
+ */
+
+/** Undefined: all of them, or a kind that has none. @throws {Failure} `usage` */
+export function namespaceOf(
+  values: OptionValues,
+  { namespaced }: Pick<DiscoveredResource, 'namespaced'>,
+  { namespace = 'default' }: Pick<Client, 'namespace'>,
+): string | undefined {
+  const given = values.text('namespace')
+  if (values.flag('all-namespaces') && given !== undefined)
+    throw new Failure('usage', 'give --namespace or --all-namespaces, not both')
+  if (!namespaced || values.flag('all-namespaces')) return undefined
+  return given ?? namespace
+}

@@ -1,0 +1,92 @@
+/**
+ * From a command line to an exit code.
+ *
+ * Text for people goes to stdout when it was asked for and to stderr when it was not; with `--json` stdout has JSON
+ * only, failures included: `{"error":{"code":…,"message":…,"hint":…}}`.
+ */
+import { readFile } from 'node:fs/promises'
+import type { Client } from 'evenkeel/client'
+import { helpOf, helpOfAll, type Command, type ConnectOptions, type Invocation, type Io } from './command.ts'
+import { sections } from './commands.ts'
+import { connectFor } from './connection.ts'
+import { Failure, failureOf } from './failure.ts'
+import { nearest, parseInvocation } from './parse.ts'
+
+/** Runs one command. @throws what is a mistake of ours. */
+export async function main(words: readonly string[], io: Io): Promise<number> {
+  const json = words.includes('--json')
+  try {
+    return await dispatch(words, io)
+  } catch (error) {
+    if (io.signal.aborted && (error === io.signal.reason || (error as Error | undefined)?.name === 'AbortError'))
+      return 130
+    const failure = failureOf(error)
+    if (!failure) throw error
+    report(failure, io, json)
+    return failure.exitCode
+  }
+}
+
+async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help') return help(rest, io)
+  if (first === '--version') return version(io)
+  const command = find(first)
+  const { values, words } = parseInvocation(command, rest)
+  if (values.flag('help')) {
+    io.stdout.write(helpOf(command))
+    return 0
+  }
+  const clients: Client[] = []
+  // A command that failed may have asked for more than it waited for: nobody needs those answers.
+  const over = new AbortController()
+  const signal = AbortSignal.any([io.signal, over.signal])
+  const connect = async (options?: ConnectOptions): Promise<Client> => {
+    const client = await connectFor(values, io, options)
+    clients.push(client)
+    return client
+  }
+  try {
+    return await command.run({
+      values,
+      words,
+      io: { ...io, signal },
+      connect,
+      json: values.flag('json'),
+    } satisfies Invocation)
+  } finally {
+    over.abort()
+    for (const client of clients) await client.close()
+  }
+}
+
+function help([name]: readonly string[], { stdout }: Io): number {
+  stdout.write(name === undefined || name.startsWith('-') ? helpOfAll(sections) : helpOf(find(name)))
+  return 0
+}
+
+async function version({ stdout }: Io): Promise<number> {
+  const { version: own } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  stdout.write(`${own}\n`)
+  return 0
+}
+
+/** @throws {Failure} `usage` */
+function find(name: string): Command {
+  const commands = sections.flatMap((section) => section.commands)
+  const command = commands.find((each) => each.name === name)
+  if (command) return command
+  const meant = nearest(
+    name,
+    commands.map((each) => each.name),
+  )
+  throw new Failure('usage', `there is no command ${JSON.stringify(name)}`, {
+    hint: meant === undefined ? 'evenkeel --help' : `evenkeel ${meant}`,
+  })
+}
+
+function report({ code, message, hint }: Failure, { stdout, stderr }: Io, json: boolean): void {
+  if (json) stdout.write(`${JSON.stringify({ error: { code, message, ...(hint !== undefined && { hint }) } })}\n`)
+  else stderr.write(`error[${code}]: ${message}\n${hint === undefined ? '' : `Try: ${hint}\n`}`)
+}

@@ -1,0 +1,61 @@
+/**
+ * Objects in files, as people keep them: YAML or JSON, several in one file, folders of files, lists.
+ */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { isJsonObject, type JsonObject, type JsonValue, type KubeObject } from 'evenkeel/api'
+import { parseAllDocuments } from 'yaml'
+import type { Io } from './command.ts'
+import { Failure } from './failure.ts'
+
+/** In the order of the files and within them. `-` is standard input. @throws {Failure} `bad-file` */
+export async function readManifests(
+  files: readonly string[],
+  io: Pick<Io, 'cwd' | 'stdin'>,
+): Promise<readonly KubeObject[]> {
+  const objects: KubeObject[] = []
+  for (const file of files) {
+    for (const path of file === '-' ? ['-'] : await filesOf(resolve(io.cwd, file)))
+      objects.push(...parseManifests(path === '-' ? await readAll(io.stdin) : await readFile(path, 'utf8'), path))
+  }
+  if (objects.length === 0) throw new Failure('bad-file', `there are no objects in ${files.join(', ')}`)
+  return objects
+}
+
+/** @throws {Failure} `bad-file`, with the place. */
+function parseManifests(text: string, path: string): readonly KubeObject[] {
+  return parseAllDocuments(text, { maxAliasCount: 100 } as never).flatMap((document) => {
+    const [problem] = document.errors
+    if (problem) throw new Failure('bad-file', `${path}: ${problem.message.split('\n')[0] ?? ''}`)
+    const value = document.toJS({ maxAliasCount: 100 }) as JsonValue
+    return value === null ? [] : objectsOf(value, path)
+  })
+}
+
+function objectsOf(value: JsonValue, path: string): readonly KubeObject[] {
+  if (!isJsonObject(value))
+    throw new Failure(
+      'bad-file',
+      `${path}: a document is no object, it is ${Array.isArray(value) ? 'a list' : typeof value}`,
+    )
+  const { kind, apiVersion, items } = value
+  if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
+    return items.flatMap((item) => objectsOf(item, path))
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string')
+    throw new Failure('bad-file', `${path}: an object has no apiVersion or kind`)
+  if (!isJsonObject(value['metadata']))
+    throw new Failure('bad-file', `${path}: ${kind} has no metadata`, { hint: 'metadata: { name: ... }' })
+  return [value as JsonObject as unknown as KubeObject]
+}
+
+async function filesOf(path: string): Promise<readonly string[]> {
+  if (!(await stat(path)).isDirectory()) return [path]
+  const names = (await readdir(path)).filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort()
+  return names.map((name) => join(path, name))
+}
+
+async function readAll(stdin: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const part of stdin) parts.push(part)
+  return Buffer.concat(parts).toString('utf8')
+}

@@ -1,0 +1,79 @@
+/**
+ * Lists as the server lays them out for people: the same columns that kubectl shows.
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/api'
+import type { Client, DiscoveredResource } from 'evenkeel/client'
+import { Failure } from './failure.ts'
+
+export interface ServerTable {
+  readonly headings: readonly string[]
+  readonly rows: readonly ServerRow[]
+}
+
+interface ServerRow {
+  readonly cells: readonly string[]
+  readonly name: string
+  readonly namespace: string
+}
+
+interface TableQuery {
+  /** Undefined: all of them, or none for kinds without. */
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+  readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
+  /** Columns that are shown only when asked for. @default false */
+  readonly isWide?: boolean
+  readonly signal?: AbortSignal
+}
+
+const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
+
+/** @throws {ApiError} what the server says; {@link Failure} when it does not lay out tables. */
+export async function readTable(
+  client: Client,
+  resource: DiscoveredResource,
+  { isWide = false, signal, ...query }: TableQuery,
+): Promise<ServerTable> {
+  const answer = await client.raw({ path: pathOf(resource, query), headers: { accept } }, { ...(signal && { signal }) })
+  const table = JSON.parse(answer.text()) as JsonValue
+  if (!isJsonObject(table) || table['kind'] !== 'Table')
+    throw new Failure('refused', `the server does not show ${resource.plural} as a table`, { hint: '--json' })
+  const columns = objects(table['columnDefinitions'])
+  const shown = columns.flatMap((column, index) =>
+    isWide || column['priority'] === 0 || column['priority'] === undefined ? [index] : [],
+  )
+  return {
+    headings: shown.map((index) => textOf(columns[index]?.['name'])),
+    rows: objects(table['rows']).map((row) => rowOf(row, shown)),
+  }
+}
+
+/** Where the objects are: the path of the list, or of the one object, with what selects. */
+export function pathOf(
+  { group, version, plural, namespaced }: DiscoveredResource,
+  { namespace, name, labelSelector, fieldSelector }: Omit<TableQuery, 'isWide' | 'signal'>,
+): string {
+  const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const place = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : ''
+  const query = new URLSearchParams({
+    ...(labelSelector !== undefined && { labelSelector }),
+    ...(fieldSelector !== undefined && { fieldSelector }),
+  }).toString()
+  return `${base}${place}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}${query === '' ? '' : `?${query}`}`
+}
+
+function rowOf(row: JsonObject, shown: readonly number[]): ServerRow {
+  const cells = Array.isArray(row['cells']) ? row['cells'] : []
+  const { metadata } = isJsonObject(row['object']) ? row['object'] : {}
+  const { name, namespace } = isJsonObject(metadata) ? metadata : {}
+  return { cells: shown.map((index) => textOf(cells[index])), name: textOf(name), namespace: textOf(namespace) }
+}
+
+function objects(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ago, changesBetween, duration, formatTable, ProgressLine, safeText } from './terminal.ts'
+
+// eslint-disable-next-line no-control-regex -- these are what must not be there
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
+
+describe('safeText', () => {
+  test('leaves nothing that a terminal acts upon, and everything that it shows', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !unsafe.test(safeText(text))))
+    expect(safeText('a\tb\r\nc ü 語')).toBe('a\tb\nc ü 語')
+  })
+})
+
+describe('formatTable', () => {
+  test('has one line for each row, whatever is in the cells', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string())), (rows) => {
+        const text = formatTable(['A', 'B'], rows, { columns: 40 })
+        return (
+          text.split('\n').length === rows.length + 2 &&
+          !unsafe.test(text) &&
+          text.split('\n').every((line) => line.length <= 40)
+        )
+      }),
+    )
+  })
+})
+
+describe('duration', () => {
+  test.each([
+    [0, '0s'],
+    [1499, '1s'],
+    [65_000, '1m5s'],
+    [3_600_000, '1h'],
+    [90_000_000, '1d1h'],
+    [-5, '0s'],
+    [36_000_000, '10h'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(duration(ms)).toBe(text)
+  })
+
+  test('a time that cannot be read is no age', () => {
+    expect(ago('yesterday', 0)).toBe('')
+  })
+})
+
+describe('changesBetween', () => {
+  test('names the fields that differ, entries of lists by their name, and leaves out what differs by itself', () => {
+    const old = {
+      apiVersion: 'v1',
+      kind: 'A',
+      metadata: { name: 'a', resourceVersion: '1' },
+      spec: { on: true, list: [{ name: 'x', n: 1 }] },
+    }
+    const next = {
+      apiVersion: 'v1',
+      kind: 'A',
+      metadata: { name: 'a', resourceVersion: '2' },
+      spec: { on: false, list: [{ name: 'x', n: 2 }], more: 'b' },
+    }
+    expect(changesBetween(old as never, next as never)).toEqual([
+      'spec.on true → false',
+      'spec.list[x].n 1 → 2',
+      'spec.more nothing → "b"',
+    ])
+  })
+})
+
+describe('ProgressLine', () => {
+  test('draws at most ten times a second, in a terminal only, and is gone afterwards', () => {
+    const written: string[] = []
+    let now = 0
+    const line = new ProgressLine(
+      { write: (text: string) => written.push(text), isTTY: true, columns: 10 },
+      { monotonic: () => now },
+    )
+    for (now = 0; now < 250; now += 10) line.show(() => 'a line that is too long')
+    line.clear()
+    expect(written).toEqual(
+      ['\r\u001b[Ka line th', '\r\u001b[Ka line th', '\r\u001b[Ka line th', '\r\u001b[K'].map((text) =>
+        text.replace('a line th', 'a line tha'.slice(0, 9)),
+      ),
+    )
+    const silent = new ProgressLine({ write: (text: string) => written.push(text) }, { monotonic: () => now })
+    silent.show(() => 'a')
+    silent.clear()
+    expect(written).toHaveLength(4)
+  })
+})

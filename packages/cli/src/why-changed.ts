@@ -1,0 +1,203 @@
+/**
+ * Why an object changed: who wrote which fields last, and which reconcile that was and what made it run.
+ */
+import { isJsonObject, parseKey, type JsonValue, type KubeObject } from 'evenkeel/api'
+import type { LedgerEntry, RunCause } from 'evenkeel/controller'
+import type { EventSummary } from './events.ts'
+import type { ManagerReport } from './managers.ts'
+import type { OwnerGraph } from './owner-graph.ts'
+import { ago, duration } from './terminal.ts'
+
+export function whyChanged(facts: WhyFacts): WhyAnswer {
+  const { object, manager, nowMs } = facts
+  const written = [...(object.metadata.managedFields ?? [])].sort((a, b) =>
+    String(b.time ?? '').localeCompare(String(a.time ?? '')),
+  )
+  const because = written
+    .slice(0, 6)
+    .map(({ manager: who = 'somebody', operation = 'Update', time, subresource, fieldsV1 }) => {
+      const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shortened))]
+      const shown = fields.slice(0, 5).join(', ')
+      return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
+    })
+  const write = lastWrite(object, manager?.runs ?? [])
+  if (write)
+    because.unshift(
+      `version ${write.version} was written by reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller}`,
+      ...causeLines(write.run).map((line) => `which ran because ${line}`),
+    )
+  // Times of managed fields count seconds; the ledger knows the very version.
+  const last = write && write.version === object.metadata.resourceVersion ? write.run.controller : written[0]?.manager
+  return {
+    question: 'changed',
+    answer: last === undefined ? 'nothing tells who wrote it' : `${last} wrote it last`,
+    because,
+    advice: manager ? [] : ['--manager URL adds which reconcile it was, and why it ran'],
+  }
+}
+
+function lastWrite(
+  { kind, metadata: { name, namespace, resourceVersion } }: KubeObject,
+  runs: readonly LedgerEntry[],
+): { run: LedgerEntry; version: string } | undefined {
+  for (const run of runs) {
+    const write = run.writes.findLast(
+      ({ object, isNoop = false }) => !isNoop && isKeyOf(object, { kind, name, namespace }),
+    )
+    if (write) return { run, version: write.resourceVersion ?? resourceVersion ?? '' }
+  }
+  return undefined
+}
+
+/** Whether a canonical key is that of an object. */
+export function isKeyOf(
+  key: string,
+  { kind, name, namespace }: { kind: string; name?: string | undefined; namespace?: string | undefined },
+): boolean {
+  const parsed = parseKey(key)
+  return parsed.kind === kind && parsed.name === name && (parsed.namespace ?? '') === (namespace ?? '')
+}
+
+/** Two names say where; the rest is for those who read the object. */
+function shortened(path: string): string {
+  return path
+    .replace(/\[.*$/, '')
+    .split('.')
+    .slice(0, path.startsWith('metadata.') ? 3 : 2)
+    .join('.')
+}
+
+/** The fields of an entry of managedFields: `spec.replicas`, `metadata.labels.app`. */
+function pathsOf(fields: JsonValue | undefined, path = ''): readonly string[] {
+  if (!isJsonObject(fields)) return path === '' ? [] : [path]
+  const names = Object.keys(fields).filter((name) => name !== '.')
+  if (names.length === 0) return path === '' ? [] : [path]
+  return names.flatMap((name) => pathsOf(fields[name], joined(path, name)))
+}
+
+function joined(path: string, name: string): string {
+  const word = name.replace(/^[fkv]:/, '')
+  if (name.startsWith('f:')) return path === '' ? word : `${path}.${word}`
+  return `${path}[${word.replace(/^\{|\}$/g, '').replace(/"/g, '')}]`
+}
+
+/*
+ * Why a reconcile ran: the causes that the manager's ledger kept, and who was behind each of them.
+ */
+
+const shownMax = 5
+
+export function whyRan(facts: WhyFacts): WhyAnswer {
+  const { manager, nowMs } = facts
+  if (!manager)
+    return {
+      question: 'ran',
+      answer: 'no manager could be asked',
+      because: [],
+      advice: ['evenkeel up runs one here; --manager URL asks another one'],
+    }
+  const runs = lastRunsOf(facts)
+  if (runs.length === 0)
+    return {
+      question: 'ran',
+      answer: 'no reconcile of it is remembered',
+      because: manager.controllers.map(
+        ({ name, isWorking }) =>
+          `controller ${name} ${isWorking ? 'works' : 'does not work: another replica may lead'}`,
+      ),
+      advice: [],
+    }
+  const because = runs
+    .slice(0, shownMax)
+    .flatMap((run) => [
+      `${duration(nowMs - run.startedMs)} ago: ${endOf(run)}`,
+      ...causeLines(run).map((line) => `  because ${line}`),
+    ])
+  return {
+    question: 'ran',
+    answer: `${runs.length} ${runs.length === 1 ? 'reconcile is' : 'reconciles are'} remembered`,
+    because,
+    advice: [],
+  }
+}
+
+/** Runs of the object's own key, newest first. */
+export function lastRunsOf({
+  object: {
+    kind,
+    metadata: { name, namespace },
+  },
+  manager,
+}: WhyFacts): readonly LedgerEntry[] {
+  return (manager?.runs ?? [])
+    .filter(({ key }) => isKeyOf(key, { kind, name, namespace }))
+    .toSorted((a, b) => b.startedMs - a.startedMs)
+}
+
+/** The first few, each once. */
+export function causeLines({ causes }: Pick<LedgerEntry, 'causes'>): readonly string[] {
+  return [...new Set(causes.map(causeLine))].slice(0, 3)
+}
+
+/** `deployment/web changed (owns Deployment), written by website for website/web`. */
+function causeLine({ type, source, object, note, isInitial = false, writer, changed = [] }: RunCause): string {
+  const what = object === undefined ? undefined : nameOf(object)
+  const words: Readonly<Record<string, string>> = {
+    add: isInitial ? `${what ?? 'it'} was there when the controller came` : `${what ?? 'it'} was created`,
+    update: `${what ?? 'it'} changed`,
+    delete: `${what ?? 'it'} was deleted`,
+    resync: 'everything is looked at again from time to time',
+    event: `${source} told of it`,
+    request: note ?? 'somebody asked for it',
+    retry: 'the one before failed',
+    timer: 'the one before asked to be called again',
+  }
+  const by = writer ? `, written by ${writer.controller} for ${nameOf(writer.key)}` : ''
+  return `${words[type] ?? type} (${source})${by}${changed.length === 0 ? '' : `; changed: ${changed.slice(0, 4).join(', ')}`}`
+}
+
+function nameOf(key: string): string {
+  const { kind, name, namespace } = parseKey(key)
+  return `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` in ${namespace}`}`
+}
+
+function endOf({ controller, end, writes, attempt }: LedgerEntry): string {
+  if (!end) return `${controller} is at it now`
+  const wrote =
+    writes.length === 0
+      ? 'wrote nothing'
+      : `wrote ${writes
+          .slice(0, 3)
+          .map(({ verb, object, subresource }) => `${verb} ${nameOf(object)}${subresource ? `/${subresource}` : ''}`)
+          .join(', ')}${writes.length > 3 ? ` and ${writes.length - 3} more` : ''}`
+  return `${controller} ${end.error === undefined ? (end.waitingFor === undefined ? 'succeeded' : `parked, waiting for ${end.waitingFor}`) : `failed (attempt ${attempt + 1}): ${end.error}`} in ${Math.round(end.durationMs)} ms and ${wrote}`
+}
+
+/*
+ * An answer to "why?": a question, what is the case, and what to do; each line stands on a fact that can be shown.
+ */
+
+export interface WhyAnswer {
+  /** `not-ready`, `still-here`, `changed`, `ran` */
+  readonly question: string
+  /** One sentence. */
+  readonly answer: string
+  /** Facts behind it, most telling first. */
+  readonly because: readonly string[]
+  /** What a person could do; none when there is nothing to do. */
+  readonly advice: readonly string[]
+}
+
+/** Everything that answers are made from; gathered once. */
+export interface WhyFacts {
+  readonly object: KubeObject
+  readonly events: readonly EventSummary[]
+  readonly ownerGraph: OwnerGraph
+  /** Undefined when no manager could be asked. */
+  readonly manager: ManagerReport | undefined
+  readonly nowMs: number
+}
+
+export function refOf({ kind, metadata: { name = '', namespace } }: Pick<KubeObject, 'kind' | 'metadata'>): string {
+  return `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` in ${namespace}`}`
+}

@@ -1,0 +1,202 @@
+/**
+ * Why an object is not ready: its conditions, what it made, what it needs, and what its controller ran into.
+ */
+import { isJsonObject, type Condition, type JsonObject, type KubeObject } from 'evenkeel/api'
+import { conditionsOf, sentence, stateOf } from './object-state.ts'
+import { ago } from './terminal.ts'
+import { lastRunsOf, refOf, type WhyAnswer, type WhyFacts } from './why-changed.ts'
+
+/** Types whose truth is bad news. */
+const badNews = /^(?:Failed|Degraded|Stalled|Drifted|Conflict|Cycle|.*Pressure|.*Unavailable|.*Failure)$/
+
+export function whyNotReady(facts: WhyFacts): WhyAnswer {
+  const { object } = facts
+  const state = stateOf(object)
+  const because = [
+    ...lag(object),
+    ...conditionLines(facts),
+    ...partLines(object, 'children', 'it made'),
+    ...partLines(object, 'dependencies', 'it needs'),
+    ...runLines(facts),
+    ...eventLines(facts),
+  ]
+  if (state.isGood === true && because.length === 0)
+    return {
+      question: 'not-ready',
+      answer: `it is ready${state.why === '' || state.why === state.word ? '' : `: ${state.why}`}`,
+      because,
+      advice: [],
+    }
+  if (because.length === 0)
+    return {
+      question: 'not-ready',
+      answer:
+        state.isGood === undefined
+          ? 'nothing says whether it is ready'
+          : `it is ${state.word}${state.why === '' ? '' : `: ${state.why}`}`,
+      because: silence(facts),
+      advice: adviceFor(facts),
+    }
+  return {
+    question: 'not-ready',
+    answer: `it is ${state.word}${state.why === '' ? '' : `: ${state.why}`}`,
+    because,
+    advice: adviceFor(facts),
+  }
+}
+
+function lag({ metadata: { generation }, ...object }: KubeObject): readonly string[] {
+  const { status } = object as { status?: JsonObject }
+  const observed = isJsonObject(status) ? status['observedGeneration'] : undefined
+  return generation !== undefined && typeof observed === 'number' && observed < generation
+    ? [`its spec is at generation ${generation}; what its controller says is about ${observed}`]
+    : []
+}
+
+function conditionLines({ object, nowMs }: WhyFacts): readonly string[] {
+  const telling = (condition: Condition): boolean =>
+    badNews.test(condition.type) ? condition.status === 'True' : condition.status !== 'True'
+  return conditionsOf(object)
+    .filter(telling)
+    .map((condition) => {
+      const since = ago(condition.lastTransitionTime ?? '', nowMs)
+      return `condition ${condition.type} is ${condition.status}${since === '' ? '' : ` for ${since}`}: ${condition.reason}${condition.message ? `, ${sentence(condition)}` : ''}`
+    })
+}
+
+/** Entries of `status.children` and `status.dependencies` that are not as they should be. */
+function partLines(object: KubeObject, field: 'children' | 'dependencies', words: string): readonly string[] {
+  const { status } = object as { status?: JsonObject }
+  const parts = isJsonObject(status) && Array.isArray(status[field]) ? status[field].filter(isJsonObject) : []
+  return parts
+    .filter(({ state }) => state !== 'Ready' && state !== 'Applied')
+    .map(({ kind, name, namespace, state, reason, message }) => {
+      const place =
+        typeof namespace === 'string' && namespace !== '' && namespace !== object.metadata.namespace
+          ? ` in ${namespace}`
+          : ''
+      return `${words} ${String(kind).toLowerCase()}/${String(name)}${place}, which is ${String(state)}${message ? `: ${String(message)}` : reason ? `: ${String(reason)}` : ''}`
+    })
+}
+
+function runLines(facts: WhyFacts): readonly string[] {
+  const [last] = lastRunsOf(facts)
+  if (!last?.end) return last ? [`its controller ${last.controller} is at it right now`] : []
+  const { result, error, waitingFor, afterMs } = last.end
+  if (error !== undefined)
+    return [
+      `the last reconcile by ${last.controller} failed (attempt ${last.attempt + 1}): ${error}${afterMs === undefined ? '' : `; it tries again in ${Math.ceil(afterMs / 1000)} s`}`,
+    ]
+  return waitingFor === undefined ? [] : [`its controller ${last.controller} waits for ${waitingFor} (${result})`]
+}
+
+function eventLines({ events, nowMs }: WhyFacts): readonly string[] {
+  const last = events.findLast(({ type }) => type === 'Warning')
+  return last
+    ? [
+        `${last.from || 'somebody'} warned ${ago(last.lastTime, nowMs)} ago: ${last.reason}, ${last.message}${last.count > 1 ? ` (${last.count} times)` : ''}`,
+      ]
+    : []
+}
+
+function silence({ object, manager }: WhyFacts): readonly string[] {
+  const { status } = object as { status?: JsonObject }
+  if (isJsonObject(status) && Object.keys(status).length > 0) return []
+  return [
+    manager
+      ? 'no controller has written a status: does one of this manager work on its kind?'
+      : 'no controller has written a status: is one running?',
+  ]
+}
+
+function adviceFor({ object, manager }: WhyFacts): readonly string[] {
+  const kind = object.kind.toLowerCase()
+  const name = object.metadata.name ?? ''
+  return [
+    ...(manager ? [] : ['evenkeel up runs its controller; --manager URL asks one that runs already']),
+    `evenkeel describe ${kind}/${name}`,
+  ]
+}
+
+/*
+ * Why an object that was deleted is still here: who holds it, since when, and what would let it go.
+ */
+
+const known: Readonly<Record<string, string>> = {
+  foregroundDeletion: 'it was deleted in the foreground and waits for what belongs to it',
+  orphan: 'it was deleted without what belongs to it, which is being set free',
+  kubernetes: 'the namespace waits until everything in it is gone',
+  'customresourcecleanup.apiextensions.k8s.io': 'the definition waits until its objects are gone',
+}
+
+export function whyStillHere(facts: WhyFacts): WhyAnswer {
+  const { object, nowMs } = facts
+  const { deletionTimestamp, finalizers = [] } = object.metadata
+  if (deletionTimestamp === undefined)
+    return { question: 'still-here', answer: 'nobody deleted it', because: ownerLines(facts), advice: [] }
+  const holders =
+    finalizers.length === 0
+      ? 'nothing holds it any more: it goes now'
+      : `${finalizers.join(', ')} ${finalizers.length === 1 ? 'holds' : 'hold'} it`
+  const because = [
+    ...finalizers.map((finalizer) => `${finalizer}: ${known[finalizer] ?? holderOf(facts, finalizer)}`),
+    ...blockers(facts),
+    ...conditionsOf(object)
+      .filter(({ type, status }) => (type === 'Finalizing' || type.startsWith('Namespace')) && status === 'True')
+      .map((condition) => `${condition.type}: ${sentence(condition)}`),
+  ]
+  return {
+    question: 'still-here',
+    answer: `it was deleted ${ago(String(deletionTimestamp), nowMs)} ago; ${holders}`,
+    because,
+    advice: advice(object, finalizers),
+  }
+}
+
+/** Children that must go first. */
+function blockers({ object, ownerGraph: family }: WhyFacts): readonly string[] {
+  const { uid = '', finalizers = [] } = object.metadata
+  if (!finalizers.includes('foregroundDeletion')) return []
+  const blocking = family
+    .childrenOf(uid)
+    .filter(({ metadata }) =>
+      metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
+    )
+  return blocking
+    .slice(0, 10)
+    .map(
+      (child) =>
+        `${refOf(child)} belongs to it and is still there${child.metadata.deletionTimestamp === undefined ? '' : `, waiting for ${(child.metadata.finalizers ?? []).join(', ')}`}`,
+    )
+}
+
+/** Who put the finalizer there, by the fields that managers own. */
+function holderOf({ object, manager }: WhyFacts, finalizer: string): string {
+  const owner = object.metadata.managedFields?.find(({ fieldsV1 }) =>
+    JSON.stringify(fieldsV1 ?? {}).includes(JSON.stringify(`v:"${finalizer}"`).slice(1, -1)),
+  )?.manager
+  const runs = manager?.controllers.map(({ name }) => name) ?? []
+  const who =
+    owner === undefined
+      ? 'its controller takes it off when it has cleaned up'
+      : `${owner} put it on and takes it off when it has cleaned up`
+  return manager && owner !== undefined && !runs.some((name) => owner.includes(name))
+    ? `${who}; ${owner} is not among the controllers that run here (${runs.join(', ')})`
+    : who
+}
+
+function ownerLines({ object, ownerGraph: family }: WhyFacts): readonly string[] {
+  return (object.metadata.ownerReferences ?? []).map(({ kind, name, uid }) =>
+    family.find(uid)
+      ? `${kind.toLowerCase()}/${name} owns it and is there`
+      : `${kind.toLowerCase()}/${name} owns it and is gone: it will be collected, unless nobody collects`,
+  )
+}
+
+function advice({ kind, metadata: { name = '' } }: KubeObject, finalizers: readonly string[]): readonly string[] {
+  if (finalizers.length === 0) return []
+  return [
+    'run the controller that cleans up, and look at its log',
+    `evenkeel finalizers force ${kind.toLowerCase()}/${name} lets it go without cleaning up, and says what may be left behind`,
+  ]
+}

@@ -1,0 +1,139 @@
+/**
+ * `kubectl apply` before there was server-side apply: the last configuration, kept in an annotation.
+ *
+ * When the manager `kubectl` applies, what the annotation says and the object still has is taken to be kubectl's own, so
+ * moving to server-side apply brings no conflicts; and the annotation is kept up to date, so moving back works as well.
+ */
+import {
+  getOwn,
+  isJsonObject,
+  utf8Length,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
+import { annotationBytesMax } from '../metadata.ts'
+import type { ManagedFieldsEntry } from '../object.ts'
+import { compare } from './compare.ts'
+import { metadataOf } from './field-manager.ts'
+import { FieldSet } from './field-set.ts'
+import { decodeFields, encodeFields } from './fields-v1.ts'
+import { encodeValue } from './path-element.ts'
+import { toFieldSet } from './typed-fields.ts'
+import { TypedError, validateTyped } from './typed-value.ts'
+import type { TypedObject } from './updater.ts'
+
+const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** The only manager the annotation belongs to. */
+export const lastAppliedManager = 'kubectl'
+
+/** Whether the annotation is there: it is then kept up to date. */
+export function hasLastApplied(object: JsonObject): boolean {
+  return Boolean(annotationsOf(object)[annotation])
+}
+
+/** What the annotation says and the object still has; undefined when there is no annotation one could use. */
+export function fieldsOfLastApplied(live: TypedObject): FieldSet | undefined {
+  const config = parseConfig(annotationsOf(live.object)[annotation])
+  if (!config || config['apiVersion'] !== live.apiVersion) return undefined
+  try {
+    validateTyped(live.object, live.type)
+    validateTyped(config, live.type)
+    const { added, modified, removed } = compare(config, live.object, live.type)
+    return toFieldSet(config, live.type).difference(modified).difference(added).difference(removed)
+  } catch (error) {
+    if (error instanceof TypedError) return undefined
+    throw error
+  }
+}
+
+/** The object with the annotation saying what was applied, if it has the annotation at all. */
+export function syncLastApplied(object: JsonObject, config: JsonObject): JsonObject {
+  const annotations = annotationsOf(object)
+  if (!annotations[annotation]) return object
+  const text = `${sortedJson(withoutAnnotation(config))}\n`
+  if (annotations[annotation] === text) return object
+  const updated: JsonObjectDraft = { ...annotations, [annotation]: text }
+  if (sizeOf(updated) > annotationBytesMax) delete updated[annotation]
+  return { ...object, metadata: { ...metadataOf(object), annotations: updated } }
+}
+
+function annotationsOf(object: JsonObject): JsonObject {
+  const annotations = getOwn(metadataOf(object), 'annotations')
+  return isJsonObject(annotations) ? annotations : {}
+}
+
+function parseConfig(text: JsonValue | undefined): JsonObject | undefined {
+  if (typeof text !== 'string' || text === '') return undefined
+  try {
+    const config: unknown = JSON.parse(text)
+    return isJsonObject(config) && typeof config['kind'] === 'string' && config['kind'] !== '' ? config : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function withoutAnnotation(config: JsonObject): JsonObject {
+  const metadata = metadataOf(config)
+  if (!isJsonObject(getOwn(metadata, 'annotations'))) return config
+  const { [annotation]: _, ...annotations } = annotationsOf(config)
+  return { ...config, metadata: { ...metadata, annotations } }
+}
+
+function sizeOf(annotations: JsonObject): number {
+  let bytes = 0
+  for (const [key, value] of Object.entries(annotations))
+    bytes += utf8Length(key) + (typeof value === 'string' ? utf8Length(value) : 0)
+  return bytes
+}
+
+/** As Go's encoder writes it, which also minds HTML in keys: the text is compared and shown by kubectl. */
+function sortedJson(value: JsonObject): string {
+  return encodeValue(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/*
+ * From client-side to server-side apply: what a tool owned by updating becomes what it owns by applying.
+ *
+ * Without this, fields the tool dropped from its configuration would stay for ever, owned by its former self.
+ */
+
+export interface UpgradeOptions {
+  /**
+   * Only entries of this subresource.
+   *
+   * @default ''
+   */
+  readonly subresource?: string
+}
+
+/** Managed fields in which `from`, so far updating, applies as `to`; the very same list when there is nothing to do. */
+export function upgradeManagers(
+  entries: readonly ManagedFieldsEntry[],
+  { from, to }: { from: string; to: string },
+  { subresource = '' }: UpgradeOptions = {},
+): readonly ManagedFieldsEntry[] {
+  const isFormer = (entry: ManagedFieldsEntry): boolean =>
+    entry.manager === from && entry.operation === 'Update' && (entry.subresource ?? '') === subresource
+  const former = entries.filter(isFormer)
+  const [first] = former
+  if (!first) return entries
+  const existing = entries.find(
+    (entry) => entry.manager === to && entry.operation === 'Apply' && (entry.subresource ?? '') === subresource,
+  )
+  const kept = existing ?? first
+  const set = former
+    .filter(({ apiVersion }) => apiVersion === kept.apiVersion)
+    .reduce(
+      (union, { fieldsV1 }) => union.union(fieldsV1 ? decodeFields(fieldsV1) : new FieldSet()),
+      kept.fieldsV1 ? decodeFields(kept.fieldsV1) : new FieldSet(),
+    )
+  const upgraded: ManagedFieldsEntry = { ...kept, manager: to, operation: 'Apply', fieldsV1: encodeFields(set) }
+  return entries
+    .map((entry) => (entry === kept ? upgraded : entry))
+    .filter((entry) => entry === upgraded || !isFormer(entry))
+}

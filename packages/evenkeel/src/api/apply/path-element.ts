@@ -1,0 +1,251 @@
+/**
+ * One step of a path through an object, in the notation of managed fields.
+ *
+ *     f:name                    a field of a map or struct          k:{"name":"web"}   the item of a list with these keys
+ *     v:"x"                     the item of a set with this value   i:3                an item by its place
+ *
+ * The text is canonical: two steps are the same if and only if their texts are. So a step is a plain string, sets of
+ * them are hash maps, and nothing is parsed before somebody wants to sort or show it. As every text starts with a
+ * letter and a colon, no key of an object (`__proto__`) can do harm.
+ */
+import { compareText, getOwn, isJsonObject, quote, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+
+export type PathElement = string
+export type ElementPath = readonly PathElement[]
+
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`
+}
+
+export function valueElement(value: JsonValue): PathElement {
+  return `v:${encodeValue(value)}`
+}
+
+/** The step to the item of a list that has these values under its keys; the order of the keys does not matter. */
+export function keyElement(fields: readonly (readonly [name: string, value: JsonValue])[]): PathElement {
+  const sorted = fields.length < 2 ? fields : fields.toSorted(([a], [b]) => compareBytes(a, b))
+  let text = ''
+  for (const [name, value] of sorted) text += `${text === '' ? 'k:{' : ','}${plainString(name)}:${encodeValue(value)}`
+  return text === '' ? 'k:{}' : `${text}}`
+}
+
+/** The name a field step carries; undefined for the other steps. */
+export function fieldName(element: PathElement): string | undefined {
+  return element.charCodeAt(0) === letterF ? element.slice(2) : undefined
+}
+
+export function isKeyElement(element: PathElement): boolean {
+  return element.startsWith('k:')
+}
+
+/** The names and values of a key step, sorted by name. */
+export function keyFields(element: PathElement): (readonly [string, JsonValue])[] {
+  const fields = JSON.parse(element.slice(2)) as JsonObject
+  return Object.keys(fields)
+    .sort(compareBytes)
+    .map((name) => [name, getOwn(fields, name) ?? null] as const)
+}
+
+/**
+ * Reads a step somebody wrote: the canonical text, or undefined for a letter that some later version may know.
+ *
+ * @throws {RangeError} when it is no step at all.
+ */
+export function parseElement(text: string): PathElement | undefined {
+  if (text.length < 2) throw new RangeError('key must be 2 characters long:')
+  if (text.charAt(1) !== ':') throw new RangeError(`missing colon: ${text}`)
+  switch (text.charAt(0)) {
+    case 'f':
+      return text
+    case 'v':
+      return canonicalValue.test(text) ? text : valueElement(parseValue(text))
+    case 'k': {
+      if (isCanonicalKey(text)) return text
+      const fields = parseValue(text)
+      if (!isJsonObject(fields)) throw new RangeError(`not a set of keys: ${text}`)
+      return keyElement(Object.entries(fields).map(([name, value]) => [name, value ?? null]))
+    }
+    case 'i':
+      if (!/^[+-]?\d{1,19}$/.test(text.slice(2))) throw new RangeError(`not a place in a list: ${text}`)
+      return `i:${Number(text.slice(2))}`
+    default:
+      return undefined
+  }
+}
+
+/** The order in which steps are written: fields, keys, values, places, each by what they hold. */
+export function compareElements(a: PathElement, b: PathElement): number {
+  if (a === b) return 0
+  const kindA = a.charCodeAt(0)
+  const kindB = b.charCodeAt(0)
+  if (kindA === letterF && kindB === letterF) return compareBytes(a, b)
+  if (kindA !== kindB) return ranks.indexOf(a.charAt(0)) - ranks.indexOf(b.charAt(0))
+  switch (a.charAt(0)) {
+    case 'k':
+      return compareKeys(a, b)
+    case 'v':
+      return compareValues(JSON.parse(a.slice(2)) as JsonValue, JSON.parse(b.slice(2)) as JsonValue)
+    default:
+      return Number(a.slice(2)) - Number(b.slice(2))
+  }
+}
+
+/** `.name`, `[name="web",port=80]`, `[="x"]`, `[3]`: how messages and causes show a step. */
+export function formatElement(element: PathElement): string {
+  switch (element.charAt(0)) {
+    case 'f':
+      return `.${element.slice(2)}`
+    case 'k':
+      return `[${keyFields(element)
+        .map(([name, value]) => `${name}=${formatValue(value)}`)
+        .join(',')}]`
+    case 'v':
+      return `[=${formatValue(JSON.parse(element.slice(2)) as JsonValue)}]`
+    default:
+      return `[${element.slice(2)}]`
+  }
+}
+
+export function formatPath(path: ElementPath): string {
+  return path.map(formatElement).join('')
+}
+
+const letterF = 'f'.charCodeAt(0)
+const ranks = 'fkvi'
+
+// What nearly all steps look like; they need not be taken apart to know that they are as they should be.
+const canonicalValue = /^v:(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0|true|false)$/
+const canonicalKey =
+  /^k:\{"(\w+)":(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0)(?:,"(\w+)":(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0))?\}$/
+
+function isCanonicalKey(text: string): boolean {
+  const match = canonicalKey.exec(text)
+  return match !== null && (match[2] === undefined || (match[1] ?? '') < match[2])
+}
+
+function compareKeys(a: PathElement, b: PathElement): number {
+  const [ours, theirs] = [onlyText(a), onlyText(b)]
+  if (ours && theirs && ours.name === theirs.name) return compareBytes(ours.value, theirs.value)
+  const others = keyFields(b)
+  for (const [index, [name, value]] of keyFields(a).entries()) {
+    const other = others[index]
+    if (other === undefined) return 1
+    const order = compareBytes(name, other[0]) || compareValues(value, other[1])
+    if (order !== 0) return order
+  }
+  return -1
+}
+
+/** Name and value of a step with one key and a plain text, read off without parsing: that is what most keys are. */
+function onlyText(element: PathElement): { name: string; value: string } | undefined {
+  const at = element.indexOf('":"')
+  if (
+    at < 0 ||
+    element.indexOf('"', at + 3) !== element.length - 2 ||
+    element.indexOf('"', 4) !== at ||
+    element.includes('\\')
+  )
+    return undefined
+  return { name: element.slice(4, at), value: element.slice(at + 3, -2) }
+}
+
+function parseValue(text: string): JsonValue {
+  try {
+    return JSON.parse(text.slice(2)) as JsonValue
+  } catch (error) {
+    throw new RangeError(`not JSON: ${text}`, { cause: error })
+  }
+}
+
+function formatValue(value: JsonValue): string {
+  if (typeof value === 'string') return quote(value)
+  if (typeof value === 'number') return formatNumber(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (isJsonObject(value))
+    return Object.entries(value)
+      .map(([key, item]) => `${key}=${formatValue(item ?? null)}`)
+      .join('')
+  return `[${value.map(formatValue).join(',')}]`
+}
+
+/** Go turns to exponents earlier than JavaScript, and writes them with two digits. */
+function formatNumber(value: number): string {
+  const text = value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value)
+  return text.replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+/*
+ * JSON values as they stand in steps of paths: a total order, and one text for each.
+ *
+ * The text is what Go's encoder writes for managed fields, because clients compare it: keys sorted by bytes, the
+ * characters HTML minds escaped in values, and no short escapes but those for quotes, backslashes, tabs and line ends.
+ */
+
+/** The order of UTF-8 bytes. It differs from that of UTF-16 units only where a surrogate meets one of the last of the plane. */
+function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index++) {
+    const ours = a.charCodeAt(index)
+    const theirs = b.charCodeAt(index)
+    if (ours === theirs) continue
+    if (isSurrogate(ours) && theirs > lastSurrogate) return 1
+    return isSurrogate(theirs) && ours > lastSurrogate ? -1 : ours - theirs
+  }
+  return a.length - b.length
+}
+
+const lastSurrogate = 0xdfff
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= lastSurrogate
+}
+
+/** Numbers before texts, then booleans, lists, maps, null; within a kind by value. */
+function compareValues(a: JsonValue, b: JsonValue): number {
+  const kind = kindRank(a) - kindRank(b)
+  if (kind !== 0) return kind
+  if (typeof a === 'number') return Math.sign(a - Number(b))
+  if (typeof a === 'string') return compareBytes(a, String(b))
+  if (typeof a === 'boolean') return Number(a) - Number(b)
+  // Containers are no keys in any schema; any fixed order will do.
+  return compareText(encodeValue(a), encodeValue(b))
+}
+
+function kindRank(value: JsonValue): number {
+  if (value === null) return 5
+  if (typeof value === 'object') return Array.isArray(value) ? 3 : 4
+  return ['number', 'string', 'boolean'].indexOf(typeof value)
+}
+
+/** The one text of a value. */
+export function encodeValue(value: JsonValue): string {
+  if (typeof value === 'string') return plain.test(value) ? `"${value}"` : htmlString(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (isJsonObject(value)) {
+    const keys = Object.keys(value)
+      .filter((key) => value[key] !== undefined)
+      .sort(compareBytes)
+    return `{${keys.map((key) => `${plainString(key)}:${encodeValue(value[key] ?? null)}`).join(',')}}`
+  }
+  return `[${value.map(encodeValue).join(',')}]`
+}
+
+const plain = /^[ !#-%'-;=?-[\]-\x7f]*$/
+
+/** Names are written as they are, but for two characters that JavaScript has a shorter word for. */
+function plainString(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text).replace(/(\\\\)|\\b|\\f/g, goEscape)
+}
+
+/** Values go through Go's HTML-safe writer, so clients have always seen `v:"a\u003cb"`. */
+function htmlString(text: string): string {
+  return plainString(text).replace(
+    /[<>&\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function goEscape(escape: string): string {
+  if (escape === '\\\\') return escape
+  return escape === '\\b' ? '\\u0008' : '\\u000c'
+}

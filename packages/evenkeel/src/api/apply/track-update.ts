@@ -1,0 +1,262 @@
+/**
+ * Field management of every write that is no apply: who changed what, and when.
+ *
+ * Runs on each create, update and patch, so the common cases cost little: a new object of a known shape gives known
+ * fields, an update like one before gives what that gave, and a write that changes nothing a manager could own gives
+ * back the live list itself.
+ *
+ * Tracking never stops a write. Whatever cannot be understood is forgotten, as an API server does.
+ */
+import { compareText, deepEqual, getOwn, type JsonObject } from '@evenkeel/cel/primitives'
+import type { ManagedFieldsEntry } from '../object.ts'
+import { compareUnmanaged } from './compare.ts'
+import {
+  authorOf,
+  entriesOf,
+  managerOf,
+  metadataOf,
+  stripSystemFields,
+  timeOf,
+  typedObject,
+  updaterOptionsOf,
+  withEntries,
+  withoutSystemFields,
+  type FieldManagerRequest,
+} from './field-manager.ts'
+import { fieldTypeOf } from './field-type.ts'
+import {
+  compareTimes,
+  decodeManagedFields,
+  encodeManagedFields,
+  entryOf,
+  identityOf,
+  noManagers,
+  readEntry,
+  type ManagedState,
+  type ReadEntry,
+} from './managed-fields.ts'
+import { TypedError } from './typed-value.ts'
+import { cacheUpdate, createdFields, reuseUpdate, type UpdateInput } from './update-cache.ts'
+import { updateManagers, type TypedObject, type VersionedSet } from './updater.ts'
+
+export interface UpdateRequest extends FieldManagerRequest {
+  /** Absent when the object is being created. */
+  readonly live: JsonObject | undefined
+  /** What is about to be stored. Its managed fields count if they are well-formed: a client may edit them. */
+  readonly next: JsonObject
+}
+
+/** What is about to be stored, with the managed fields it should have. */
+export function trackUpdate(request: UpdateRequest): JsonObject {
+  return withEntries(request.next, managedFieldsAfterUpdate(request))
+}
+
+/** The managed fields an object about to be stored should have; undefined for none, the live list when it stays. */
+export function managedFieldsAfterUpdate(request: UpdateRequest): readonly ManagedFieldsEntry[] | undefined {
+  const { live, next } = request
+  try {
+    if (live === undefined && isReset(entriesOf(next) ?? [])) return managedOfNew(request)
+    const facts = updateInputOf(request)
+    return (
+      (facts && reuseUpdate(facts, { author: authorOf(request, 'Update'), time: timeOf(request) })) ||
+      managedOfChanged(request, facts)
+    )
+  } catch (error) {
+    if (error instanceof TypedError) return undefined
+    throw error
+  }
+}
+
+function managedOfNew(request: UpdateRequest): readonly ManagedFieldsEntry[] | undefined {
+  const set = createdFields(request.next, fieldTypeOf(request.schema), {
+    filter: request.filter,
+    strip: withoutSystemFields,
+  })
+  if (set.isEmpty) return undefined
+  return [
+    entryOf(
+      authorOf(request, 'Update'),
+      { set, apiVersion: request.apiVersion, applied: false },
+      { time: timeOf(request) },
+    ),
+  ]
+}
+
+function managedOfChanged(
+  request: UpdateRequest,
+  facts: UpdateInput | undefined,
+): readonly ManagedFieldsEntry[] | undefined {
+  const { live, next } = request
+  const managed = facts ? decodeManagedFields(facts.entries) : startingPoint(request)
+  const isCreate = !getOwn(metadataOf(live), 'uid')
+  // An object that is not tracked stays so until somebody applies.
+  if (managed.managers.size === 0 && !isCreate) return undefined
+  const change = { before: withoutEntries(live ?? {}, request), after: withoutEntries(next, request) }
+  const after = recordUpdate(change, managed, request)
+  if (facts && after.managers.size <= updatersMax)
+    cacheUpdate(facts, after.managers, { noted: after.times !== managed.times })
+  return encodeManagedFields(capManagers(after))
+}
+
+/** What decides about an update, if nothing but this does: the client says nothing of managers, and all are of one version. */
+function updateInputOf(request: UpdateRequest): UpdateInput | undefined {
+  const { live = {}, next, apiVersion, filter, schema } = request
+  const entries = entriesOf(live)
+  const before = entries && readSimple(entries, apiVersion)
+  if (!before || !getOwn(metadataOf(live), 'uid') || !saysNothing(request, { entries, before })) return undefined
+  const type = fieldTypeOf(schema)
+  return {
+    type,
+    filter,
+    writer: managerOf(request, 'Update'),
+    entries,
+    before,
+    comparison: compareUnmanaged(live, next, type),
+  }
+}
+
+function saysNothing(
+  { next, subresource }: UpdateRequest,
+  { entries, before }: { entries: readonly ManagedFieldsEntry[]; before: readonly ReadEntry[] },
+): boolean {
+  if (subresource !== undefined && subresource !== '') return true
+  const theirs = entriesOf(next)
+  if (theirs === undefined || theirs === entries) return true
+  if (theirs.length !== entries.length || isReset(theirs)) return false
+  const read = readSimple(theirs, undefined)
+  return (
+    read !== undefined &&
+    read.every(
+      ({ identity, versioned }, index) =>
+        identity === before[index]?.identity &&
+        versioned === before[index]?.versioned &&
+        theirs[index]?.time === entries[index]?.time,
+    )
+  )
+}
+
+/** The managers of a list, if it can be read, nobody is in it twice, and all are of one version if one is said. */
+function readSimple(
+  entries: readonly ManagedFieldsEntry[],
+  apiVersion: string | undefined,
+): readonly ReadEntry[] | undefined {
+  if (entries.length === 0 || entries.length > updatersMax) return undefined
+  try {
+    const read = entries.map(readEntry)
+    return hasRepeats(read) ||
+      (apiVersion !== undefined && read.some(({ versioned }) => versioned.apiVersion !== apiVersion))
+      ? undefined
+      : read
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function hasRepeats(read: readonly ReadEntry[]): boolean {
+  for (let index = 1; index < read.length; index++) {
+    for (let other = 0; other < index; other++) if (read[other]?.identity === read[index]?.identity) return true
+  }
+  return false
+}
+
+/** The managers after a write, with the writer's time if it came to own anything. */
+export function recordUpdate(
+  { before, after }: { before: TypedObject; after: TypedObject },
+  managed: ManagedState,
+  request: FieldManagerRequest,
+): ManagedState {
+  const changed = updateManagers(
+    { before, after, managers: managed.managers, manager: writer },
+    updaterOptionsOf(request),
+  )
+  const managers = new Map(stripSystemFields(changed, writer))
+  const written = managers.get(writer)
+  if (!written) return { ...managed, managers }
+  managers.delete(writer)
+  const identity = managerOf(request, 'Update')
+  const previous = managers.get(identity)
+  managers.set(identity, previous ? { ...written, set: previous.set.union(written.set) } : written)
+  return { ...managed, managers, times: new Map(managed.times).set(identity, timeOf(request)) }
+}
+
+/** Stands for the writer while the write is looked at, so that what it owned before can be told from what it changed now. */
+const writer = 'current-operation'
+
+function startingPoint({ live, next, subresource }: UpdateRequest): ManagedState {
+  const ours = entriesOf(live)
+  const theirs = entriesOf(next)
+  if ((subresource !== undefined && subresource !== '') || theirs === undefined) return decodeOrForget(ours)
+  if (isReset(theirs)) return noManagers
+  if (ours && deepEqual(ours, theirs)) return decodeOrForget(ours)
+  try {
+    const managed = decodeManagedFields(theirs)
+    if (managed.managers.size > 0) return managed
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+  return decodeOrForget(ours)
+}
+
+/** `[]` or `[{}]`: a client wants tracking to start over. */
+function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
+  return entries.length === 0 || (entries.length === 1 && deepEqual(entries[0], {}))
+}
+
+function decodeOrForget(entries: readonly ManagedFieldsEntry[] | undefined): ManagedState {
+  try {
+    return decodeManagedFields(entries)
+  } catch (error) {
+    if (error instanceof RangeError) return noManagers
+    throw error
+  }
+}
+
+function withoutEntries(object: JsonObject, request: FieldManagerRequest): TypedObject {
+  return typedObject(withEntries(object, undefined), request)
+}
+
+/*
+ * At most ten entries of writers that do not apply: the oldest are put together as `ancient-changes`.
+ *
+ * Without a limit every tool that ever touched an object would stay in it. Entries of one version share one bucket, as
+ * fields of different versions cannot be told together.
+ */
+
+/** More than this many writers that do not apply are not kept apart. */
+const updatersMax = 10
+
+function capManagers(managed: ManagedState): ManagedState {
+  const updaters = [...managed.managers].filter(([, { applied }]) => !applied)
+  if (updaters.length <= updatersMax) return managed
+  const { times } = managed
+  updaters.sort(([a], [b]) => compareTimes(times.get(a), times.get(b)) || compareText(a, b))
+  return bucketEntries(managed, updaters)
+}
+
+function bucketEntries(managed: ManagedState, updaters: readonly (readonly [string, VersionedSet])[]): ManagedState {
+  const managers = new Map(managed.managers)
+  const times = new Map(managed.times)
+  const firsts = new Map<string, string>()
+  let excess = updaters.length - updatersMax
+  for (const [identity, versioned] of updaters) {
+    if (excess <= 0) break
+    const { apiVersion } = versioned
+    const first = firsts.get(apiVersion)
+    if (first === undefined) {
+      firsts.set(apiVersion, identity)
+      continue
+    }
+    const bucket = identityOf({ manager: 'ancient-changes', operation: 'Update', apiVersion })
+    const old = managers.get(bucket) ?? managers.get(first)
+    if (!managers.has(bucket)) managers.delete(first)
+    managers.set(bucket, { ...versioned, set: old ? versioned.set.union(old.set) : versioned.set })
+    managers.delete(identity)
+    excess--
+    // The newer of the two: the bucket tells when its last change was.
+    const time = times.get(identity)
+    if (time === undefined) times.delete(bucket)
+    else times.set(bucket, time)
+  }
+  return { ...managed, managers, times }
+}

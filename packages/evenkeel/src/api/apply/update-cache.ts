@@ -1,0 +1,248 @@
+/**
+ * Updates that were thought through before.
+ *
+ * Who owns what after an update follows from who owned what, from what changed, and from who writes; times alone are
+ * new every time. Controllers write the same few fields over and over, so the last few answers of a type are kept: the
+ * managers before (the very sets, see known-entries.ts), the change, and the managers after.
+ */
+import {
+  getOwn,
+  isJsonObject,
+  setOwn,
+  type JsonArray,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
+import type { ManagedFieldsEntry } from '../object.ts'
+import { compareUnmanaged, type Comparison } from './compare.ts'
+import type { FieldSet } from './field-set.ts'
+import { typeOfField, type FieldType, type ListOf, type MapOf } from './field-type.ts'
+import { compareEntries, entryOf, type ReadEntry } from './managed-fields.ts'
+import { RecentCache } from './recent-cache.ts'
+import { itemElementOrNone, valueKindOf } from './typed-value.ts'
+import type { FieldFilter, Managers, VersionedSet } from './updater.ts'
+
+/** All that decides who owns what afterwards. */
+export interface UpdateInput {
+  readonly type: FieldType
+  readonly filter: FieldFilter | undefined
+  /** The identity of who writes. */
+  readonly writer: string
+  /** The entries as they were. */
+  readonly entries: readonly ManagedFieldsEntry[]
+  /** The manager of each entry; no manager has two. */
+  readonly before: readonly ReadEntry[]
+  readonly comparison: Comparison
+}
+
+interface CachedUpdate extends Omit<UpdateInput, 'type' | 'entries'> {
+  /** What each manager is left with. */
+  readonly left: readonly (VersionedSet | undefined)[]
+  /** The writer, if it was nobody before and is somebody now. */
+  readonly joined: VersionedSet | undefined
+  /** Whether the writer came to own something, so that its time is now. */
+  readonly noted: boolean
+}
+
+const recentUpdates = new RecentCache<FieldType, CachedUpdate>(12)
+/** What very large objects leave behind would be too much, and they take their time anyway. */
+const pathsMax = 4000
+
+/**
+ * The entries after an update like one before, in order, and the very list when it stays; undefined when there was no
+ * such update. `author` says who writes, as an entry does.
+ */
+export function reuseUpdate(
+  facts: UpdateInput,
+  { author, time }: { author: ManagedFieldsEntry; time: string },
+): readonly ManagedFieldsEntry[] | undefined {
+  const { entries } = facts
+  const known = recentUpdates.find(facts.type, (update) => isSame(update, facts))
+  if (!known) return undefined
+  let changed = known.joined !== undefined
+  const after: ManagedFieldsEntry[] = []
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] as ManagedFieldsEntry
+    const left = known.left[index]
+    const now = known.noted && facts.before[index]?.identity === facts.writer ? time : entry.time
+    const same = left === facts.before[index]?.versioned && now === entry.time
+    changed ||= !same
+    if (left) after.push(same ? entry : entryOf(entry, left, { time: now }))
+  }
+  if (known.joined) after.push(entryOf(author, known.joined, { time }))
+  if (after.length === 0) return undefined
+  return changed ? after.sort(compareEntries) : entries
+}
+
+/** Keeps what an update came to. Managers are those after it, before any are put together. */
+export function cacheUpdate(
+  { type, entries: _, ...facts }: UpdateInput,
+  managers: Managers,
+  { noted }: { noted: boolean },
+): void {
+  if (facts.before.reduce((paths, { versioned }) => paths + versioned.set.size, 0) > pathsMax) return
+  const left = facts.before.map(({ identity, versioned }) => {
+    const after = managers.get(identity)
+    return after?.apiVersion === versioned.apiVersion && after.set.equals(versioned.set) ? versioned : after
+  })
+  const isNew = facts.before.every(({ identity }) => identity !== facts.writer)
+  recentUpdates.add(type, { ...facts, left, joined: isNew ? managers.get(facts.writer) : undefined, noted })
+}
+
+function isSame(known: CachedUpdate, { filter, writer, before, comparison }: UpdateInput): boolean {
+  if (known.filter !== filter || known.writer !== writer || known.before.length !== before.length) return false
+  for (let index = 0; index < before.length; index++)
+    if (
+      known.before[index]?.versioned !== before[index]?.versioned ||
+      known.before[index]?.identity !== before[index]?.identity
+    )
+      return false
+  const { added, modified, removed } = known.comparison
+  return modified.equals(comparison.modified) && added.equals(comparison.added) && removed.equals(comparison.removed)
+}
+
+/*
+ * What the maker of a new object comes to own.
+ *
+ * Objects of one making differ in their values, not in their fields: the last few shapes of a type are remembered, with
+ * the fields they give.
+ */
+
+interface CreatedShape {
+  readonly filter: FieldFilter | undefined
+  readonly shape: ObjectShape
+  readonly set: FieldSet
+}
+
+const recentShapes = new RecentCache<FieldType, CreatedShape>(8)
+
+/**
+ * Every field of the object that `strip` and the filter leave.
+ *
+ * @throws {TypedError} when the object does not fit its type.
+ */
+export function createdFields(
+  object: JsonObject,
+  type: FieldType,
+  { filter, strip }: { filter: FieldFilter | undefined; strip: FieldFilter },
+): FieldSet {
+  const known = recentShapes.find(type, (made) => made.filter === filter && hasShape(object, made.shape, type))
+  if (known) return known.set
+  const { added, modified } = compareUnmanaged({}, object, type)
+  const owned = modified.union(added)
+  const set = strip(filter ? filter(owned) : owned)
+  const shape = objectShapeOf(object, type)
+  if (shape !== undefined) recentShapes.add(type, { filter, shape, set })
+  return set
+}
+
+/*
+ * What of a new object decides who owns which of its fields: its names, the keys of its items, and of its values only
+ * their kind and whether they are what Go would write for nothing.
+ *
+ * Objects of one making have one shape, whatever their values. A shape is a small stand-in for the objects that have it.
+ */
+
+/** An object with every value as short as it can be. */
+type ObjectShape = JsonValue
+
+/** The most values a shape has: what is larger is not worth remembering. */
+const valuesMax = 500
+
+/** The shape of an object, or undefined when it is too large or does not fit its type. */
+export function objectShapeOf(object: JsonObject, type: FieldType): ObjectShape | undefined {
+  const budget = { left: valuesMax }
+  const shape = shorten(object, type, budget)
+  return budget.left > 0 ? shape : undefined
+}
+
+/** Whether an object has a shape. Never deeper than the shape is. */
+export function hasShape(value: JsonValue, shape: ObjectShape, type: FieldType): boolean {
+  const kind = valueKindOf(type, value)
+  if (kind === 'map' && type.map?.atomic === false) return mapHasShape(value, shape, type.map)
+  if (kind === 'list' && type.list?.atomic === false) return listHasShape(value, shape, type.list)
+  return valueKindOf(type, shape) === kind
+}
+
+function mapHasShape(value: JsonValue, shape: ObjectShape, type: MapOf): boolean {
+  if (!isJsonObject(value) || !isJsonObject(shape)) return value === null && shape === null
+  const names = Object.keys(value)
+  const known = Object.keys(shape)
+  if (names.length !== known.length) return false
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
+    const field = value[name]
+    const twin = shape[name]
+    if (name !== known[index] || field === undefined || twin === undefined) return false
+    const below = typeOfField(type, name)
+    if (!below || !hasShape(field, twin, below)) return false
+    const zero = type.always.get(name)
+    if (zero !== undefined && isZero(field, zero) !== isZero(twin, zero)) return false
+  }
+  return true
+}
+
+function listHasShape(value: JsonValue, shape: ObjectShape, type: ListOf): boolean {
+  if (!Array.isArray(value) || !Array.isArray(shape)) return value === null && shape === null
+  if (value.length !== shape.length) return false
+  for (let index = 0; index < value.length; index++) {
+    const [item, twin] = [value[index] as JsonValue, shape[index] as JsonValue]
+    if (itemElementOrNone(type, item) !== itemElementOrNone(type, twin) || !hasShape(item, twin, type.items.type))
+      return false
+  }
+  return true
+}
+
+function shorten(value: JsonValue, type: FieldType, budget: { left: number }): ObjectShape | undefined {
+  if (--budget.left <= 0) return undefined
+  const kind = valueKindOf(type, value)
+  if (kind === 'map' && type.map?.atomic === false && isJsonObject(value)) return shortenMap(value, type.map, budget)
+  if (kind === 'list' && type.list?.atomic === false && Array.isArray(value))
+    return shortenList(value as JsonArray, type.list, budget)
+  return shortest(value)
+}
+
+function shortenMap(map: JsonObject, type: MapOf, budget: { left: number }): ObjectShape | undefined {
+  const shape: JsonObjectDraft = {}
+  for (const name of Object.keys(map)) {
+    const value = getOwn(map, name)
+    const below = typeOfField(type, name)
+    const short = value === undefined || !below ? undefined : shorten(value, below, budget)
+    if (short === undefined) {
+      budget.left = 0
+      return undefined
+    }
+    setOwn(shape, name, short)
+  }
+  return shape
+}
+
+// Keys tell items apart, so they stay as they are.
+function shortenList(list: JsonArray, type: ListOf, budget: { left: number }): ObjectShape | undefined {
+  const shape: JsonValue[] = []
+  for (const item of list) {
+    const short = shorten(item, type.items.type, budget)
+    if (short === undefined) return undefined
+    shape.push(isJsonObject(item) && isJsonObject(short) ? withKeys(short, item, type.keys) : item)
+  }
+  return shape
+}
+
+function withKeys(short: JsonObjectDraft, item: JsonObject, keys: readonly string[]): JsonObject {
+  for (const key of keys) if (getOwn(item, key) !== undefined) setOwn(short, key, getOwn(item, key))
+  return short
+}
+
+function shortest(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value === '' ? '' : 'x'
+  if (typeof value === 'number') return value === 0 ? 0 : 1
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.length === 0 ? [] : [0]
+  return Object.keys(value).length === 0 ? {} : { x: 0 }
+}
+
+/** Whether a value is what is written for a field that was not said: null, an empty text, 0, false or `{}`. */
+function isZero(value: JsonValue, zero: JsonValue): boolean {
+  return value === zero || (isJsonObject(zero) && isJsonObject(value) && Object.keys(value).length === 0)
+}

@@ -1,0 +1,149 @@
+/**
+ * Whether the defaults of a structural schema are themselves valid: known fields only, of the right type and range.
+ *
+ * A wrong default would make every object that relies on it invalid, long after its author has left.
+ */
+import { checkDns1035Label, getOwn, isJsonObject, setOwn, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
+import { validateDefault, type ConstraintOptions } from '../schema/constraints.ts'
+import type { SchemaNode } from '../schema/schema.ts'
+import { isSchema, type JsonSchemaProps } from './json-schema-props.ts'
+
+/** What is wrong with a default by the rules of its schema. */
+export type DefaultCheck = (value: JsonValue, schema: SchemaNode, path: FieldPath) => readonly FieldError[]
+
+interface DefaultsContext {
+  readonly path: FieldPath
+  readonly options: ConstraintOptions
+  /** Holds a default that is otherwise right to the rules of its schema. */
+  readonly checkRules?: DefaultCheck
+  /** Within metadata or names of an embedded object, whose unknown fields are not the schema's business. */
+  readonly insideMeta?: boolean
+}
+
+/** Everything that is wrong with the defaults in the schema of an object. */
+export function checkDefaults(schema: JsonSchemaProps, surroundings: DefaultsContext): FieldError[] {
+  const { path, insideMeta: meta = false } = surroundings
+  const embedded = schema['x-kubernetes-embedded-resource'] === true
+  const insideMeta = meta && !embedded
+  const own =
+    schema.default === undefined
+      ? []
+      : checkDefault(schema.default, schema, { ...surroundings, path: path.child('default'), insideMeta })
+  const items = isSchema(schema.items)
+    ? checkDefaults(schema.items, { ...surroundings, path: path.child('items'), insideMeta })
+    : []
+  const properties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const isMeta = embedded && metaFields.has(name)
+    return checkDefaults(property, {
+      ...surroundings,
+      path: path.child('properties').key(name),
+      insideMeta: insideMeta || isMeta,
+    })
+  })
+  return [...own, ...items, ...properties]
+}
+
+const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion'])
+
+function checkDefault(
+  value: JsonValue,
+  schema: JsonSchemaProps,
+  { path, options, checkRules, insideMeta = false }: DefaultsContext,
+): FieldError[] {
+  const unknown =
+    !insideMeta && hasUnknownFields(value, schema)
+      ? [fieldError.invalid(path, value, 'must not have unknown fields')]
+      : []
+  const embedded = insideMeta ? [] : checkEmbedded(value, schema, path)
+  if (embedded.length > 0) return [...unknown, ...embedded]
+  const errors = validateDefault(value, { root: plain(schema), definitions: () => undefined }, options)
+  const broken = errors.length > 0 ? [] : (checkRules?.(value, schema as SchemaNode, path) ?? [])
+  return [...unknown, ...errors.map((error) => under(path, error)), ...broken]
+}
+
+/**
+ * A schema as defaults are judged by it: upstream looks at `type` alone, not at int-or-string. An empty reference, which
+ * is complained of elsewhere, must not be followed.
+ */
+function plain(schema: JsonSchemaProps): SchemaNode {
+  const { $ref: _ref, 'x-kubernetes-int-or-string': _either, ...rest } = schema
+  const node: Record<string, unknown> = { ...rest }
+  for (const keyword of ['items', 'additionalProperties', 'not'] as const) {
+    const child = schema[keyword]
+    if (isSchema(child)) node[keyword] = plain(child)
+  }
+  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const)
+    if (schema[keyword] !== undefined) node[keyword] = schema[keyword].map(plain)
+  if (schema.properties !== undefined) {
+    const properties = {}
+    for (const [name, property] of Object.entries(schema.properties)) setOwn(properties, name, plain(property))
+    node['properties'] = properties
+  }
+  return node
+}
+
+/** An error that names a place within a value, moved to where the value stands. */
+function under(path: FieldPath, error: FieldError): FieldError {
+  return { ...error, field: error.field === '<nil>' ? path.toString() : path.child(error.field).toString() }
+}
+
+/** Whether pruning would take something from a value. */
+function hasUnknownFields(value: JsonValue, schema: JsonSchemaProps | undefined, { lenient = false } = {}): boolean {
+  const preserves = lenient || schema?.['x-kubernetes-preserve-unknown-fields'] === true
+  if (Array.isArray(value)) {
+    const items = isSchema(schema?.items) ? schema.items : undefined
+    if (preserves && items === undefined) return false
+    return (value as readonly JsonValue[]).some((item) => hasUnknownFields(item, items, { lenient: preserves }))
+  }
+  if (!isJsonObject(value)) return false
+  return Object.entries(value).some(([key, field]) => {
+    if (field === undefined || (schema?.['x-kubernetes-embedded-resource'] === true && metaFields.has(key)))
+      return false
+    const property = schema?.properties && getOwn(schema.properties, key)
+    const additional = schema?.additionalProperties
+    if (property !== undefined) return hasUnknownFields(field, property)
+    if (additional === undefined) return !preserves
+    return hasUnknownFields(field, isSchema(additional) ? additional : undefined)
+  })
+}
+
+/** Whole objects inside a value must say what they are. */
+function checkEmbedded(value: JsonValue, schema: JsonSchemaProps | undefined, path: FieldPath): FieldError[] {
+  if (schema === undefined) return []
+  if (Array.isArray(value)) {
+    const items = isSchema(schema.items) ? schema.items : undefined
+    return (value as readonly JsonValue[]).flatMap((item, index) => checkEmbedded(item, items, path.index(index)))
+  }
+  if (!isJsonObject(value)) return []
+  const own = schema['x-kubernetes-embedded-resource'] === true ? checkTypeMeta(value, path) : []
+  const inside = Object.entries(value).flatMap(([key, field]) => {
+    const property = schema.properties && getOwn(schema.properties, key)
+    const additional = isSchema(schema.additionalProperties) ? schema.additionalProperties : undefined
+    return field === undefined
+      ? []
+      : checkEmbedded(field, property ?? additional, property === undefined ? path.key(key) : path.child(key))
+  })
+  return [...own, ...inside]
+}
+
+function checkTypeMeta(object: JsonObject, path: FieldPath): FieldError[] {
+  const names = ['apiVersion', 'kind'].map((name) => ({ name, value: getOwn(object, name), at: path.child(name) }))
+  // Types come first, as for an object that is read from the wire.
+  const misread = names.find(({ value }) => value !== undefined && typeof value !== 'string')
+  if (misread !== undefined) return [fieldError.invalid(misread.at, misread.value, 'must be a string')]
+  return names.flatMap(({ name, value, at }) => {
+    if (value === undefined) return [fieldError.required(at)]
+    const complaint = typeof value === 'string' ? complainOf(name, value) : undefined
+    return complaint === undefined ? [] : [fieldError.invalid(at, value, complaint)]
+  })
+}
+
+function complainOf(name: string, value: string): string | undefined {
+  if (value === '') return 'must not be empty'
+  if (name === 'apiVersion') return value.split('/').length > 2 ? `unexpected GroupVersion string: ${value}` : undefined
+  const complaints = checkDns1035Label(value.toLowerCase())
+  return complaints.length === 0
+    ? undefined
+    : `may have mixed case, but should otherwise match: ${complaints.join(',')}`
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { toStructuralSchema } from './structural.ts'
+
+test('toStructural keeps what is said and drops what says nothing', () => {
+  expect(
+    toStructuralSchema({
+      type: 'object',
+      description: '',
+      nullable: false,
+      'x-kubernetes-map-type': 'atomic',
+      properties: {
+        a: { type: 'string', format: 'uri', default: null, 'x-unknown': 1 },
+        b: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+      },
+    }),
+  ).toEqual({
+    type: 'object',
+    'x-kubernetes-map-type': 'atomic',
+    properties: {
+      a: { type: 'string', format: 'uri' },
+      b: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    },
+  })
+})
+
+test('toStructural gives a frozen node', () => {
+  const node = toStructuralSchema({ type: 'object', properties: { a: { type: 'string' } } })
+  expect([node, node.properties, node.properties?.['a']].every(Object.isFrozen)).toBe(true)
+})
+
+test('toStructural refuses what nobody validated', () => {
+  expect(() => toStructuralSchema({ type: 5 as unknown as string })).toThrow(
+    'the schema of a definition cannot be read: openAPIV3Schema.type: Invalid value: 5: is of the wrong type',
+  )
+  expect(() => toStructuralSchema({ type: 'object', properties: { a: { $ref: '#/x' } } })).toThrow(
+    "the schema of a definition is not structural: OpenAPIV3Schema '$ref' is not supported",
+  )
+})

@@ -1,0 +1,136 @@
+/**
+ * The one error of the API: a reason, a sentence, and what it is about.
+ *
+ * Server, client and controllers throw and recognise the same class. Recognition goes by a registered symbol, not by
+ * `instanceof`, so errors of another copy of this package (a dependency's, a bundle's) are understood as well.
+ */
+import { quote } from '@evenkeel/cel/primitives'
+import { formatGroupName } from '../group-version.ts'
+import type { ListMeta } from '../object.ts'
+import { isKnownReason, reasons, type CauseType, type Reason, type StatusCause } from './reasons.ts'
+
+/** What an error is about; becomes `status.details`. */
+export interface Subject {
+  /** The API group, empty or absent for the core group. */
+  readonly group?: string
+  /** The resource (`deployments`), or the kind (`Deployment`) in validation errors: Kubernetes does the same. */
+  readonly kind: string
+  /** Absent when the error is about the resource as a whole. */
+  readonly name?: string
+  readonly uid?: string
+}
+
+export interface ApiErrorOptions {
+  readonly subject?: Subject | undefined
+  readonly causes?: readonly StatusCause[] | undefined
+  /** How long a client should wait before it tries again. */
+  readonly retryAfterMs?: number | undefined
+  /** List metadata of the status; an expired continue token carries its replacement here. */
+  readonly metadata?: ListMeta | undefined
+  /** What led to this error. Stays in the process; the wire does not carry it. */
+  readonly cause?: unknown
+  /**
+   * The HTTP code.
+   *
+   * @default the code of the reason
+   */
+  readonly code?: number | undefined
+}
+
+const brand = Symbol.for('evenkeel.ApiError')
+
+/** A refusal by an API server, or by code that acts as one. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly reason: Reason | (string & {})
+  readonly code: number
+  readonly subject: Subject | undefined
+  readonly causes: readonly StatusCause[]
+  readonly retryAfterMs: number | undefined
+  readonly metadata: ListMeta | undefined
+
+  constructor(reason: Reason | (string & {}), message: string, options: ApiErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    const {
+      subject,
+      causes = [],
+      retryAfterMs,
+      metadata,
+      code = isKnownReason(reason) ? reasons[reason] : reasons.Unknown,
+    } = options
+    if (!(code >= 100 && code <= 999)) throw new RangeError(`code must be an HTTP status code, got ${code}`)
+    this.reason = reason
+    this.code = code
+    this.subject = subject
+    this.causes = causes
+    this.retryAfterMs = retryAfterMs
+    this.metadata = metadata
+  }
+
+  get [brand](): true {
+    return true
+  }
+}
+
+/** Whether something thrown is an {@link ApiError}, of this or another copy of the package. */
+export function isApiError(error: unknown): error is ApiError {
+  return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true
+}
+
+/** `deployments.apps "web"`, or without the name when there is none. */
+export function formatSubject({ group = '', kind, name }: Subject): string {
+  const groupName = formatGroupName(kind, group)
+  return name ? `${groupName} ${quote(name)}` : groupName
+}
+
+/*
+ * Questions about errors: is it this reason, does it have that cause?
+ *
+ * A reason that is in the table decides alone. Only when a server sent none, or one nobody knows, does the HTTP code
+ * speak: 404 then means NotFound. Reasons that share their code with a commoner one (AlreadyExists, Expired,
+ * ServerTimeout, StorageReadError) are never guessed from it.
+ */
+
+/** Whether an error has a reason, by name or, for foreign servers, by its HTTP code. */
+export function isReason(error: unknown, reason: Reason): error is ApiError {
+  if (!isApiError(error)) return false
+  if (error.reason === reason) return true
+  if (alwaysByCode.has(reason)) return error.code === reasons[reason]
+  const meaningless = !isKnownReason(error.reason) || error.reason === 'Unknown'
+  return meaningless && !neverByCode.has(reason) && error.code === reasons[reason]
+}
+
+export const isUnauthorized = (error: unknown): error is ApiError => isReason(error, 'Unauthorized')
+export const isForbidden = (error: unknown): error is ApiError => isReason(error, 'Forbidden')
+export const isNotFound = (error: unknown): error is ApiError => isReason(error, 'NotFound')
+export const isAlreadyExists = (error: unknown): error is ApiError => isReason(error, 'AlreadyExists')
+export const isConflict = (error: unknown): error is ApiError => isReason(error, 'Conflict')
+export const isGone = (error: unknown): error is ApiError => isReason(error, 'Gone')
+export const isInvalid = (error: unknown): error is ApiError => isReason(error, 'Invalid')
+export const isServerTimeout = (error: unknown): error is ApiError => isReason(error, 'ServerTimeout')
+export const isStorageReadError = (error: unknown): error is ApiError => isReason(error, 'StorageReadError')
+export const isTimeout = (error: unknown): error is ApiError => isReason(error, 'Timeout')
+export const isTooManyRequests = (error: unknown): error is ApiError => isReason(error, 'TooManyRequests')
+export const isBadRequest = (error: unknown): error is ApiError => isReason(error, 'BadRequest')
+export const isMethodNotAllowed = (error: unknown): error is ApiError => isReason(error, 'MethodNotAllowed')
+export const isNotAcceptable = (error: unknown): error is ApiError => isReason(error, 'NotAcceptable')
+export const isRequestEntityTooLarge = (error: unknown): error is ApiError => isReason(error, 'RequestEntityTooLarge')
+export const isUnsupportedMediaType = (error: unknown): error is ApiError => isReason(error, 'UnsupportedMediaType')
+export const isInternalError = (error: unknown): error is ApiError => isReason(error, 'InternalError')
+export const isExpired = (error: unknown): error is ApiError => isReason(error, 'Expired')
+export const isServiceUnavailable = (error: unknown): error is ApiError => isReason(error, 'ServiceUnavailable')
+
+/** The first cause of a type, if the error has one. */
+export function findCause(error: unknown, type: CauseType): StatusCause | undefined {
+  return isApiError(error) ? error.causes.find((cause) => cause.reason === type) : undefined
+}
+
+// Proxies answer 429 and 413 with bodies of their own making, so upstream trusts these two codes over any reason.
+const alwaysByCode: ReadonlySet<Reason> = new Set(['TooManyRequests', 'RequestEntityTooLarge'])
+const neverByCode: ReadonlySet<Reason> = new Set([
+  'AlreadyExists',
+  'Expired',
+  'ServerTimeout',
+  'StorageReadError',
+  'Unknown',
+])

@@ -1,0 +1,157 @@
+/**
+ * What is wrong with one field, in upstream's words, and the `Invalid` error made of a list of them.
+ *
+ * Validators return lists of these and throw nothing: a user wants all mistakes at once.
+ */
+import { exceedsDepth, quote } from '@evenkeel/cel/primitives'
+import { formatGroupName } from '../group-version.ts'
+import { ApiError } from './api-error.ts'
+import type { NamedSubject } from './constructors.ts'
+import { fieldCauses, type FieldCauseType } from './reasons.ts'
+
+export interface FieldError {
+  readonly type: FieldCauseType
+  /** The path as text; `<nil>` when there is none, as upstream prints it. */
+  readonly field: string
+  /** The message without the field: `Invalid value: "x": must be lower case`. */
+  readonly body: string
+}
+
+type OptionalPath = FieldPath | undefined
+
+/** Makers of field errors, one per cause type. */
+export const fieldError = {
+  notFound: (path: OptionalPath, value: unknown): FieldError => withValue('FieldValueNotFound', path, { value }),
+  required: (path: OptionalPath, detail = ''): FieldError => withoutValue('FieldValueRequired', path, detail),
+  duplicate: (path: OptionalPath, value: unknown): FieldError => withValue('FieldValueDuplicate', path, { value }),
+  invalid: (path: OptionalPath, value: unknown, detail: string): FieldError =>
+    withValue('FieldValueInvalid', path, { value, detail }),
+  typeInvalid: (path: OptionalPath, value: unknown, detail: string): FieldError =>
+    withValue('FieldValueTypeInvalid', path, { value, detail }),
+  forbidden: (path: OptionalPath, detail: string): FieldError => withoutValue('FieldValueForbidden', path, detail),
+  internal: (path: OptionalPath, detail: string): FieldError => withoutValue('InternalError', path, detail),
+
+  notSupported(path: OptionalPath, value: unknown, supported: readonly string[]): FieldError {
+    const detail = supported.length > 0 ? `supported values: ${supported.map(quote).join(', ')}` : ''
+    return withValue('FieldValueNotSupported', path, { value, detail })
+  },
+
+  /** The text has more bytes than allowed; the text itself is not repeated. */
+  tooLong(path: OptionalPath, bytesMax: number): FieldError {
+    return withoutValue('FieldValueTooLong', path, `may not be more than ${plural(bytesMax, 'byte')}`)
+  },
+
+  tooShort(path: OptionalPath, charactersMin: number): FieldError {
+    return withoutValue('FieldValueTooShort', path, `must be at least ${plural(charactersMin, 'character')}`)
+  },
+
+  tooMany(path: OptionalPath, count: number, countMax: number): FieldError {
+    return withValue('FieldValueTooMany', path, {
+      value: count,
+      detail: `must have at most ${plural(countMax, 'item')}`,
+    })
+  },
+
+  tooFew(path: OptionalPath, count: number, countMin: number): FieldError {
+    return withValue('FieldValueTooFew', path, {
+      value: count,
+      detail: `must have at least ${plural(countMin, 'item')}`,
+    })
+  },
+}
+
+/** `spec.replicas: Invalid value: -1: must be at least 0`. */
+export function formatFieldError({ field, body }: FieldError): string {
+  return `${field}: ${body}`
+}
+
+/** Several errors as one text: a single one stands alone, more stand in brackets, repetitions are said once. */
+export function formatFieldErrors(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(formatFieldError))]
+  return texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`
+}
+
+/** The object is not valid. The subject names the kind (`Deployment`), not the resource. */
+export function invalid(subject: NamedSubject, errors: readonly FieldError[]): ApiError {
+  const what = `${formatGroupName(subject.kind, subject.group ?? '')} ${quote(subject.name)} is invalid`
+  const causes = errors.map(({ type, field, body }) => ({ reason: type, message: body, field }))
+  return new ApiError('Invalid', errors.length > 0 ? `${what}: ${formatFieldErrors(errors)}` : what, {
+    subject,
+    causes,
+  })
+}
+
+function withoutValue(type: FieldCauseType, path: OptionalPath, detail: string): FieldError {
+  return { type, field: formatPath(path), body: detail ? `${fieldCauses[type]}: ${detail}` : fieldCauses[type] }
+}
+
+function withValue(
+  type: FieldCauseType,
+  path: OptionalPath,
+  { value, detail = '' }: { value: unknown; detail?: string },
+): FieldError {
+  const body = `${fieldCauses[type]}: ${formatValue(value)}`
+  return { type, field: formatPath(path), body: detail ? `${body}: ${detail}` : body }
+}
+
+function formatPath(path: OptionalPath): string {
+  return path === undefined ? '<nil>' : path.toString()
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Deeper values are not shown: `JSON.stringify` is recursive and would run out of stack on a hostile one. */
+const shownDepthMax = 200
+
+function formatValue(value: unknown): string {
+  if (typeof value === 'string') return quote(value)
+  if (typeof value !== 'object' || value === null) return String(value ?? null)
+  if (exceedsDepth(value, shownDepthMax)) return '<value omitted>'
+  // Go's JSON writer escapes what HTML would misread.
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/*
+ * The place of a field, as error messages write it: `spec.containers[0].name`, `metadata.labels[a/b]`.
+ *
+ * A path is a chain of steps towards its root, so validators pass paths down for free and only an error pays for text.
+ */
+
+/** An immutable path. Every method gives a longer path and leaves this one alone. */
+export class FieldPath {
+  readonly #parent: FieldPath | undefined
+  readonly #step: string
+
+  private constructor(parent: FieldPath | undefined, step: string) {
+    this.#parent = parent
+    this.#step = step
+  }
+
+  /** A path from the root of an object: `FieldPath.of('metadata', 'labels')`. */
+  static of(first: string, ...names: readonly string[]): FieldPath {
+    return new FieldPath(undefined, first).child(...names)
+  }
+
+  child(...names: readonly string[]): FieldPath {
+    return names.reduce<FieldPath>((path, name) => new FieldPath(path, `.${name}`), this)
+  }
+
+  index(index: number): FieldPath {
+    return new FieldPath(this, `[${index}]`)
+  }
+
+  key(key: string): FieldPath {
+    return new FieldPath(this, `[${key}]`)
+  }
+
+  toString(): string {
+    const steps: string[] = []
+    for (let path: FieldPath | undefined = this; path !== undefined; path = path.#parent) steps.push(path.#step)
+    return steps.reverse().join('')
+  }
+}

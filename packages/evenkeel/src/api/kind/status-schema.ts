@@ -1,0 +1,278 @@
+/**
+ * What every status has, asked for or not: `conditions` and `observedGeneration`; and what none has: required fields.
+ *
+ * Controllers write both, and kubectl (`wait`, `describe`) reads them. A server drops what the schema of a kind does not
+ * mention, so a schema that says nothing about them gets them added; one that has a field of such a name keeps its own.
+ *
+ * A status is written bit by bit: a reconcile that waits or fails has conditions to report and nothing else yet. A server
+ * would refuse that for the lack of a required field, and what it should have said would be lost.
+ */
+import { getOwn, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import type { Condition } from '../conditions.ts'
+
+/** The fields that are added. */
+export interface StandardStatus {
+  readonly conditions?: readonly Condition[]
+  /** The `metadata.generation` that the rest of the status is about. */
+  readonly observedGeneration?: number
+}
+
+/** A status with the fields that its own type does not have, none of them required. Open types stay as they are. */
+export type WithStandardStatus<S, Report extends VerbReport = never> = S extends object
+  ? string extends keyof S
+    ? [S[string]] extends [never]
+      ? Added<Report>
+      : S
+    : Flatten<Partial<S> & Omit<Added<Report>, keyof S>>
+  : S
+
+/** The verbs' fields only where the kind says that it reports them. */
+type Added<Report extends VerbReport> = [Report] extends [never]
+  ? StandardStatus
+  : StandardStatus & Pick<VerbStatus, Report | ('children' extends Report ? 'childCounts' : never)>
+
+type Flatten<T> = { [Name in keyof T]: T[Name] }
+
+const generation: JsonObject = { type: 'integer', format: 'int64', minimum: 0 }
+
+/** As upstream has it, limits included: the lists of one kind can be read by the tools for any other. */
+const conditions: JsonObject = {
+  type: 'array',
+  description: 'What was observed, one entry for each type.',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['type'],
+  items: {
+    type: 'object',
+    required: ['type', 'status', 'lastTransitionTime', 'reason', 'message'],
+    properties: {
+      type: {
+        type: 'string',
+        maxLength: 316,
+        pattern:
+          '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+      },
+      status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+      observedGeneration: generation,
+      lastTransitionTime: { type: 'string', format: 'date-time' },
+      reason: { type: 'string', minLength: 1, maxLength: 1024, pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$' },
+      message: { type: 'string', maxLength: 32_768 },
+    },
+  },
+}
+
+const standard: JsonObject = {
+  conditions,
+  observedGeneration: { ...generation, description: 'The metadata.generation that the rest of the status is about.' },
+}
+
+/** The schema of a status with the fields it lacks and none required; one that keeps whatever it is given, or is no object, as it is. */
+export function withStandardStatus(given: JsonObject, reports: readonly VerbReport[] = []): JsonObject {
+  const { required: _, ...schema } = given
+  const { type, properties = {}, additionalProperties = false, $ref } = schema
+  const isOpen =
+    schema['x-kubernetes-preserve-unknown-fields'] === true ||
+    additionalProperties !== false ||
+    schema['patternProperties'] !== undefined
+  if (type !== 'object' || isOpen || $ref !== undefined || !isJsonObject(properties)) return given
+  const reported = reports.flatMap((report) => [
+    [report, verbStatusSchemas[report]] as const,
+    ...Object.entries(additionalStatusSchemas[report] ?? {}),
+  ])
+  const missing = [...Object.entries(standard), ...reported].filter(([name]) => getOwn(properties, name) === undefined)
+  return missing.length === 0 ? schema : { ...schema, properties: { ...properties, ...Object.fromEntries(missing) } }
+}
+
+/*
+ * What the verbs write into a status, one field each: `children`, `dependencies`, `actions`, `external`.
+ *
+ * A server drops what the schema of a kind does not mention, so a kind says which of them it reports; the verbs say the
+ * rest in conditions. Lists go by key, so that two writers of one status do not undo each other.
+ */
+
+/** Which verbs a kind has room for in its status. */
+export type VerbReport = 'children' | 'dependencies' | 'actions' | 'external'
+
+/** How an object that matters to another one is, in one word. */
+export type PartState = 'Pending' | 'Applied' | 'Progressing' | 'Ready' | 'Failed' | 'Terminating' | 'Missing'
+
+/** One child, as its parent reports it. */
+export interface ChildReport {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly apiVersion?: string
+  /** Which controller reports it, where several have children of one parent; the first of them leaves it out. */
+  readonly controller?: string
+  readonly uid?: string
+  /** The generation of the parent for which it was applied. */
+  readonly appliedForGeneration?: number
+  /** The child's own. */
+  readonly generation?: number
+  readonly observedGeneration?: number
+  readonly state: PartState
+  readonly reason?: string
+  readonly message?: string
+  /** Moves only when the state does. */
+  readonly lastTransitionTime?: string
+}
+
+/** How many children of a kind there are, when there are too many to list. */
+export interface ChildCount {
+  readonly group: string
+  readonly kind: string
+  readonly total: number
+  readonly ready: number
+}
+
+/** One object that another one depends on, as that one reports it. */
+export interface DependencyReport {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+  readonly apiVersion?: string
+  readonly uid?: string
+  readonly state: PartState
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: string
+  /** The generation of the referer for which it was ready once; where that is enough. */
+  readonly readyForGeneration?: number
+  /** What it published when it was last as it should be; where that is kept. */
+  readonly contract?: JsonValue
+}
+
+/** What became of the last request for an action. */
+export interface ActionReport {
+  readonly name: string
+  /** The request that was handled last; the same again is not handled again. */
+  readonly lastHandled?: string
+  readonly lastHandledTime?: string
+  readonly state?: string
+  readonly message?: string
+}
+
+/** The thing outside that stands for an object. */
+export interface ExternalReport {
+  readonly id?: string
+  /** How it is known to be ours: S1 to S5. */
+  readonly strategy?: string
+  readonly lastObservedTime?: string
+  /** Written before a thing is made, so that whoever comes after a crash knows that there may be one. */
+  readonly lastCreateAttempt?: {
+    /** Counts the things that were made, or begun to be made, for the object. */
+    readonly number?: number
+    readonly time?: string
+    readonly key?: string
+    /** Pending, Created, Adopted, Refused or Unknown. */
+    readonly outcome?: string
+  }
+  /** The generation of the object to which the thing was last brought. */
+  readonly observedGeneration?: number
+  readonly drift?: { readonly paths?: readonly string[]; readonly count?: number; readonly lastRevertedTime?: string }
+}
+
+/** The fields of a status that verbs write. */
+export interface VerbStatus {
+  readonly children?: readonly ChildReport[]
+  /** Only when there are more children than are listed. */
+  readonly childCounts?: readonly ChildCount[]
+  readonly dependencies?: readonly DependencyReport[]
+  readonly actions?: readonly ActionReport[]
+  readonly external?: ExternalReport
+}
+
+const text: JsonObject = { type: 'string' }
+const time: JsonObject = { type: 'string', format: 'date-time' }
+const count: JsonObject = { type: 'integer', format: 'int64' }
+const state: JsonObject = {
+  type: 'string',
+  enum: ['Pending', 'Applied', 'Progressing', 'Ready', 'Failed', 'Terminating', 'Missing'],
+}
+
+const part = {
+  group: text,
+  kind: text,
+  namespace: text,
+  name: text,
+  apiVersion: text,
+  uid: text,
+  generation: count,
+  observedGeneration: count,
+  state,
+  reason: text,
+  message: { ...text, maxLength: 1024 },
+  lastTransitionTime: time,
+}
+
+function partsByName(description: string, properties: JsonObject): JsonObject {
+  const keys = ['group', 'kind', 'namespace', 'name']
+  return {
+    type: 'array',
+    description,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': keys,
+    items: { type: 'object', required: [...keys, 'state'], properties },
+  }
+}
+
+/** The schema of each field. */
+const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
+  children: partsByName('What was made for this object, and how it is.', {
+    ...part,
+    controller: text,
+    appliedForGeneration: count,
+  }),
+  dependencies: partsByName('What this object depends on, and how it is.', {
+    ...part,
+    readyForGeneration: count,
+    contract: { 'x-kubernetes-preserve-unknown-fields': true },
+  }),
+  actions: {
+    type: 'array',
+    description: 'Which requests for actions were handled.',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: text,
+        lastHandled: text,
+        lastHandledTime: time,
+        state: text,
+        message: { ...text, maxLength: 1024 },
+      },
+    },
+  },
+  external: {
+    type: 'object',
+    description: 'The thing outside that stands for this object.',
+    properties: {
+      id: text,
+      strategy: text,
+      lastObservedTime: time,
+      observedGeneration: count,
+      lastCreateAttempt: { type: 'object', properties: { number: count, time, key: text, outcome: text } },
+      drift: { type: 'object', properties: { paths: { type: 'array', items: text }, count, lastRevertedTime: time } },
+    },
+  },
+}
+
+/** Further fields that come with a report. */
+const additionalStatusSchemas: Readonly<Partial<Record<VerbReport, Readonly<Record<string, JsonObject>>>>> = {
+  children: {
+    childCounts: {
+      type: 'array',
+      description: 'How many children there are of each kind, when not all are listed.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['group', 'kind'],
+      items: {
+        type: 'object',
+        required: ['group', 'kind', 'total', 'ready'],
+        properties: { group: text, kind: text, total: count, ready: count },
+      },
+    },
+  },
+}

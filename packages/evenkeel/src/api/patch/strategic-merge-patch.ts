@@ -1,0 +1,230 @@
+/**
+ * Strategic merge patch: a merge patch that knows the schema, so lists of objects are merged by key.
+ *
+ * What kubectl sends for built-in kinds (`edit`, `set`, `rollout`, `patch`, client-side apply). Custom resources have no
+ * such patches: their schemas do not say how.
+ *
+ * Invariants: nothing given is written to, and the result shares with both what did not change; keys are own data
+ * properties, whatever they are called; the depth of the patch is bounded, and with it every recursion here, since
+ * nothing is entered that the patch does not enter.
+ */
+import {
+  exceedsDepth,
+  getOwn,
+  isJsonObject,
+  setOwn,
+  type JsonArray,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
+import { badRequest } from '../errors/constructors.ts'
+import { resolveSchema, type Definitions, type Schema, type SchemaNode } from '../schema/schema.ts'
+import {
+  deletePrefix,
+  fieldOfDirective,
+  orderPrefix,
+  patchWord,
+  retainKeys,
+  typeOf,
+  unexpected,
+  unprocessable,
+  withoutDirectives,
+  type RemainingFields,
+} from './strategic-directives.ts'
+import { arrange, followsOrder, itemType, mergeLists, orderBefore, unknownPatchType } from './strategic-lists.ts'
+
+/** Deeper than any schema; texts from the wire are bounded likewise. */
+const depthMax = 1000
+
+/**
+ * The object as the patch makes it. What the schema does not know is still in it, and so are directives in places
+ * where they mean nothing: pruning comes afterwards.
+ *
+ * @param patch parsed JSON, checked here.
+ * @throws {ApiError} `BadRequest` when the patch or a directive is malformed, `Invalid` when it does not work out.
+ */
+export function applyStrategicMergePatch(original: JsonObject, patch: unknown, schema: Schema): JsonObject {
+  if (!isJsonObject(patch)) throw badRequest('invalid JSON document: a strategic merge patch is an object')
+  if (exceedsDepth(patch, depthMax)) throw badRequest(`the patch is nested more than ${depthMax} levels deep`)
+  return mergeObjects(original, patch, rootPatchSchema(schema))
+}
+
+function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchSchema): JsonObject {
+  const directive = getOwn(patch, patchWord)
+  if (directive !== undefined) return applyDirective(directive, patch)
+  const draft: JsonObjectDraft = { ...original }
+  const remaining: RemainingFields = new Map()
+  for (const [key, change] of Object.entries(patch)) if (change !== undefined) remaining.set(key, change)
+  retainKeys(draft, remaining)
+  mergeOrderedLists(draft, remaining, place)
+  // Upstream goes through both in no particular order; an item that is taken out and added stays here.
+  for (const [key, change] of remaining) if (key.startsWith(deletePrefix)) mergeDeletion(draft, { key, change }, place)
+  for (const [key, change] of remaining) if (!key.startsWith(deletePrefix)) mergeField(draft, { key, change }, place)
+  return draft
+}
+
+/** What a `$patch` in an object makes of it, whatever was there. */
+function applyDirective(directive: JsonValue, patch: JsonObject): JsonObject {
+  if (directive === 'delete') return {}
+  if (directive !== 'replace') throw unknownPatchType(directive)
+  const { [patchWord]: _, ...rest } = patch
+  return rest
+}
+
+interface FieldChange {
+  readonly key: string
+  readonly change: JsonValue
+}
+
+function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place: PatchSchema): void {
+  const current = getOwn(draft, key)
+  if (change === null) delete draft[key]
+  else if (isJsonObject(change) && isJsonObject(current)) {
+    const field = patchMetaForStruct(place, key)
+    setOwn(draft, key, field.strategy === 'replace' ? change : mergeObjects(current, change, field.schema))
+  } else if (Array.isArray(change) && Array.isArray(current)) {
+    const field = patchMetaForSlice(place, key)
+    setOwn(draft, key, field.strategy === 'merge' ? mergeListsOf(field, current, { patch: change }) : change)
+  } else {
+    const value = withoutDirectives(change, { nulls: 'drop' })
+    if (value === undefined) delete draft[key]
+    else setOwn(draft, key, value)
+  }
+}
+
+function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: FieldChange, place: PatchSchema): void {
+  const key = fieldOfDirective(directive, deletePrefix)
+  const current = getOwn(draft, key)
+  if (change === null) delete draft[key]
+  else if (Array.isArray(current) && Array.isArray(change))
+    setOwn(draft, key, mergeListsOf(patchMetaForSlice(place, key), current, { patch: change, deleting: true }))
+  // Anything else is no list of scalars with something to take out; upstream passes over it unless both are alike.
+  else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, place)
+}
+
+function mergeListsOf(
+  field: PatchMeta,
+  current: JsonArray,
+  { patch, deleting = false }: { patch: JsonArray; deleting?: boolean },
+): JsonArray {
+  const mergeItems = (original: JsonObject, change: JsonObject): JsonObject =>
+    mergeObjects(original, change, field.schema)
+  return mergeLists(current, patch, { mergeKey: field.mergeKey, deleting, mergeItems })
+}
+
+/** Merges every list that has a `$setElementOrder`, in that order, and takes it out of what remains. */
+function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, place: PatchSchema): void {
+  const directives = [...remaining].filter(([key]) => key.startsWith(orderPrefix))
+  for (const [directive] of directives) remaining.delete(directive)
+  for (const [directive, order] of directives) {
+    if (!Array.isArray(order)) throw unexpected('list', order)
+    const key = fieldOfDirective(directive, orderPrefix)
+    const merged = mergeOrdered(
+      { current: listOf(getOwn(draft, key)), patch: listOf(remaining.get(key)), order },
+      patchMetaForSlice(place, key),
+    )
+    if (merged === undefined) continue
+    setOwn(draft, key, merged)
+    remaining.delete(key)
+  }
+}
+
+interface OrderedLists {
+  readonly current: JsonArray | undefined
+  readonly patch: JsonArray | undefined
+  readonly order: JsonArray
+}
+
+function mergeOrdered({ current, patch, order }: OrderedLists, field: PatchMeta): JsonArray | undefined {
+  const { mergeKey } = field
+  if (patch && !followsOrder(patch, order, mergeKey))
+    throw unprocessable(`the order in the patch list doesn't match the ${orderPrefix} list`)
+  if (!current && !patch) return undefined
+  const merged = mergeUnordered(current, patch, field)
+  const ofObjects = itemType(current ?? [], patch ?? []) === 'map'
+  const was =
+    current && patch && ofObjects && field.strategy === 'merge'
+      ? orderBefore(current, patch, mergeKey)
+      : (current ?? [])
+  return arrange(merged, { mergeKey, wanted: order, was })
+}
+
+function mergeUnordered(current: JsonArray | undefined, patch: JsonArray | undefined, field: PatchMeta): JsonArray {
+  if (!patch) return current ?? []
+  if (!current) return withoutDirectives(patch, { nulls: 'keep' }) as JsonArray
+  return field.strategy === 'merge' ? mergeListsOf(field, current, { patch }) : patch
+}
+
+function listOf(value: JsonValue | undefined): JsonArray | undefined {
+  if (value === undefined || Array.isArray(value)) return value
+  throw unexpected('list', value)
+}
+
+/*
+ * What the schema says about merging: which lists are merged, and by which key.
+ *
+ * A place is where an object stands. Its fields carry the strategy, as extensions beside the reference to their type.
+ */
+
+interface PatchSchema {
+  readonly node: SchemaNode
+  readonly name: string
+  readonly definitions: Definitions
+}
+
+interface PatchMeta {
+  /** What is merged in here: the object itself, or one item of the list. */
+  readonly schema: PatchSchema
+  readonly strategy: 'merge' | 'replace' | 'default'
+  /** Empty for lists of scalars. */
+  readonly mergeKey: string
+}
+
+function rootPatchSchema({ root, definitions }: Schema): PatchSchema {
+  return patchSchemaAt(root, definitions)
+}
+
+/** A field that holds an object. */
+function patchMetaForStruct(place: PatchSchema, key: string): PatchMeta {
+  const at = fieldNode(place, key)
+  return { schema: patchSchemaAt(at, place.definitions), strategy: strategyOf(at), mergeKey: mergeKeyOf(at) }
+}
+
+/** A field that holds a list; its place is that of the items. */
+function patchMetaForSlice(place: PatchSchema, key: string): PatchMeta {
+  const at = fieldNode(place, key)
+  const { node } = resolveSchema(at, place.definitions)
+  if (node.type !== 'array') throw unprocessable(`expected slice or array type, but ${JSON.stringify(key)} is none`)
+  return {
+    schema: patchSchemaAt(node.items ?? {}, place.definitions),
+    strategy: strategyOf(at),
+    mergeKey: mergeKeyOf(at),
+  }
+}
+
+function patchSchemaAt(at: SchemaNode, definitions: Definitions): PatchSchema {
+  const { node, name = '' } = resolveSchema(at, definitions)
+  return { node, name: name.slice(name.lastIndexOf('.') + 1), definitions }
+}
+
+function fieldNode({ node, name }: PatchSchema, key: string): SchemaNode {
+  if (node.properties === undefined && node.additionalProperties !== undefined) {
+    throw unprocessable('merging an object in json but data type is not struct, instead is: map')
+  }
+  const field = node.properties && getOwn(node.properties, key)
+  if (!field)
+    throw unprocessable(`unable to find api field in struct ${name} for the json field ${JSON.stringify(key)}`)
+  return field
+}
+
+/** `retainKeys` only announces that clients use the directive; the directive itself works everywhere. */
+function strategyOf(at: SchemaNode): PatchMeta['strategy'] {
+  const strategies = (at['x-kubernetes-patch-strategy'] ?? '').split(',')
+  if (strategies.includes('merge')) return 'merge'
+  return strategies.includes('replace') ? 'replace' : 'default'
+}
+
+function mergeKeyOf(at: SchemaNode): string {
+  return at['x-kubernetes-patch-merge-key'] ?? ''
+}

@@ -1,0 +1,157 @@
+/**
+ * What the library says about itself: a constant message, then fields.
+ *
+ * Invariants: a logger never throws and never waits; a line below the level costs one
+ * comparison; fields of a child come before those of the call and never change.
+ */
+import type { Clock } from './clock.ts'
+
+const levels = { debug: 10, info: 20, warn: 30, error: 40 } as const
+
+export type Level = keyof typeof levels
+
+/** Values by name; an `Error` is written with its message, stack and cause. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** What the library needs of a logger; those of the well-known libraries have this shape once wrapped in two lines. */
+export interface Logger {
+  debug(message: string, fields?: Fields): void
+  info(message: string, fields?: Fields): void
+  warn(message: string, fields?: Fields): void
+  error(message: string, fields?: Fields): void
+  /** The same logger with fields that every line carries. */
+  child(fields: Fields): Logger
+}
+
+/** One line, before it has a form. */
+export interface LogRecord {
+  readonly level: Level
+  readonly timeMs: number
+  readonly message: string
+  readonly fields: Fields
+}
+
+export interface LoggerOptions {
+  clock: Clock
+  /** Where lines go: {@link jsonLines} or {@link prettyLines} over some writer, or a list in a test. */
+  sink: (record: LogRecord) => void
+  /**
+   * The least level that is written.
+   *
+   * @default 'info'
+   */
+  level?: Level
+}
+
+export function createLogger({ clock, sink, level = 'info' }: LoggerOptions): Logger {
+  const least = levels[level]
+  const make = (own: Fields): Logger => {
+    const at =
+      (lineLevel: Level) =>
+      (message: string, fields?: Fields): void => {
+        if (levels[lineLevel] < least) return
+        try {
+          sink({ level: lineLevel, timeMs: clock.now(), message, fields: fields ? { ...own, ...fields } : own })
+        } catch {
+          // A line that cannot be written is lost; what it was about goes on.
+        }
+      }
+    return {
+      debug: at('debug'),
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
+      child: (more) => make({ ...own, ...more }),
+    }
+  }
+  return make({})
+}
+
+/** A logger that says nothing: the default of everything that takes one. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLogger,
+}
+
+/*
+ * The two forms of a log line: JSON for machines, aligned and coloured for a terminal.
+ *
+ * Invariants: one record is one line, whatever is in it; control characters never reach the
+ * terminal, so a name in an object cannot move the cursor or recolour the screen.
+ */
+
+/** Takes finished text, newline included. */
+export type WriteText = (text: string) => void
+
+/** One JSON object a line: `time`, `level`, `msg`, then the fields. */
+export function jsonLines(write: WriteText): (record: LogRecord) => void {
+  return ({ level, timeMs, message, fields }) => {
+    write(`${printable(safeStringify({ time: stamp(timeMs), level, msg: message, ...fields }))}\n`)
+  }
+}
+
+export interface PrettyOptions {
+  /**
+   * Colours, for a terminal that has them.
+   *
+   * @default true
+   */
+  color?: boolean
+}
+
+const codes = { debug: 90, info: 36, warn: 33, error: 31, faint: 90 } as const satisfies Record<Level | 'faint', number>
+
+/** One line a person can read: time of day, level, message, `name=value` pairs. */
+export function prettyLines(write: WriteText, { color = true }: PrettyOptions = {}): (record: LogRecord) => void {
+  const paint = (style: keyof typeof codes, text: string): string =>
+    color ? `\u001b[${codes[style]}m${text}\u001b[39m` : text
+  return ({ level, timeMs, message, fields }) => {
+    const pairs = Object.entries(fields).map(
+      ([name, value]) => ` ${paint('faint', `${printable(name)}=`)}${printable(short(value))}`,
+    )
+    write(
+      `${paint('faint', stamp(timeMs).slice(11, 23))} ${paint(level, level.padEnd(5))} ${printable(message)}${pairs.join('')}\n`,
+    )
+  }
+}
+
+function stamp(timeMs: number): string {
+  return new Date(timeMs).toISOString()
+}
+
+function short(value: unknown): string {
+  if (typeof value === 'string') return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
+  if (value instanceof Error) return JSON.stringify(value.message)
+  return safeStringify(value)
+}
+
+/** JSON that never throws: cycles, bigints and errors are written as what they are. */
+function safeStringify(value: unknown): string {
+  const above: { readonly item: unknown; readonly shown: unknown }[] = []
+  const replace = function (this: unknown, _name: string, item: unknown): unknown {
+    if (typeof item === 'bigint') return item.toString()
+    if (typeof item !== 'object' || item === null) return item
+    while (above.length > 0 && above.at(-1)?.shown !== this) above.pop()
+    if (above.some((outer) => outer.item === item)) return '[circular]'
+    const shown = item instanceof Error ? { message: item.message, stack: item.stack, cause: item.cause } : item
+    above.push({ item, shown })
+    return shown
+  }
+  try {
+    return JSON.stringify(value, replace) ?? String(value)
+  } catch (cause) {
+    return JSON.stringify(`[cannot be written: ${String(cause)}]`)
+  }
+}
+
+/** Control characters as escapes, so that they can be read and do nothing; in JSON they mean the same. */
+function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest'
+import { write } from '../writes.fixture.ts'
+import { cases } from './replica-set.fixture.ts'
+
+for (const each of cases) {
+  test(`replicaSetRules judge as Kubernetes does: ${each.name}`, () => {
+    expect(write(each).errors).toEqual(each.errors)
+  })
+}

@@ -1,0 +1,241 @@
+/**
+ * Kinds every cluster has: namespaces, nodes, settings, leases, accounts, and who may do what.
+ */
+import {
+  ageColumn,
+  booleanColumn,
+  column,
+  columnsOf,
+  conditionStatus,
+  integerColumn,
+  nameColumn,
+  wideColumn,
+  type FieldReader,
+  type TableColumns,
+} from './column.ts'
+
+export const clusterColumns: Readonly<Record<string, TableColumns>> = {
+  Namespace: columnsOf(
+    nameColumn,
+    column('Status', 'Whether it is in use or going away.', (o) => o.text('status', 'phase')),
+    ageColumn,
+  ),
+  ConfigMap: columnsOf(
+    nameColumn,
+    column('Data', 'How many entries it has.', (o) => o.size('data') + o.size('binaryData')),
+    ageColumn,
+  ),
+  Secret: columnsOf(
+    nameColumn,
+    column('Type', 'What it is for.', (o) => o.text('type')),
+    column('Data', 'How many entries it has.', (o) => o.size('data')),
+    ageColumn,
+  ),
+  ServiceAccount: columnsOf(nameColumn, ageColumn),
+  Node: columnsOf(
+    nameColumn,
+    column('Status', 'Whether it is ready for pods.', nodeStatus),
+    column('Roles', 'What it is for.', (o) => nodeRoles(o).join(',') || '<none>'),
+    ageColumn,
+    column('Version', 'The version of its agent.', (o) => o.text('status', 'nodeInfo', 'kubeletVersion')),
+    wideColumn(column('Internal-IP', 'Its address inside.', (o) => nodeAddress(o, 'InternalIP'))),
+    wideColumn(column('External-IP', 'Its address outside.', (o) => nodeAddress(o, 'ExternalIP'))),
+    wideColumn(
+      column('OS-Image', 'Its operating system.', (o) => o.text('status', 'nodeInfo', 'osImage') || '<unknown>'),
+    ),
+    wideColumn(column('Kernel-Version', 'Its kernel and architecture.', kernelVersion)),
+    wideColumn(
+      column(
+        'Container-Runtime',
+        'What runs its containers.',
+        (o) => o.text('status', 'nodeInfo', 'containerRuntimeVersion') || '<unknown>',
+      ),
+    ),
+  ),
+  ComponentStatus: columnsOf(
+    nameColumn,
+    column('Status', 'Whether the component is well.', componentStatus),
+    column('Message', 'What it says.', (o) => healthCondition(o)?.text('message') ?? ''),
+    column('Error', 'What is wrong with it.', (o) => healthCondition(o)?.text('error') ?? ''),
+  ),
+  'Lease.coordination.k8s.io': columnsOf(
+    nameColumn,
+    column('Holder', 'Who has it.', (o) => o.text('spec', 'holderIdentity')),
+    ageColumn,
+  ),
+  'LeaseCandidate.coordination.k8s.io': columnsOf(
+    nameColumn,
+    column('LeaseName', 'Which lease it is a candidate for.', (o) => o.text('spec', 'leaseName')),
+    column('BinaryVersion', 'The version it is.', (o) => o.text('spec', 'binaryVersion')),
+    column('EmulationVersion', 'The version it behaves as.', (o) => o.text('spec', 'emulationVersion')),
+    ageColumn,
+  ),
+  'RoleBinding.rbac.authorization.k8s.io': roleBinding(),
+  'ClusterRoleBinding.rbac.authorization.k8s.io': roleBinding(),
+  'RuntimeClass.node.k8s.io': columnsOf(
+    nameColumn,
+    column('Handler', 'What runs its pods.', (o) => o.text('handler')),
+    ageColumn,
+  ),
+  'PriorityClass.scheduling.k8s.io': columnsOf(
+    nameColumn,
+    integerColumn('Value', 'The priority.', (o) => o.number('value')),
+    booleanColumn('Global-Default', 'Whether pods without a class have this one.', (o) => o.flag('globalDefault')),
+    ageColumn,
+    column('PreemptionPolicy', 'Whether its pods may push others aside.', (o) => o.text('preemptionPolicy')),
+  ),
+}
+
+function roleBinding(): TableColumns {
+  const subjects =
+    (kind: string, format: (subject: FieldReader) => string) =>
+    (binding: FieldReader): string =>
+      binding
+        .list('subjects')
+        .filter((subject) => subject.text('kind') === kind)
+        .map(format)
+        .join(', ')
+  return columnsOf(
+    nameColumn,
+    column('Role', 'Which role is given.', (o) => `${o.text('roleRef', 'kind')}/${o.text('roleRef', 'name')}`),
+    ageColumn,
+    wideColumn(
+      column(
+        'Users',
+        'The users who get it.',
+        subjects('User', (subject) => subject.text('name')),
+      ),
+    ),
+    wideColumn(
+      column(
+        'Groups',
+        'The groups that get it.',
+        subjects('Group', (subject) => subject.text('name')),
+      ),
+    ),
+    wideColumn(
+      column(
+        'ServiceAccounts',
+        'The accounts that get it.',
+        subjects('ServiceAccount', (subject) => `${subject.text('namespace')}/${subject.text('name')}`),
+      ),
+    ),
+  )
+}
+
+function nodeStatus(node: FieldReader): string {
+  const ready = conditionStatus(node.list('status', 'conditions').reverse(), 'Ready')
+  const status = ready === undefined ? 'Unknown' : ready === 'True' ? 'Ready' : 'NotReady'
+  return node.flag('spec', 'unschedulable') ? `${status},SchedulingDisabled` : status
+}
+
+function nodeRoles(node: FieldReader): string[] {
+  const roles = node.entries('metadata', 'labels').map(([key, value]) => {
+    if (key.startsWith(rolePrefix)) return key.slice(rolePrefix.length)
+    return key === 'kubernetes.io/role' ? value.text() : ''
+  })
+  return [...new Set(roles.filter((role) => role !== ''))].sort()
+}
+
+const rolePrefix = 'node-role.kubernetes.io/'
+
+function nodeAddress(node: FieldReader, type: string): string {
+  return (
+    node
+      .list('status', 'addresses')
+      .find((address) => address.text('type') === type)
+      ?.text('address') ?? '<none>'
+  )
+}
+
+function kernelVersion(node: FieldReader): string {
+  const architecture = node.text('status', 'nodeInfo', 'architecture')
+  return `${node.text('status', 'nodeInfo', 'kernelVersion') || '<unknown>'}${architecture === '' ? '' : ` (${architecture})`}`
+}
+
+function healthCondition(component: FieldReader): FieldReader | undefined {
+  return component.list('conditions').find((condition) => condition.text('type') === 'Healthy')
+}
+
+function componentStatus(component: FieldReader): string {
+  const condition = healthCondition(component)
+  if (!condition) return 'Unknown'
+  return condition.text('status') === 'True' ? 'Healthy' : 'Unhealthy'
+}
+
+/*
+ * Events, which exist twice: in the core group, and in a group of their own with other names for the same fields.
+ */
+
+/** What the fields are called in a group. */
+interface EventFields {
+  readonly about: string
+  readonly message: string
+  readonly first: string
+  readonly last: string
+  readonly count: string
+  readonly source: string
+  readonly reporter: string
+}
+
+export const eventColumnsByKind: Readonly<Record<string, TableColumns>> = {
+  Event: eventColumns({
+    about: 'involvedObject',
+    message: 'message',
+    first: 'firstTimestamp',
+    last: 'lastTimestamp',
+    count: 'count',
+    source: 'source',
+    reporter: 'reportingComponent',
+  }),
+  'Event.events.k8s.io': eventColumns({
+    about: 'regarding',
+    message: 'note',
+    first: 'deprecatedFirstTimestamp',
+    last: 'deprecatedLastTimestamp',
+    count: 'deprecatedCount',
+    source: 'deprecatedSource',
+    reporter: 'reportingController',
+  }),
+}
+
+function eventColumns(fields: EventFields): TableColumns {
+  return columnsOf(
+    column('Last Seen', 'How long ago it was seen last.', (o, nowMs) => lastSeen(o, fields, nowMs)),
+    column('Type', 'Whether it is a warning.', (o) => o.text('type')),
+    column('Reason', 'Why it was written, in one word.', (o) => o.text('reason')),
+    column('Object', 'What it is about.', (o) => target(o.at(fields.about))),
+    wideColumn(column('Subobject', 'Which part it is about.', (o) => o.text(fields.about, 'fieldPath'))),
+    wideColumn(column('Source', 'Who wrote it.', (o) => source(o, fields))),
+    column('Message', 'What happened.', (o) => o.text(fields.message).trim()),
+    wideColumn(column('First Seen', 'How long ago it was seen first.', (o, nowMs) => firstSeen(o, fields, nowMs))),
+    wideColumn(
+      column('Count', 'How often it was seen.', (o) =>
+        o.has('series') ? o.number('series', 'count') : o.number(fields.count) || 1,
+      ),
+    ),
+    wideColumn(nameColumn),
+  )
+}
+
+function firstSeen(event: FieldReader, { first }: EventFields, nowMs: number): string {
+  const seen = event.age(nowMs, first)
+  return seen === '<unknown>' ? event.age(nowMs, 'eventTime') : seen
+}
+
+function lastSeen(event: FieldReader, fields: EventFields, nowMs: number): string {
+  if (event.has('series')) return event.age(nowMs, 'series', 'lastObservedTime')
+  const seen = event.age(nowMs, fields.last)
+  return seen === '<unknown>' ? firstSeen(event, fields, nowMs) : seen
+}
+
+function target(about: FieldReader): string {
+  const kind = about.text('kind').toLowerCase()
+  return about.text('name') === '' ? kind : `${kind}/${about.text('name')}`
+}
+
+function source(event: FieldReader, fields: EventFields): string {
+  const component = event.text(fields.source, 'component') || event.text(fields.reporter)
+  const instance = event.text(fields.source, 'host') || event.text('reportingInstance')
+  return instance === '' ? component : `${component}, ${instance}`
+}

@@ -1,0 +1,158 @@
+/**
+ * Kinds that say who can be reached where.
+ */
+import {
+  ageColumn,
+  column,
+  columnsOf,
+  formatLabels,
+  nameColumn,
+  qualifiedName,
+  selectorText,
+  wideColumn,
+  withMore,
+  type FieldReader,
+  type TableColumns,
+} from './column.ts'
+
+const shownMax = 3
+
+export const networkingColumns: Readonly<Record<string, TableColumns>> = {
+  Service: columnsOf(
+    nameColumn,
+    column('Type', 'How the service is offered.', (o) => o.text('spec', 'type')),
+    column(
+      'Cluster-IP',
+      'Its address inside.',
+      (o) => o.texts('spec', 'clusterIPs')[0] ?? (o.text('spec', 'clusterIP') || '<none>'),
+    ),
+    column('External-IP', 'Its addresses outside.', externalAddress),
+    column('Port(s)', 'Its ports.', (o) => o.list('spec', 'ports').map(formatPort).join(',') || '<none>'),
+    ageColumn,
+    wideColumn(column('Selector', 'Which pods serve it.', (o) => formatLabels(o.at('spec', 'selector')))),
+  ),
+  Endpoints: columnsOf(nameColumn, column('Endpoints', 'Where the service is served.', formatEndpoints), ageColumn),
+  'EndpointSlice.discovery.k8s.io': columnsOf(
+    nameColumn,
+    column('AddressType', 'What kind of addresses these are.', (o) => o.text('addressType')),
+    column('Ports', 'The ports at each address.', (o) => firstOr(o.list('ports').map(slicePort))),
+    column('Endpoints', 'The addresses.', (o) =>
+      firstOr(o.list('endpoints').flatMap((endpoint) => endpoint.texts('addresses'))),
+    ),
+    ageColumn,
+  ),
+  'Ingress.networking.k8s.io': columnsOf(
+    nameColumn,
+    column(
+      'Class',
+      'Which class of controllers serves it.',
+      (o) => o.optionalText('spec', 'ingressClassName') ?? '<none>',
+    ),
+    column('Hosts', 'The names it answers to.', formatHosts),
+    column('Address', 'Where it can be reached.', (o) => balancerAddresses(o).join(',')),
+    column('Ports', 'The ports it listens on.', (o) => (o.size('spec', 'tls') > 0 ? '80, 443' : '80')),
+    ageColumn,
+  ),
+  'IngressClass.networking.k8s.io': columnsOf(
+    { ...nameColumn, cell: (o) => o.text('metadata', 'name') + (isDefaultClass(o) ? ' (default)' : '') },
+    column('Controller', 'Who serves ingresses of this class.', (o) => o.text('spec', 'controller')),
+    column('Parameters', 'Where more is said about the class.', classParameters),
+    ageColumn,
+  ),
+  'NetworkPolicy.networking.k8s.io': columnsOf(
+    nameColumn,
+    column('Pod-Selector', 'Which pods it is about.', (o) => selectorText(o.at('spec', 'podSelector'))),
+    ageColumn,
+  ),
+  'ServiceCIDR.networking.k8s.io': columnsOf(
+    nameColumn,
+    column('CIDRs', 'The ranges of addresses.', (o) => o.texts('spec', 'cidrs').join(',')),
+    ageColumn,
+  ),
+  // Upstream gives a third cell, the age, for which it has no column.
+  'IPAddress.networking.k8s.io': columnsOf(nameColumn, column('ParentRef', 'Who has the address.', parentReference)),
+}
+
+function firstOr(all: readonly string[]): string {
+  return withMore(all.slice(0, shownMax), { total: all.length }) || '<unset>'
+}
+
+function externalAddress(service: FieldReader): string {
+  const own = service.texts('spec', 'externalIPs')
+  switch (service.text('spec', 'type')) {
+    case 'ClusterIP':
+    case 'NodePort':
+      return own.length > 0 ? own.join(',') : '<none>'
+    case 'LoadBalancer':
+      return [...balancerAddresses(service), ...own].join(',') || (own.length > 0 ? '' : '<pending>')
+    case 'ExternalName':
+      return service.text('spec', 'externalName')
+    default:
+      return '<unknown>'
+  }
+}
+
+function balancerAddresses(object: FieldReader): string[] {
+  const points = object
+    .list('status', 'loadBalancer', 'ingress')
+    .map((point) => point.text('ip') || point.text('hostname'))
+  return [...new Set(points.filter((address) => address !== ''))].sort()
+}
+
+function formatPort(port: FieldReader): string {
+  const node = port.number('nodePort')
+  return `${port.number('port')}${node > 0 ? `:${node}` : ''}/${port.text('protocol')}`
+}
+
+function formatEndpoints(endpoints: FieldReader): string {
+  if (endpoints.size('subsets') === 0) return '<none>'
+  const all = endpoints.list('subsets').flatMap((subset) => {
+    const addresses = subset.list('addresses').map((address) => address.text('ip'))
+    const ports = subset.list('ports').map((port) => port.number('port'))
+    return ports.length === 0
+      ? addresses
+      : ports.flatMap((port) => addresses.map((address) => joinHostPort(address, port)))
+  })
+  return withMore(all.slice(0, shownMax), { total: all.length })
+}
+
+function joinHostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+function slicePort(port: FieldReader): string {
+  return port.has('port') ? String(port.number('port')) : (port.optionalText('name') ?? '*')
+}
+
+/** Rules without a host are not shown; they count as "more" only if there were three hosts before them. */
+function formatHosts(ingress: FieldReader): string {
+  const rules = ingress.list('spec', 'rules').map((rule) => rule.text('host'))
+  const hosts: string[] = []
+  let more = false
+  for (const host of rules) {
+    if (hosts.length === shownMax) more = true
+    else if (host !== '') hosts.push(host)
+  }
+  if (hosts.length === 0) return '*'
+  return more ? `${hosts.join(',')} + ${rules.length - shownMax} more...` : hosts.join(',')
+}
+
+function isDefaultClass(ingressClass: FieldReader): boolean {
+  return ingressClass.text('metadata', 'annotations', 'ingressclass.kubernetes.io/is-default-class') === 'true'
+}
+
+function classParameters(ingressClass: FieldReader): string {
+  const parameters = ingressClass.at('spec', 'parameters')
+  if (!parameters.has()) return '<none>'
+  const group = parameters.optionalText('apiGroup')
+  return `${parameters.text('kind')}${group === undefined ? '' : `.${group}`}/${parameters.text('name')}`
+}
+
+function parentReference(address: FieldReader): string {
+  const parent = address.at('spec', 'parentRef')
+  if (!parent.has()) return '<none>'
+  const resource = qualifiedName(parent.text('resource'), parent.text('group')).toLowerCase()
+  return [resource, ...(parent.text('namespace') === '' ? [] : [parent.text('namespace')]), parent.text('name')].join(
+    '/',
+  )
+}

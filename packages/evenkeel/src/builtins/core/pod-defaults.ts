@@ -1,0 +1,227 @@
+/**
+ * Defaults of pods and of the pods inside templates.
+ */
+import { isSet, numberIn, objectIn, optionalObjectIn, textIn, type JsonObjectDraft, type JsonValue } from '#api'
+import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultNumber, setDefaultText } from '../defaulting.ts'
+import { canonicalizeQuantities, canonicalizeQuantity, fillQuantities } from '../resource-quantities.ts'
+
+const graceSeconds = 30
+
+/** Defaults that a pod has and a template has not. */
+export function defaultPod(spec: JsonObjectDraft): void {
+  defaultPodSpec(spec)
+  setDefault(spec, 'enableServiceLinks', true)
+  for (const key of ['containers', 'initContainers']) {
+    for (const container of draftsIn(spec, key)) {
+      requestLimits(container)
+      if (isSet(spec, 'hostNetwork')) useHostPorts(container)
+    }
+  }
+}
+
+/** Defaults of the template in a spec; a missing template is an empty one. */
+export function defaultTemplate(spec: JsonObjectDraft): void {
+  const template = ensureDraft(spec, 'template')
+  ensureDraft(template, 'metadata')
+  defaultPodSpec(ensureDraft(template, 'spec'))
+}
+
+function defaultPodSpec(spec: JsonObjectDraft): void {
+  draftsIn(spec, 'volumes').forEach(defaultVolume)
+  for (const key of ['initContainers', 'containers', 'ephemeralContainers'])
+    draftsIn(spec, key).forEach(defaultContainer)
+  setDefaultText(spec, 'restartPolicy', 'Always')
+  setDefault(spec, 'terminationGracePeriodSeconds', graceSeconds)
+  setDefaultText(spec, 'dnsPolicy', 'ClusterFirst')
+  setDefault(spec, 'securityContext', {})
+  setDefaultText(spec, 'schedulerName', 'default-scheduler')
+  canonicalizeQuantities(spec, 'overhead')
+  const resources = draftIn(spec, 'resources')
+  for (const part of ['limits', 'requests']) if (resources !== undefined) canonicalizeQuantities(resources, part)
+  mirrorAccount(spec)
+}
+
+/** The account has an old name and a new one; the new one wins, and both are always there. */
+function mirrorAccount(spec: JsonObjectDraft): void {
+  const account = textIn(spec, 'serviceAccountName') || textIn(spec, 'serviceAccount')
+  if (account === '') return
+  spec['serviceAccountName'] = account
+  spec['serviceAccount'] = account
+}
+
+/*
+ * Defaults of containers of every sort: ports, environment, resources, probes and hooks.
+ */
+
+/** What holds for containers of pods and of pod templates. */
+function defaultContainer(container: JsonObjectDraft): void {
+  setDefaultText(container, 'imagePullPolicy', pullPolicyFor(textIn(container, 'image')))
+  setDefaultText(container, 'terminationMessagePath', '/dev/termination-log')
+  setDefaultText(container, 'terminationMessagePolicy', 'File')
+  for (const port of draftsIn(container, 'ports')) setDefaultText(port, 'protocol', 'TCP')
+  for (const variable of draftsIn(container, 'env')) defaultVariable(variable)
+  const resources = ensureDraft(container, 'resources')
+  for (const part of ['limits', 'requests']) canonicalizeQuantities(resources, part)
+  for (const key of ['livenessProbe', 'readinessProbe', 'startupProbe']) defaultProbe(draftIn(container, key))
+  const lifecycle = draftIn(container, 'lifecycle')
+  for (const key of ['postStart', 'preStop']) defaultHttp(lifecycle && draftIn(lifecycle, key))
+  const security = draftIn(container, 'securityContext')
+  if (security !== undefined && security['procMount'] === '') security['procMount'] = 'Default'
+}
+
+/** In a pod, a limit without a request is the request. Templates leave that to the pod that is made from them. */
+function requestLimits(container: JsonObjectDraft): void {
+  const resources = draftIn(container, 'resources')
+  if (resources !== undefined && optionalObjectIn(resources, 'limits') !== undefined)
+    fillQuantities(resources, 'requests', objectIn(resources, 'limits'))
+}
+
+/** On the network of the host, a container's port is the host's port. */
+function useHostPorts(container: JsonObjectDraft): void {
+  for (const port of draftsIn(container, 'ports'))
+    setDefaultNumber(port, 'hostPort', numberIn(port, 'containerPort') ?? 0)
+}
+
+function defaultVariable(variable: JsonObjectDraft): void {
+  const source = draftIn(variable, 'valueFrom')
+  if (source === undefined) return
+  defaultFieldReference(source)
+  const file = draftIn(source, 'fileKeyRef')
+  if (file !== undefined) setDefault(file, 'optional', false)
+}
+
+function defaultProbe(probe: JsonObjectDraft | undefined): void {
+  if (probe === undefined) return
+  setDefaultNumber(probe, 'timeoutSeconds', 1)
+  setDefaultNumber(probe, 'periodSeconds', 10)
+  setDefaultNumber(probe, 'successThreshold', 1)
+  setDefaultNumber(probe, 'failureThreshold', 3)
+  defaultHttp(probe)
+  const grpc = draftIn(probe, 'grpc')
+  if (grpc !== undefined) setDefault(grpc, 'service', '')
+}
+
+function defaultHttp(handler: JsonObjectDraft | undefined): void {
+  const http = handler && draftIn(handler, 'httpGet')
+  if (http === undefined) return
+  setDefaultText(http, 'path', '/')
+  setDefaultText(http, 'scheme', 'HTTP')
+}
+
+/*
+ * Defaults of volumes: an empty directory when nothing is said, file modes, and what old volume types assume.
+ */
+
+/** 0644 */
+const fileMode = 420
+const tokenSeconds = 3600
+
+/** Fields that are filled when they are absent, by volume type. */
+const assumed: Readonly<Record<string, Readonly<Record<string, JsonValue>>>> = {
+  azureDisk: { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false },
+  configMap: { defaultMode: fileMode },
+  downwardAPI: { defaultMode: fileMode },
+  hostPath: { type: '' },
+  iscsi: { iscsiInterface: 'default' },
+  projected: { defaultMode: fileMode },
+  rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
+  scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
+  secret: { defaultMode: fileMode },
+}
+
+function defaultVolume(volume: JsonObjectDraft): void {
+  if (Object.keys(volume).every((key) => key === 'name' || volume[key] === undefined)) volume['emptyDir'] = {}
+  for (const [type, fields] of Object.entries(assumed)) {
+    const source = draftIn(volume, type)
+    if (source !== undefined) for (const [key, value] of Object.entries(fields)) setDefault(source, key, value)
+  }
+  const image = draftIn(volume, 'image')
+  if (image !== undefined) setDefaultText(image, 'pullPolicy', pullPolicyFor(textIn(image, 'reference')))
+  const directory = draftIn(volume, 'emptyDir')
+  if (directory !== undefined) canonicalizeQuantity(directory, 'sizeLimit')
+  defaultFieldReferences(draftIn(volume, 'downwardAPI'))
+  defaultProjection(draftIn(volume, 'projected'))
+  defaultClaimTemplate(draftIn(volume, 'ephemeral'))
+}
+
+/** A reference to a field of the pod says which version of a pod it means. */
+function defaultFieldReference(parent: JsonObjectDraft): void {
+  const reference = draftIn(parent, 'fieldRef')
+  if (reference !== undefined) setDefaultText(reference, 'apiVersion', 'v1')
+  const resource = draftIn(parent, 'resourceFieldRef')
+  if (resource !== undefined) setDefaultText(resource, 'divisor', '0')
+}
+
+/** Defaults of the spec of a claim, wherever it stands. */
+export function defaultClaimSpec(spec: JsonObjectDraft): void {
+  setDefault(spec, 'volumeMode', 'Filesystem')
+  const resources = ensureDraft(spec, 'resources')
+  for (const part of ['limits', 'requests']) canonicalizeQuantities(resources, part)
+}
+
+function defaultFieldReferences(source: JsonObjectDraft | undefined): void {
+  if (source !== undefined) draftsIn(source, 'items').forEach(defaultFieldReference)
+}
+
+function defaultProjection(projected: JsonObjectDraft | undefined): void {
+  if (projected === undefined) return
+  for (const source of draftsIn(projected, 'sources')) {
+    defaultFieldReferences(draftIn(source, 'downwardAPI'))
+    const token = draftIn(source, 'serviceAccountToken')
+    if (token !== undefined) setDefault(token, 'expirationSeconds', tokenSeconds)
+  }
+}
+
+function defaultClaimTemplate(ephemeral: JsonObjectDraft | undefined): void {
+  const template = ephemeral && draftIn(ephemeral, 'volumeClaimTemplate')
+  if (template === undefined) return
+  ensureDraft(template, 'metadata')
+  defaultClaimSpec(ensureDraft(template, 'spec'))
+}
+
+/*
+ * When an image is pulled: always for the moving tag `latest`, said or unsaid, otherwise only when it is missing.
+ *
+ *     nginx            latest      nginx:1.27              1.27
+ *     host:5000/nginx  latest      nginx@sha256:...        none
+ */
+
+const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
+const domain =
+  '(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?'
+const path = new RegExp(`^${component}(?:/${component})*$`)
+const host = new RegExp(`^${domain}$`)
+const tagPattern = /^\w[\w.-]{0,127}$/
+const digestPattern = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/
+const imageLengthMax = 4096
+
+export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
+  return isLatest(image) ? 'Always' : 'IfNotPresent'
+}
+
+/** A reference that cannot be read has no tag, so it is not the latest either. */
+function isLatest(image: string): boolean {
+  if (image.length > imageLengthMax) return false
+  const at = image.indexOf('@')
+  const digest = at < 0 ? undefined : image.slice(at + 1)
+  const rest = at < 0 ? image : image.slice(0, at)
+  const colon = rest.lastIndexOf(':')
+  const hasTag = colon > rest.lastIndexOf('/')
+  const [name, tag] = hasTag ? [rest.slice(0, colon), rest.slice(colon + 1)] : [rest, undefined]
+  if (
+    !isName(name) ||
+    (tag !== undefined && !tagPattern.test(tag)) ||
+    (digest !== undefined && !digestPattern.test(digest))
+  )
+    return false
+  return tag === undefined ? digest === undefined : tag === 'latest'
+}
+
+function isName(name: string): boolean {
+  if (/^[a-f0-9]{64}$/.test(name)) return false
+  const slash = name.indexOf('/')
+  const first = name.slice(0, Math.max(slash, 0))
+  // The first part is a host only if it looks like one.
+  const isHost = /[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase()
+  return isHost ? host.test(first) && path.test(name.slice(slash + 1)) : path.test(name)
+}

@@ -1,0 +1,30 @@
+/**
+ * What the layer `builtins` gives to the layers above it.
+ */
+export type {
+  ObjectDraft,
+  Resource,
+  Subresource,
+  Verb,
+  StoredObjectReader,
+  WriteContext,
+  ResourceStrategy,
+  ResourceStorage,
+} from './resource.ts'
+export { defaultRbacObjects, type DefaultRbacObject } from './rbac/default-roles.ts'
+export { rulesOf, cachedRulesOf, toRuleObject, policyRule, type PolicyRule } from './rbac/policy-rule.ts'
+export {
+  columnsOf,
+  nameColumn,
+  type Cell,
+  type ColumnDefinition,
+  type TableColumns,
+  type Column,
+} from './columns/column.ts'
+export { age } from './columns/age.ts'
+export { makeCatalog } from './catalog.ts'
+export { strategyFor } from './strategies.ts'
+export { columnsFor } from './columns/registry.ts'
+export { builtinSchemas, schemaName, publishedSchemaName } from './schemas.ts'
+export { crdCleanupFinalizer } from './cluster/custom-resource-definition.ts'
+export { converterFor } from './conversion.ts'

@@ -1,0 +1,336 @@
+/**
+ * Objects without asking the server: what informers follow, read in memory, our own writes included.
+ *
+ * Nothing is followed that nobody asked for: reading a kind that is not held is a mistake and says how to hold it.
+ * Invariants: what is handed out is frozen and shared, never a copy; a read never goes behind our own writes; a kind,
+ * namespace and selection is watched once, however many hold it, and in whatever forms they do from the beginning.
+ */
+import {
+  ApiError,
+  defaultCluster,
+  notFound,
+  parseApiVersion,
+  type KubeObject,
+  type LabelSelector,
+  type TypeMeta,
+} from '#api'
+import {
+  silentLogger,
+  SystemClock,
+  SystemRandom,
+  type AbortOptions,
+  type Clock,
+  type Logger,
+  type Metrics,
+  type Random,
+} from '#base'
+import type { Client, WriteNotice } from '#client'
+import { Informer, type WriteFacts } from './informer.ts'
+import { clientListWatch } from './list-watch.ts'
+import { CacheMetrics, MemoryBudget } from './metrics.ts'
+import { servedKind, type CachedOf, type CacheKind, type ProjectionUnion } from './projection.ts'
+import { InformerHandle, SharedInformers, type SharedInformer, type SharedProjection } from './shared-informers.ts'
+import type { CacheQuery, CacheScope } from './store.ts'
+import { kindDecoder } from './transform.ts'
+
+export interface ObjectCacheOptions {
+  readonly client: Client
+  /** Part of every key. @default 'default' */
+  readonly cluster?: string
+  /** @default the system's */
+  readonly clock?: Clock
+  /** @default the system's */
+  readonly random?: Random
+  /** @default silent */
+  readonly log?: Logger
+  /** @default counted and shown to nobody */
+  readonly metrics?: Metrics
+  /**
+   * How much memory the objects should take at most. Above it nothing is thrown away, as that would be a lie to readers:
+   * the log says which kinds take it, and what can be done.
+   *
+   * @default 536_870_912 (512 MiB)
+   */
+  readonly bytesMax?: number
+}
+
+export interface GetInformerOptions<T> {
+  /** @default all namespaces */
+  readonly namespaces?: readonly string[]
+  readonly labelSelector?: string | LabelSelector
+  readonly fieldSelector?: string | Readonly<Record<string, string>>
+  /** Makes an object smaller before it is kept; prefer `pick`, which the type knows of. */
+  readonly transform?: (object: T) => T
+  /** @default false */
+  readonly keepManagedFields?: boolean
+  /** Take lists as streams where the server can. @default true */
+  readonly streaming?: boolean
+}
+
+export interface CacheKey {
+  readonly name: string
+  readonly namespace?: string
+}
+
+export class ObjectCache {
+  readonly #client: Client
+  readonly #cluster: string
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #log: Logger
+  readonly #informers: SharedInformers
+  readonly #budget: MemoryBudget
+
+  constructor({
+    client,
+    cluster = defaultCluster,
+    clock = new SystemClock(),
+    random = new SystemRandom(),
+    log = silentLogger,
+    metrics,
+    bytesMax = 512 * 1024 * 1024,
+  }: ObjectCacheOptions) {
+    this.#client = client
+    this.#cluster = cluster
+    this.#clock = clock
+    this.#random = random
+    this.#log = log
+    this.#budget = new MemoryBudget({ bytesMax, log, informers: () => this.#informers.shared })
+    const meter = metrics && new CacheMetrics(metrics)
+    this.#informers = new SharedInformers({
+      clock,
+      log,
+      onChange: () => {
+        meter?.follow(this.#informers.shared)
+      },
+    })
+  }
+
+  /** Runs the informers, also those that come later, until the signal aborts; then it resolves. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#informers.run(signal)
+  }
+
+  /** Holds the objects of a kind in memory until it is released. Who asks for the same shares the informer. */
+  getInformer<K extends CacheKind>(
+    kind: K,
+    options: GetInformerOptions<CachedOf<K>> = {},
+  ): InformerHandle<CachedObject<K>> {
+    const { namespaces, transform, labelSelector, fieldSelector } = options
+    const hold = (namespace: string | undefined): SharedProjection => {
+      const scope = { namespace, labelSelector, fieldSelector }
+      const { keepManagedFields = false, streaming = true } = options
+      const manner = `${keepManagedFields ? 'managed' : ''} ${streaming ? '' : 'paged'}`
+      return this.#informers.acquire({
+        kind,
+        scope,
+        transform,
+        variant: manner,
+        makeInformer: (union) => this.#makeInformer(union, scope, options as GetInformerOptions<unknown>),
+      })
+    }
+    return new InformerHandle<CachedObject<K>>({ informers: this.#informers, acquire: hold, namespaces })
+  }
+
+  /** Resolves when everything that is held has been listed once. @throws {ApiError} `Forbidden`, at once, when we may not. */
+  async waitForSync(options: AbortOptions = {}): Promise<void> {
+    await Promise.all(this.#informers.shared.map(({ informer }) => informer.waitForSync(options)))
+  }
+
+  get hasSynced(): boolean {
+    return this.#informers.shared.every(({ informer }) => informer.hasSynced)
+  }
+
+  /** One object. @throws {ApiError} `NotFound`. */
+  get<K extends CacheKind>(kind: K, key: CacheKey): CachedOf<K> {
+    const object = this.find(kind, key)
+    if (object === undefined)
+      throw notFound({ group: parseApiVersion(kind.apiVersion).group, kind: kind.kind, name: key.name })
+    return object
+  }
+
+  /** One object, or undefined when it is not there. */
+  find<K extends CacheKind>(kind: K, { name, namespace }: CacheKey): CachedOf<K> | undefined {
+    for (const { informer: view } of this.#readable(kind, namespace)) {
+      const object = view.find({ name, ...(namespace !== undefined && { namespace }) })
+      if (object !== undefined) return object as unknown as CachedOf<K>
+    }
+    return undefined
+  }
+
+  /** Objects of a kind, in no particular order. */
+  list<K extends CacheKind>(kind: K, query: CacheQuery = {}): CachedOf<K>[] {
+    const members = this.#readable(kind, query.namespace)
+    return members.flatMap(({ informer: view }) => view.list(query)) as unknown as CachedOf<K>[]
+  }
+
+  /** Shows an object as the server stored it for us, wherever it is held, until the watch tells of it. */
+  noteWrite(object: KubeObject, facts: WriteFacts = {}): void {
+    for (const { informer } of this.#informersOf(object)) informer.noteWrite(object, facts)
+  }
+
+  /** Shows an object as gone until the watch tells of it. */
+  noteDelete(object: TypeMeta & { readonly metadata: KubeObject['metadata'] }): void {
+    const { name, namespace, uid, resourceVersion } = object.metadata
+    if (!name) return
+    const deleted = {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { uid }),
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    }
+    for (const { informer } of this.#informersOf(object)) informer.noteDelete(deleted)
+  }
+
+  /** For a client's `hooks.afterWrite`: every write of that client is seen by reads from here on. */
+  afterWrite(write: WriteNotice, object: KubeObject | undefined): void {
+    if (write.dryRun || (write.subresource !== undefined && object?.kind !== write.kind)) return
+    const { apiVersion, kind, namespace, name } = write
+    if (object) this.noteWrite(object)
+    else if (write.verb === 'delete' && name !== undefined)
+      this.noteDelete({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
+  }
+
+  /** Resolves when what is held of a kind has come to a version; at once when nothing is. */
+  async waitForVersion(
+    kind: CacheKind | TypeMeta,
+    version: string,
+    { namespace, signal }: AbortOptions & { namespace?: string } = {},
+  ): Promise<void> {
+    const waiting = this.#informers.shared.filter(
+      (source) => isOfKind(source, kind) && coversNamespace(source, namespace),
+    )
+    await Promise.all(waiting.map(({ informer }) => informer.waitForVersion(version, { signal })))
+  }
+
+  /** Tries again now, instead of waiting, wherever the kind was missing or refused. */
+  wake(kind: TypeMeta): void {
+    for (const { informer } of this.#informersOf(kind)) informer.wake()
+  }
+
+  /** What each informer is doing. */
+  get states(): readonly CacheState[] {
+    return this.#informers.shared.map(({ union, scope, projections: members, informer }) => ({
+      apiVersion: union.kind.apiVersion,
+      kind: union.kind.kind,
+      form: union.id,
+      scope,
+      holders: [...members].reduce((sum, { handles: holders }) => sum + holders, 0),
+      hasSynced: informer.hasSynced,
+      objects: informer.size,
+      bytes: informer.bytes,
+      ahead: informer.pendingWriteCount,
+      ...informer.state,
+    }))
+  }
+
+  /** What it asks the server for, and what it keeps of the answer, is settled when it begins. */
+  #makeInformer(
+    union: ProjectionUnion,
+    scope: CacheScope,
+    { transform, keepManagedFields = false, streaming = true }: GetInformerOptions<unknown>,
+  ): Informer<KubeObject> {
+    const { apiVersion, kind } = union.kind
+    const onBroken = (error: Error): void => {
+      informer.relist(error)
+    }
+    const form = lazy(() => kindDecoder<KubeObject>(union.kind, { keepManagedFields, onBroken }))
+    const source = lazy(() =>
+      clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, decoder: form() }),
+    )
+    const informer: Informer<KubeObject> = new Informer<KubeObject>({
+      source: {
+        list: (request) => source().list(request),
+        watch: (request) => source().watch(request),
+        find: async (key, options) => source().find?.(key, options),
+      },
+      decoder: { decode: (object) => form().decode(object), onBroken },
+      scope,
+      streaming,
+      group: parseApiVersion(apiVersion).group,
+      kind,
+      cluster: this.#cluster,
+      clock: this.#clock,
+      random: this.#random,
+      log: this.#log,
+      transform: transform as ((object: KubeObject) => KubeObject) | undefined,
+      onGrowth: (facts) => {
+        this.#budget.check(facts)
+      },
+    })
+    return informer
+  }
+
+  /** The informers that together answer a question, all of them in sync. */
+  #readable(kind: CacheKind, namespace: string | undefined): readonly SharedProjection[] {
+    const members = this.#informers.ofKind(kind)
+    const able = members.filter((member) => coversNamespace(member, namespace))
+    if (able.length === 0)
+      throw new RangeError(describeMissingInformer(kind, { namespace, isHeldElsewhere: members.length > 0 }))
+    const whole = able.find(
+      (member) =>
+        isUnselected(member) && (member.scope.namespace === undefined || member.scope.namespace === namespace),
+    )
+    const unselected = able.filter(isUnselected)
+    const used = whole ? [whole] : unselected.length > 0 ? unselected : able
+    const late = used.find(({ informer: view }) => !view.hasSynced)
+    if (late)
+      throw new ApiError(
+        'ServiceUnavailable',
+        `the cache has not listed ${kind.kind} yet (${late.informer.state.phase}): wait with waitForSync`,
+        { retryAfterMs: 1000 },
+      )
+    return used
+  }
+
+  #informersOf({ apiVersion, kind }: TypeMeta): readonly SharedInformer[] {
+    return this.#informers.shared.filter((source) => isOfKind(source, { apiVersion, kind }))
+  }
+}
+
+type CachedObject<K extends CacheKind> = CachedOf<K> & KubeObject
+
+/** What one informer is doing, and for whom. */
+export type CacheState = TypeMeta &
+  Informer<KubeObject>['state'] & {
+    /** `whole`, `metadata`, or which fields: enough for everybody who holds it. */
+    readonly form: string
+    readonly scope: CacheScope
+    readonly holders: number
+    readonly hasSynced: boolean
+    readonly objects: number
+    /** About how much memory they take. */
+    readonly bytes: number
+    /** Writes of ours that the watch has not told yet. */
+    readonly ahead: number
+  }
+
+function isOfKind({ union: { kind: held } }: SharedInformer, { apiVersion, kind }: TypeMeta): boolean {
+  return held.apiVersion === apiVersion && held.kind === kind
+}
+
+/** Made when it is first asked for, and then always the same. */
+function lazy<R extends object>(make: () => R): () => R {
+  let made: R | undefined
+  return () => (made ??= make())
+}
+
+function coversNamespace({ scope }: Pick<SharedProjection, 'scope'>, namespace: string | undefined): boolean {
+  return namespace === undefined || scope.namespace === undefined || scope.namespace === namespace
+}
+
+function isUnselected({ scope }: SharedProjection): boolean {
+  return scope.labelSelector === undefined && scope.fieldSelector === undefined
+}
+
+function describeMissingInformer(
+  { kind, apiVersion }: CacheKind,
+  { namespace, isHeldElsewhere }: { namespace: string | undefined; isHeldElsewhere: boolean },
+): string {
+  const where = namespace === undefined ? '' : ` of namespace ${JSON.stringify(namespace)}`
+  const how =
+    isHeldElsewhere && namespace !== undefined
+      ? `add ${JSON.stringify(namespace)} to the namespaces of its hold`
+      : `call cache.hold(${kind}) first`
+  return `the cache holds no ${kind} (${apiVersion})${where}: ${how}, or read from the server with the client`
+}

@@ -1,0 +1,306 @@
+/**
+ * Items by namespace and name.
+ *
+ * Two maps deep, so that a namespace is listed without looking at the others and no key text is kept for each object.
+ * What a list brought stays as rows (see `Rows`) until somebody asks for it; then it becomes an item for good, so an
+ * object is the same item whoever asks and however often.
+ *
+ * Invariants: no namespace is empty; a name is either a row or an item; the order is that of arrival, but for what was
+ * asked for one by one.
+ */
+import {
+  ApiError,
+  compareResourceVersions,
+  deepFreeze,
+  isJsonObject,
+  isResourceVersion,
+  type JsonObject,
+  type KubeObject,
+} from '#api'
+import { PackedBlocks, PackedRows, type CopiedLines, type RowSpan, type TakenRow } from './packed-rows.ts'
+
+/** The objects of one namespace. */
+interface Names<T extends KubeObject> {
+  readonly namespace: string
+  readonly items: Map<string, Item<T>>
+  rows: PackedRows | undefined
+  /** How objects of rows are read. */
+  form: ItemDecoder<T> | undefined
+}
+
+export class Items<T extends KubeObject> {
+  readonly #namespaces = new Map<string, Names<T>>()
+  readonly #blocks = new PackedBlocks()
+  #last: Names<T> | undefined
+  #size = 0
+  #bytes = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** About how much memory they take. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get(namespace: string, name: string): Item<T> | undefined {
+    const names = this.#namespaces.get(namespace)
+    return names && (names.items.get(name) ?? this.#find(names, name))
+  }
+
+  /** Puts an item in the place of the one with its name, which it gives back. */
+  put(item: Item<T>): Item<T> | undefined {
+    const names = this.#names(item.namespace)
+    const old = names.items.get(item.name) ?? this.#find(names, item.name)
+    names.items.set(item.name, item)
+    this.#bytes += item.bytes
+    if (old) this.#bytes -= old.bytes
+    else this.#size++
+    return old
+  }
+
+  /** Copies lines of a list to where their objects can stay when they are put in. */
+  copyLines(bytes: Buffer, start: number): CopiedLines {
+    return this.#blocks.copyLines(bytes, start)
+  }
+
+  /**
+   * Puts in an object of a list as it lies in some bytes, in the place of the one with its name. False when it cannot be
+   * kept that way: then it has to be put in as an item.
+   */
+  putListed(bytes: Buffer, place: RowSpan, { namespace, form }: { namespace: string; form: ItemDecoder<T> }): boolean {
+    const names = this.#names(namespace)
+    const rows = (names.rows ??= new PackedRows(this.#blocks))
+    names.form = form
+    const { size, bytes: before } = rows
+    if (!rows.put(bytes, place)) return false
+    this.#bytes += rows.bytes - before
+    this.#size += rows.size - size
+    if (names.items.size > 0) this.#dropItem(names, bytes.toString('latin1', place.nameStart, place.nameEnd))
+    return true
+  }
+
+  delete(namespace: string, name: string): Item<T> | undefined {
+    const names = this.#namespaces.get(namespace)
+    const old = names && (names.items.get(name) ?? this.#find(names, name))
+    if (!names || !old) return undefined
+    names.items.delete(name)
+    if (names.items.size === 0 && !names.rows) this.#forget(namespace)
+    this.#size--
+    this.#bytes -= old.bytes
+    return old
+  }
+
+  /** All, or those of one namespace. Must not be kept while items come and go. */
+  *values(namespace?: string): Generator<Item<T>> {
+    const wanted = namespace === undefined ? this.#namespaces.values() : [this.#namespaces.get(namespace)]
+    for (const names of wanted) {
+      if (!names) continue
+      if (names.rows) this.#keepAll(names, names.rows)
+      yield* names.items.values()
+    }
+  }
+
+  #names(namespace: string): Names<T> {
+    if (this.#last?.namespace === namespace) return this.#last
+    let names = this.#namespaces.get(namespace)
+    if (!names) {
+      names = { namespace, items: new Map(), rows: undefined, form: undefined }
+      this.#namespaces.set(namespace, names)
+    }
+    this.#last = names
+    return names
+  }
+
+  /** A row has come in its place. */
+  #dropItem({ items }: Names<T>, name: string): void {
+    const old = items.get(name)
+    if (!old) return
+    items.delete(name)
+    this.#size--
+    this.#bytes -= old.bytes
+  }
+
+  #forget(namespace: string): void {
+    this.#namespaces.delete(namespace)
+    this.#last = undefined
+  }
+
+  /** The item of a row, from now on. */
+  #find(names: Names<T>, name: string): Item<T> | undefined {
+    const { rows } = names
+    if (!rows) return undefined
+    const before = rows.bytes
+    const row = rows.take(name)
+    if (!row) return undefined
+    this.#bytes += rows.bytes - before
+    if (rows.size === 0) names.rows = undefined
+    return this.#keep(names, row)
+  }
+
+  #keepAll(names: Names<T>, rows: PackedRows): void {
+    this.#bytes -= rows.bytes
+    names.rows = undefined
+    for (const row of rows.takeAll()) this.#keep(names, row)
+  }
+
+  #keep(names: Names<T>, row: TakenRow): Item<T> {
+    const item = Item.ofBytes<T>({ ...row, namespace: names.namespace }, names.form as ItemDecoder<T>)
+    names.items.set(row.name, item)
+    this.#bytes += item.bytes
+    return item
+  }
+}
+
+/*
+ * One object as a cache holds it: JSON until somebody looks inside, frozen and shared when somebody does.
+ *
+ * JSON takes half the memory of the parsed object, and as bytes in a block it shares with others (see `Blocks`) nothing
+ * of the garbage collector's time. The parsed form is kept only as long as somebody holds it, or until memory is wanted
+ * for something else; reading again parses again.
+ *
+ * Invariants: an item never changes; what it hands out is frozen to its leaves and has no managed fields unless the
+ * cache was asked to keep them.
+ */
+
+/** What the items of one cache have in common. */
+export interface ItemDecoder<T extends KubeObject> {
+  /** Turns an object that was parsed a moment ago into what readers see; may change it in place. */
+  decode(object: JsonObject): T
+  /** Hears of an item whose text turned out to be no object: the server must be asked again. */
+  onBroken?(error: Error): void
+}
+
+interface ItemNames {
+  readonly namespace: string
+  readonly name: string
+  readonly version: string
+}
+
+/** An item's names, and its object as JSON text. */
+export interface ItemText extends ItemNames {
+  readonly text: string
+}
+
+/** An item's names, and where in a block its JSON is. */
+interface ItemBytes extends ItemNames {
+  readonly block: Buffer
+  readonly start: number
+  readonly end: number
+}
+
+/** What an item takes beside its object: itself, its name, its version, its place in a map. */
+const itemBytes = 250
+
+export class Item<T extends KubeObject = KubeObject> {
+  /** Empty for objects of the whole cluster. */
+  readonly namespace: string
+  readonly name: string
+  /** `metadata.resourceVersion` */
+  readonly version: string
+  readonly #form: ItemDecoder<T> | undefined
+  readonly #held: string | Buffer | T
+  readonly #start: number
+  readonly #end: number
+  #parsed: WeakRef<T> | undefined
+
+  private constructor(
+    { namespace, name, version }: ItemNames,
+    held: string | Buffer | T,
+    { form, start = 0, end = 0 }: { form?: ItemDecoder<T>; start?: number; end?: number } = {},
+  ) {
+    this.namespace = namespace
+    this.name = name
+    this.version = version
+    this.#held = held
+    this.#start = start
+    this.#end = end
+    this.#form = form
+  }
+
+  /** Keeps a place in a block, which must not change any more. */
+  static ofBytes<T extends KubeObject>(bytes: ItemBytes, form: ItemDecoder<T>): Item<T> {
+    return new Item<T>(bytes, bytes.block, { form, start: bytes.start, end: bytes.end })
+  }
+
+  /** Keeps the text; the form turns it into an object when one is wanted. */
+  static ofText<T extends KubeObject>(text: ItemText, form: ItemDecoder<T>): Item<T> {
+    return new Item<T>(text, text.text, { form })
+  }
+
+  /**
+   * Keeps an object as it is, and freezes it.
+   *
+   * @throws {RangeError} when it has no name.
+   */
+  static ofObject<T extends KubeObject>(object: T): Item<T> {
+    const { namespace = '', name, resourceVersion = '' } = object.metadata
+    if (!name) throw new RangeError(`a ${object.kind} without a name cannot be kept in a cache`)
+    return new Item<T>({ namespace, name, version: resourceVersion }, deepFreeze(object), { end: parsedBytes(object) })
+  }
+
+  /** The object, frozen. */
+  get object(): T {
+    const held = this.#held
+    if (typeof held !== 'string' && !Buffer.isBuffer(held)) return held
+    const known = this.#parsed?.deref()
+    if (known !== undefined) return known
+    const object = deepFreeze(
+      this.#parse(typeof held === 'string' ? held : held.toString('utf8', this.#start, this.#end)),
+    )
+    this.#parsed = new WeakRef(object)
+    return object
+  }
+
+  get uid(): string {
+    return this.object.metadata.uid ?? ''
+  }
+
+  /** About how much memory it takes while nobody looks inside. */
+  get bytes(): number {
+    const held = this.#held
+    return (
+      itemBytes + (typeof held === 'string' ? held.length : Buffer.isBuffer(held) ? this.#end - this.#start : this.#end)
+    )
+  }
+
+  #parse(text: string): T {
+    try {
+      const value: unknown = JSON.parse(text)
+      if (isJsonObject(value)) return (this.#form as ItemDecoder<T>).decode(value)
+      throw new TypeError('not an object')
+    } catch (cause) {
+      const error = new ApiError(
+        'InternalError',
+        `what the server sent as ${JSON.stringify(this.name)} cannot be read; it is being asked again`,
+        { cause },
+      )
+      this.#form?.onBroken?.(error)
+      throw error
+    }
+  }
+}
+
+/** About how much memory a parsed value takes. */
+function parsedBytes(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length
+  if (typeof value !== 'object' || value === null) return 8
+  let bytes = 32
+  for (const inner of Object.values(value)) bytes += 8 + parsedBytes(inner)
+  return bytes
+}
+
+/*
+ * Versions in order, as far as they have one.
+ */
+
+/** Below 0 when `a` is older; undefined when a server counts in a way nobody can compare: then only equality says anything. */
+export function compareVersions(a: string, b: string): number | undefined {
+  return isResourceVersion(a) && isResourceVersion(b) ? compareResourceVersions(a, b) : undefined
+}
+
+/** Whether what was seen up to `seen` includes what happened at `wanted`. */
+export function hasReachedVersion(seen: string, wanted: string): boolean {
+  return (compareVersions(seen, wanted) ?? (seen === wanted ? 0 : -1)) >= 0
+}

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import type { KubeObject } from '#api'
+import { SimulatedClock } from '#base'
+import { Client } from '#client'
+import { FakeApi } from './fake-api.fixture.ts'
+import { clientListWatch, type StreamEvent } from './list-watch.ts'
+import { kindDecoder } from './transform.ts'
+
+const type = {
+  apiVersion: 'test.dev/v1',
+  kind: 'Widget',
+  group: 'test.dev',
+  version: 'v1',
+  plural: 'widgets',
+  scope: 'Namespaced',
+} as never
+const form = kindDecoder<KubeObject>(type)
+
+function tell(arrival: StreamEvent<KubeObject>): string {
+  return arrival.type === 'BOOKMARK'
+    ? `BOOKMARK ${arrival.version}`
+    : `${arrival.type} ${arrival.item.name} ${JSON.stringify((arrival.item.object as { spec?: unknown }).spec)}`
+}
+
+test('74 clientListWatch gives the same events wherever the bytes are cut', async () => {
+  const lines = [
+    {
+      type: 'ADDED',
+      object: {
+        apiVersion: 'test.dev/v1',
+        kind: 'Widget',
+        metadata: { name: 'a', namespace: 'x', resourceVersion: '1' },
+        spec: '€😀',
+      },
+    },
+    {
+      type: 'MODIFIED',
+      object: {
+        apiVersion: 'test.dev/v1',
+        kind: 'Widget',
+        metadata: { name: 'a', namespace: 'x', resourceVersion: '2' },
+        spec: 'ä',
+      },
+    },
+    { type: 'BOOKMARK', object: { metadata: { resourceVersion: '3' } } },
+  ]
+    .map((event) => `${JSON.stringify(event)}\n`)
+    .join('')
+  const bytes = Buffer.from(lines)
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const client = new Client({
+      retry: false,
+      transport: () =>
+        Promise.resolve({ status: 200, headers: {}, body: pieces([bytes.subarray(0, cut), bytes.subarray(cut)]) }),
+    })
+    const source = clientListWatch<KubeObject>({ client, kind: type, scope: {}, decoder: form })
+    const told: string[] = []
+    for await (const batch of source.watch({
+      resourceVersion: '0',
+      timeoutSeconds: 300,
+      signal: new AbortController().signal,
+    }))
+      told.push(...batch.map(tell))
+    expect(told).toEqual(['ADDED a "€😀"', 'MODIFIED a "ä"', 'BOOKMARK 3'])
+  }
+})
+
+test('clientListWatch sends what a list and a watch need, and nothing that is not said', async () => {
+  const api = new FakeApi()
+  api.server.put('one')
+  api.server.put('two')
+  const client = api.client(new SimulatedClock())
+  const source = clientListWatch<KubeObject>({
+    client,
+    kind: type,
+    scope: { namespace: 'a', labelSelector: 'app!=x', fieldSelector: { 'metadata.name': 'one' } },
+    decoder: form,
+  })
+  const { signal } = new AbortController()
+  const page = await source.list({ resourceVersion: '0', limit: 1, signal })
+  expect([page.items.length, page.resourceVersion, page.continue]).toEqual([1, '12', '1'])
+  await source.list({ continue: page.continue, limit: 1, signal })
+  await source.list({ resourceVersion: '', signal })
+  for await (const batch of source.watch({ resourceVersion: '', sendInitialEvents: true, timeoutSeconds: 301, signal }))
+    if (batch.length > 0) break
+  const scope = 'labelSelector=app%21%3Dx&fieldSelector=metadata.name%3Done'
+  expect(api.requests.map((request) => request.replace('GET /apis/test.dev/v1/namespaces/a/widgets?', ''))).toEqual([
+    `${scope}&limit=1&resourceVersion=0`,
+    `${scope}&limit=1&continue=1`,
+    scope,
+    `${scope}&watch=true&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=301`,
+  ])
+})
+
+test('clientListWatch finds one object, or none', async () => {
+  const api = new FakeApi()
+  api.server.put('one')
+  const source = clientListWatch<KubeObject>({
+    client: api.client(new SimulatedClock()),
+    kind: type,
+    scope: {},
+    decoder: form,
+  })
+  expect((await source.find?.({ namespace: 'a', name: 'one' }, {}))?.version).toBe('11')
+  expect(await source.find?.({ namespace: 'a', name: 'none' }, {})).toBeUndefined()
+})
+
+async function* pieces(all: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  for (const piece of all) yield await Promise.resolve(piece)
+}

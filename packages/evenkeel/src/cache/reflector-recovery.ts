@@ -1,0 +1,207 @@
+/**
+ * What to do about an error: the one table of how a reflector goes on.
+ *
+ * Whatever went wrong, there is a next step; nothing here ends a reflector.
+ */
+import {
+  findCause,
+  isApiError,
+  isBadRequest,
+  isExpired,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isMethodNotAllowed,
+  isNotAcceptable,
+  isNotFound,
+  isTooManyRequests,
+  isUnauthorized,
+  isUnsupportedMediaType,
+} from '#api'
+import { randomFraction, type Cancel, type Clock, type Random } from '#base'
+import { isConnectionError, isUnknownKind } from '#client'
+
+/** What a reflector was doing: taking everything as a stream, taking everything by list, or following changes. */
+export type ReflectorStep = 'stream' | 'list' | 'watch'
+
+export interface Recovery {
+  /** `sync`: take everything anew, as a stream where the server can. */
+  readonly next: 'sync' | 'list' | 'watch'
+  /** Wait first: longer from time to time. */
+  readonly pause: boolean
+  /** The version we know is of no use: ask for the newest. */
+  readonly forgetVersion?: boolean
+  /** The server does not stream lists: do not ask for one again. */
+  readonly noStreams?: boolean
+  /** The kind is not there: not our trouble, wait for it to come. */
+  readonly park?: boolean
+}
+
+/** The server let a watch end at once and empty: asking again at once would become a load. */
+export class ShortWatchError extends Error {
+  override readonly name = 'ShortWatchError'
+}
+
+/** Nothing was heard for too long. */
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError'
+}
+
+/** A streamed list ended before it was complete. */
+export class CutListError extends Error {
+  override readonly name = 'CutListError'
+}
+
+/** A streamed list does not become complete: this server does not know how to say so. */
+export class EndlessListError extends Error {
+  override readonly name = 'EndlessListError'
+}
+
+/** Somebody found out that what was heard is wrong. */
+export class RelistError extends Error {
+  override readonly name = 'RelistError'
+}
+
+interface FailureContext {
+  readonly step: ReflectorStep
+  /** Whether the newest state was asked for, not that of a version. */
+  readonly askedNewest: boolean
+  /** Whether the watch worked before it failed. */
+  readonly worked: boolean
+  /** Streamed lists that were cut in a row, this one included. */
+  readonly cuts: number
+}
+
+export function recoveryFor(error: unknown, situation: FailureContext): Recovery {
+  if (isNotFound(error) || isUnknownKind(error)) return { next: 'sync', pause: true, park: true }
+  if (error instanceof RelistError) return { next: 'sync', pause: true }
+  switch (situation.step) {
+    case 'watch':
+      return watchRecovery(error, situation)
+    case 'list':
+      return isVersionError(error)
+        ? { next: 'list', pause: situation.askedNewest, forgetVersion: true }
+        : { next: 'sync', pause: true }
+    case 'stream':
+      return streamRecovery(error, situation)
+  }
+}
+
+function watchRecovery(error: unknown, { worked }: FailureContext): Recovery {
+  if (error instanceof SilenceError) return { next: 'watch', pause: false }
+  if (isTooLarge(error)) return { next: 'sync', pause: true, forgetVersion: true }
+  if (isApiError(error) && !isTooManyRequests(error)) return { next: 'sync', pause: true }
+  return { next: 'watch', pause: !worked || isTooManyRequests(error) || isConnectionError(error, 'refused') }
+}
+
+function streamRecovery(error: unknown, { askedNewest, cuts }: FailureContext): Recovery {
+  if (error instanceof EndlessListError || isUnsupported(error)) return { next: 'list', pause: false, noStreams: true }
+  if (isVersionError(error)) return { next: askedNewest ? 'list' : 'sync', pause: false, forgetVersion: true }
+  if (isTooManyRequests(error) || isConnectionError(error, 'refused') || isForbidden(error) || isUnauthorized(error))
+    return { next: 'sync', pause: true }
+  if (isApiError(error)) return { next: 'list', pause: false }
+  return cuts < 2 ? { next: 'sync', pause: true } : { next: 'list', pause: true }
+}
+
+function isUnsupported(error: unknown): boolean {
+  return (
+    isBadRequest(error) ||
+    isInvalid(error) ||
+    isMethodNotAllowed(error) ||
+    isNotAcceptable(error) ||
+    isUnsupportedMediaType(error)
+  )
+}
+
+function isVersionError(error: unknown): boolean {
+  return isExpired(error) || isGone(error) || isTooLarge(error)
+}
+
+function isTooLarge(error: unknown): boolean {
+  return findCause(error, 'ResourceVersionTooLarge') !== undefined
+}
+
+/*
+ * How long to wait before asking a server again: 0.8 s, twice as long each time up to 30 s, each stretched by chance to
+ * at most double, so that a thousand caches do not come back in the same moment.
+ */
+
+const baseMs = 800
+const maxMs = 30_000
+/** Whoever had no trouble for this long begins anew. */
+const forgetMs = 120_000
+
+export class RetryDelay {
+  readonly #clock: Clock
+  readonly #random: Random
+  #failures = 0
+  #lastAtMs = -Infinity
+
+  constructor({ clock, random }: { clock: Clock; random: Random }) {
+    this.#clock = clock
+    this.#random = random
+  }
+
+  /** Begins anew: there is reason to think that it works now. */
+  reset(): void {
+    this.#failures = 0
+  }
+
+  /** The next wait; never shorter than what the server asked for. */
+  nextMs(retryAfterMs = 0): number {
+    const now = this.#clock.monotonic()
+    if (now - this.#lastAtMs > forgetMs) this.#failures = 0
+    const plainMs = Math.min(baseMs * 2 ** Math.min(this.#failures, 10), maxMs)
+    const delayMs = Math.max(plainMs * (1 + randomFraction(this.#random)), retryAfterMs)
+    this.#failures++
+    this.#lastAtMs = now + delayMs
+    return delayMs
+  }
+}
+
+/*
+ * Notices when nothing was heard for too long: a connection may be dead without either end knowing.
+ *
+ * One timer, which looks at its watch when it fires; hearing something costs a clock reading.
+ */
+
+export class Watchdog {
+  readonly #clock: Clock
+  readonly #onSilence: () => void
+  #limitMs: number
+  #heardAtMs: number
+  #cancel: Cancel = () => undefined
+
+  constructor({ clock, limitMs, onSilence }: { clock: Clock; limitMs: number; onSilence: () => void }) {
+    this.#clock = clock
+    this.#limitMs = limitMs
+    this.#onSilence = onSilence
+    this.#heardAtMs = clock.monotonic()
+    this.#arm(limitMs)
+  }
+
+  /** Something arrived. */
+  heard(): void {
+    this.#heardAtMs = this.#clock.monotonic()
+  }
+
+  /** From now on another silence is too long. */
+  allow(limitMs: number): void {
+    this.#limitMs = limitMs
+    this.heard()
+    this.stop()
+    this.#arm(limitMs)
+  }
+
+  stop(): void {
+    this.#cancel()
+  }
+
+  #arm(inMs: number): void {
+    this.#cancel = this.#clock.after(inMs, () => {
+      const leftMs = this.#heardAtMs + this.#limitMs - this.#clock.monotonic()
+      if (leftMs > 0) this.#arm(leftMs)
+      else this.#onSilence()
+    })
+  }
+}

@@ -1,0 +1,222 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { deferred, SystemClock } from '#base'
+import { LazyCarrier, NodeHttpCarrier, type Carrier, type CarrierRequest } from './carrier.ts'
+import { Dialer } from './dialer.ts'
+import { readBody, textOf } from './rest-client.ts'
+import { authority, startHttps } from './transport.fixture.ts'
+import { UndiciCarrier } from './undici-carrier.ts'
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean()
+})
+
+async function serve(...given: Parameters<typeof startHttps>): Promise<string> {
+  const server = await startHttps(...given)
+  cleanups.push(() => server.close())
+  return server.url
+}
+
+const optionsFor = (origin: string, connectTimeoutMs = 10_000) => ({
+  origin,
+  tls: { caPem: authority.certificatePem },
+  connectTimeoutMs,
+  clock: new SystemClock(),
+})
+const direct = (origin: string, connectionsMax = 4): Carrier =>
+  new NodeHttpCarrier({ dialer: new Dialer(optionsFor(origin)), connectionsMax })
+const library = (origin: string, connectionsMax = 4): Carrier =>
+  new UndiciCarrier({ ...optionsFor(origin), connectionsMax })
+
+function kept(carrier: Carrier): Carrier {
+  cleanups.push(() => carrier.destroy())
+  return carrier
+}
+
+const request = (more: Partial<CarrierRequest> = {}): CarrierRequest => ({
+  method: 'GET',
+  target: '/x',
+  headers: {},
+  signal: new AbortController().signal,
+  ...more,
+})
+
+/** Tells what was asked, and over which connection. */
+function echo(): (incoming: IncomingMessage, response: ServerResponse) => void {
+  const ports: number[] = []
+  return (incoming, response) => {
+    const { remotePort = 0 } = incoming.socket
+    if (!ports.includes(remotePort)) ports.push(remotePort)
+    const pieces: Buffer[] = []
+    incoming
+      .on('data', (piece: Buffer) => pieces.push(piece))
+      .on('end', () => {
+        const { 'content-length': length, 'transfer-encoding': coding } = incoming.headers
+        response.end(
+          JSON.stringify({
+            method: incoming.method,
+            body: Buffer.concat(pieces).toString(),
+            length,
+            coding,
+            connection: ports.indexOf(remotePort),
+          }),
+        )
+      })
+  }
+}
+
+async function ask(carrier: Carrier, sent: CarrierRequest = request()): Promise<Record<string, unknown>> {
+  return JSON.parse(textOf(await (await carrier.carry(sent)).whole())) as Record<string, unknown>
+}
+
+describe.each([
+  ['DirectCarrier', direct],
+  ['LibraryCarrier', library],
+])('%s', (_, make) => {
+  test('sends a body with its length, whatever the method, and one of unknown length in chunks', async () => {
+    const carrier = kept(make(await serve(echo())))
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      expect(await ask(carrier, request({ method, body: Buffer.from('{"a":1}') }))).toMatchObject({
+        method,
+        body: '{"a":1}',
+        length: '7',
+      })
+    }
+    const inPieces = async function* (): AsyncGenerator<Uint8Array> {
+      yield await Promise.resolve(Buffer.from('one'))
+      yield Buffer.from('two')
+    }
+    expect(await ask(carrier, request({ method: 'POST', body: inPieces() }))).toMatchObject({
+      body: 'onetwo',
+      coding: 'chunked',
+    })
+    const { method, body, length } = await ask(carrier, request({ method: 'DELETE' }))
+    expect([method, body, length ?? '0']).toEqual(['DELETE', '', '0'])
+  })
+
+  test('uses a connection again, and knows that an answer to HEAD has no body', async () => {
+    const carrier = kept(make(await serve(echo()), 1))
+    for (let time = 0; time < 3; time++) expect(await ask(carrier)).toMatchObject({ connection: 0 })
+    const head = await carrier.carry(request({ method: 'HEAD' }))
+    expect([head.status, (await head.whole()).length]).toEqual([200, 0])
+    expect(await ask(carrier)).toMatchObject({ method: 'GET' })
+  })
+
+  test('gives an answer in pieces; who stops reading costs a connection, and nobody else waits', async () => {
+    const big = Buffer.alloc(1_000_000, 'x')
+    const carrier = kept(
+      make(
+        await serve((_incoming, response) => {
+          response.write(big)
+          response.end(big)
+        }),
+        1,
+      ),
+    )
+    expect((await readBody((await carrier.carry(request())).pieces, 10_000_000)).length).toBe(2_000_000)
+    await expect(readBody((await carrier.carry(request())).pieces, 1000)).rejects.toThrow('more than 1000 bytes')
+    expect((await (await carrier.carry(request())).whole()).length).toBe(2_000_000)
+  })
+
+  test('an abort takes a request back while it waits for a connection and while it waits for its answer', async () => {
+    const seen: string[] = []
+    const reached = deferred<ServerResponse>()
+    const carrier = kept(
+      make(
+        await serve((incoming, response) => {
+          seen.push(incoming.url ?? '')
+          if (incoming.url === '/held') reached.resolve(response)
+          else response.end('{}')
+        }),
+        1,
+      ),
+    )
+    const [stopHeld, stopWaiting] = [new AbortController(), new AbortController()]
+    const held = carrier.carry(request({ target: '/held', signal: stopHeld.signal }))
+    await reached.promise
+    const waiting = carrier.carry(request({ target: '/waiting', signal: stopWaiting.signal }))
+    stopWaiting.abort(new Error('not any more'))
+    stopHeld.abort(new Error('nor this'))
+    await Promise.all([expect(held).rejects.toThrow('nor this'), expect(waiting).rejects.toThrow('not any more')])
+    expect(await ask(carrier, request({ target: '/next' }))).toEqual({})
+    expect(seen).toEqual(['/held', '/next'])
+  })
+
+  test('close waits for what is under way, destroy cuts it off', async () => {
+    const reached = [deferred<ServerResponse>(), deferred<ServerResponse>()] as const
+    let count = 0
+    const origin = await serve((_incoming, response) => {
+      reached[count++]?.resolve(response)
+    })
+    const [closing, cut] = [kept(make(origin)), kept(make(origin))]
+    const answer = closing.carry(request()).then((head) => head.whole())
+    const response = await reached[0].promise
+    const closed = closing.close()
+    response.end('late')
+    expect(textOf(await answer)).toBe('late')
+    await closed
+    const lost = cut.carry(request())
+    await reached[1].promise
+    await Promise.all([expect(lost).rejects.toThrow(Error), cut.destroy()])
+  })
+})
+
+test('DirectCarrier gives up a connection that is not made in time, and sends nothing to a server it does not trust', async () => {
+  const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  cleanups.push(async () => {
+    silent.close()
+    await once(silent, 'close')
+  })
+  const origin = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  await expect(
+    kept(new NodeHttpCarrier({ dialer: new Dialer(optionsFor(origin, 5)), connectionsMax: 1 })).carry(request()),
+  ).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+
+  let asked = 0
+  const stranger = await serve((_incoming, response) => {
+    asked++
+    response.end()
+  })
+  let agreed = 0
+  const distrusting = kept(
+    new NodeHttpCarrier({ dialer: new Dialer({ ...optionsFor(stranger), tls: {} }), connectionsMax: 1 }),
+  )
+  for (let time = 0; time < 2; time++)
+    await expect(
+      distrusting.carry(
+        request({
+          beforeSend: () => {
+            agreed++
+          },
+        }),
+      ),
+    ).rejects.toThrow(Error)
+  expect([asked, agreed]).toEqual([0, 0])
+})
+
+test('LoadingCarrier takes the library when there are many requests; those under way finish where they began', async () => {
+  const reached = deferred<ServerResponse>()
+  const answer = echo()
+  const origin = await serve((incoming, response) => {
+    if (incoming.url === '/held') reached.resolve(response)
+    else answer(incoming, response)
+  })
+  const carrier = kept(
+    new LazyCarrier({
+      direct: { dialer: new Dialer(optionsFor(origin)), connectionsMax: 1 },
+      library: { ...optionsFor(origin), connectionsMax: 1 },
+      requestsMany: 3,
+    }),
+  )
+  expect([await ask(carrier), await ask(carrier)]).toMatchObject([{ connection: 0 }, { connection: 0 }])
+  const held = carrier.carry(request({ target: '/held' })).then((head) => head.whole())
+  const response = await reached.promise
+  // The only connection of the first kind is taken: whoever is answered was answered by the other.
+  expect(await ask(carrier)).toMatchObject({ connection: 1 })
+  response.end('late')
+  expect(textOf(await held)).toBe('late')
+})

@@ -1,0 +1,342 @@
+/**
+ * One request and its answer: headers out, JSON in, refusals as `ApiError`, silence as `ConnectionError`.
+ *
+ * Invariants: every request ends, by its answer, the caller's signal or its deadline, and leaves no timer or listener
+ * behind; an answer is never larger than `responseBytesMax`. The deadline of a stream covers its beginning only.
+ */
+import {
+  ApiError,
+  fromStatus,
+  fromUnexpectedResponse,
+  isFailureStatus,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Subject,
+} from '#api'
+import { deadline, DeadlineError, LightAbortController, nativeSignal, onAbort, type Clock, type Deadline } from '#base'
+import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
+import { ConnectionError } from './connection-error.ts'
+
+interface RestClientOptions {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly warnings: Warnings
+  readonly userAgent: string
+  readonly timeoutMs: number
+  readonly responseBytesMax: number
+}
+
+/** A request as the verbs say it. */
+export interface RestRequest {
+  readonly method: string
+  readonly target: string
+  /** @default 'application/json' */
+  readonly accept?: string | undefined
+  readonly body?: JsonValue | Uint8Array | undefined
+  /** @default 'application/json' */
+  readonly contentType?: string | undefined
+  readonly headers?: WireHeaders | undefined
+  readonly subject?: Subject | undefined
+  /** Follows the client's name in `User-Agent`, so that the server's log says which reconcile it was. */
+  readonly reconcileId?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
+}
+
+interface RestResponse {
+  readonly status: number
+  readonly headers: WireHeaders
+  readonly body: Uint8Array
+}
+
+/** Pieces of an answer that goes on, and how to end it. */
+export interface ResponseStream {
+  /** Each is lent until the next is asked for. */
+  readonly pieces: AsyncIterator<Uint8Array>
+  /** Aborts when the caller's signal does, or when the stream is closed. */
+  readonly signal: AbortSignal
+  close(): void
+}
+
+export class RestClient {
+  readonly #options: RestClientOptions
+
+  constructor(options: RestClientOptions) {
+    this.#options = options
+  }
+
+  /** The JSON object that answers a request. */
+  async json(call: RestRequest): Promise<JsonObject> {
+    const { body } = await this.request(call)
+    return parseObject(textOf(body), call)
+  }
+
+  /** The answer in whole. @throws {ApiError} when it refuses. */
+  async request(call: RestRequest): Promise<RestResponse> {
+    const { clock, timeoutMs, responseBytesMax } = this.#options
+    const limit = deadline(clock, call.timeoutMs ?? timeoutMs, { signal: call.signal })
+    try {
+      const { status, headers, body } = await this.#send(call, limit.lightSignal)
+      const bytes = await readBody(body, responseBytesMax)
+      if (status >= 300)
+        throw toApiError({ status, headers, method: call.method, text: textOf(bytes), subject: call.subject })
+      return { status, headers, body: bytes }
+    } catch (error) {
+      throw explain(error, call, limit)
+    } finally {
+      limit.done()
+    }
+  }
+
+  /** An answer that goes on until one side has enough. @throws {ApiError} when it refuses. */
+  async stream(call: RestRequest): Promise<ResponseStream> {
+    const { clock, timeoutMs, responseBytesMax } = this.#options
+    const controller = new LightAbortController()
+    const limit = deadline(clock, call.timeoutMs ?? timeoutMs)
+    const stops = [
+      onAbort(call.signal, (reason) => {
+        controller.abort(reason)
+      }),
+      onAbort(limit.lightSignal, (reason) => {
+        controller.abort(reason)
+      }),
+    ]
+    const close = (): void => {
+      for (const stop of stops) stop()
+      controller.abort(closed)
+    }
+    try {
+      const { status, headers, body } = await this.#send(call, controller.signal, { borrowsChunks: true })
+      if (status >= 300) {
+        throw toApiError({
+          status,
+          headers,
+          method: call.method,
+          text: textOf(await readBody(body, responseBytesMax)),
+          subject: call.subject,
+        })
+      }
+      return { pieces: piecesOf(body), signal: controller.signal, close }
+    } catch (error) {
+      close()
+      throw explain(error, call, limit)
+    } finally {
+      limit.done()
+    }
+  }
+
+  async #send(
+    call: RestRequest,
+    signal: AbortSignal,
+    more: Pick<WireRequest, 'borrowsChunks'> = {},
+  ): Promise<WireResponse> {
+    signal.throwIfAborted()
+    const { transport } = this.#options
+    const response = await transport({
+      ...this.#request(call, transport.acceptsLightSignals ? signal : nativeSignal(signal)),
+      ...more,
+    })
+    this.#options.warnings.note(response.headers, call)
+    return response
+  }
+
+  #request(
+    {
+      method,
+      target,
+      accept = 'application/json',
+      body,
+      contentType = 'application/json',
+      headers,
+      reconcileId,
+    }: RestRequest,
+    signal: AbortSignal,
+  ): WireRequest {
+    const { userAgent } = this.#options
+    const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
+    return {
+      method,
+      target,
+      signal,
+      ...(bytes && { body: bytes }),
+      headers: {
+        accept,
+        'user-agent': reconcileId === undefined ? userAgent : `${userAgent} reconcile/${reconcileId}`,
+        ...(bytes && { 'content-type': contentType }),
+        ...headers,
+      },
+    }
+  }
+}
+
+/** Why a stream was closed by its reader; nobody sees it but the transport. */
+const closed = new Error('the reader has left')
+
+/** A deadline that ran out is told as what it is; everything else is told as it came. */
+function explain(error: unknown, { method, target, signal }: RestRequest, limit: Deadline): unknown {
+  const { reason } = limit.lightSignal as { reason: unknown }
+  if (signal?.aborted || !(reason instanceof DeadlineError)) return error
+  const path = target.split('?')[0] ?? target
+  return new ConnectionError(
+    `no answer to ${method} ${path} in time (${reason.message}): the server is busy or the connection is dead`,
+    { problem: 'timeout', cause: error },
+  )
+}
+
+function parseObject(text: string, { method, target }: RestRequest): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isJsonObject(value)) return value
+  } catch {
+    // Told below, like anything else that is no object.
+  }
+  const begin = JSON.stringify(text.slice(0, 80))
+  throw new ConnectionError(
+    `the answer to ${method} ${target.split('?')[0] ?? target} is no JSON object but ${begin}: is this a Kubernetes API server?`,
+    { problem: 'garbled' },
+  )
+}
+
+function piecesOf(body: WireResponse['body']): AsyncIterator<Uint8Array> {
+  if (body !== undefined && Symbol.asyncIterator in body) return body[Symbol.asyncIterator]()
+  const whole = body === undefined ? [] : body instanceof Uint8Array ? [body] : body
+  return asyncPieces(whole)
+}
+
+async function* asyncPieces(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces
+}
+
+/*
+ * The error of an answer that refuses: its Status if it has one, what can be made of it otherwise.
+ */
+
+interface ErrorResponse {
+  readonly status: number
+  readonly method: string
+  readonly headers: WireHeaders
+  readonly text: string
+  readonly subject?: Subject | undefined
+}
+
+/** At most so much of a text that is no Status gets into a message: proxies answer with whole pages. */
+const textMax = 500
+
+function toApiError({ status, method, headers, text, subject }: ErrorResponse): ApiError {
+  const retryAfterMs = retryAfterOf(headers)
+  const parsed = parseStatus(text)
+  if (parsed === undefined) {
+    return fromUnexpectedResponse({
+      code: status,
+      method,
+      ...(subject && { subject }),
+      ...(text !== '' && { text: shorten(text) }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    })
+  }
+  const error = fromStatus({ code: status, ...parsed })
+  if (error.retryAfterMs !== undefined || retryAfterMs === undefined) return error
+  const { reason, message, causes, metadata, code } = error
+  return new ApiError(reason, message, { subject: error.subject, causes, metadata, code, retryAfterMs })
+}
+
+/** What `Retry-After` asks for, in milliseconds; dates are not read, as in other clients. */
+export function retryAfterOf(headers: WireHeaders): number | undefined {
+  const text = headers['retry-after']
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) * 1000 : undefined
+}
+
+function parseStatus(text: string): object | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isFailureStatus(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function shorten(text: string): string {
+  const trimmed = text.trim()
+  return trimmed.length > textMax ? `${trimmed.slice(0, textMax)}...` : trimmed
+}
+
+/*
+ * The body of an answer in whole, whatever pieces it comes in, and never more of it than allowed.
+ */
+
+/**
+ * All bytes of a body.
+ *
+ * @throws {ConnectionError} `garbled`, when there are more than `bytesMax`.
+ */
+export async function readBody(body: WireResponse['body'], bytesMax: number): Promise<Uint8Array> {
+  if (body === undefined) return new Uint8Array()
+  if (body instanceof Uint8Array) return within(body, bytesMax)
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  // Leaving the loop early closes the stream, so a body that is too large is not read to its end.
+  for await (const piece of body) {
+    bytes += piece.byteLength
+    if (bytes > bytesMax) throw tooLarge(bytesMax)
+    pieces.push(piece)
+  }
+  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}
+
+function within(body: Uint8Array, bytesMax: number): Uint8Array {
+  if (body.byteLength > bytesMax) throw tooLarge(bytesMax)
+  return body
+}
+
+function tooLarge(bytesMax: number): ConnectionError {
+  return new ConnectionError(
+    `the answer has more than ${bytesMax} bytes: ask for less at a time, or raise responseBytesMax`,
+    { problem: 'garbled' },
+  )
+}
+
+/*
+ * What a server wants to say beside its answer: `Warning` headers, each text told once.
+ *
+ * Invariant: at most `rememberedMax` texts are remembered; a server that invents a new one every time cannot make the
+ * set grow, its old ones are then told again.
+ */
+
+export type WarningHandler = (text: string, about: { readonly method: string; readonly target: string }) => void
+
+const rememberedMax = 1000
+
+export class Warnings {
+  readonly #handler: WarningHandler
+  readonly #told = new Set<string>()
+
+  constructor(handler: WarningHandler) {
+    this.#handler = handler
+  }
+
+  /** Passes on what the answer to a request says for the first time. */
+  note(headers: WireHeaders, about: { readonly method: string; readonly target: string }): void {
+    const header = headers['warning']
+    if (header === undefined) return
+    for (const text of readWarnings(header)) {
+      if (this.#told.has(text)) continue
+      if (this.#told.size >= rememberedMax) this.#told.clear()
+      this.#told.add(text)
+      this.#handler(text, about)
+    }
+  }
+}
+
+/** The texts of `299 - "text"`, of which several may stand in one header; other codes are for caches, not for people. */
+function readWarnings(header: string): string[] {
+  return [...header.matchAll(/(\d{3}) (?:[^\s"]+) "((?:[^"\\]|\\.)*)"/g)]
+    .filter(([, code]) => code === '299')
+    .map(([, , quoted = '']) => quoted.replace(/\\(.)/g, '$1'))
+    .filter((text) => text !== '')
+}

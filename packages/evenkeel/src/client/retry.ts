@@ -1,0 +1,120 @@
+/**
+ * Trying again what may be tried again, as a wrapper of a transport.
+ *
+ * | answer                                   | reads | creates | other writes |
+ * |------------------------------------------|-------|---------|--------------|
+ * | 429                                      | yes   | yes     | yes          |
+ * | 503 with Retry-After                     | yes   | yes     | yes          |
+ * | another 5xx with Retry-After             | yes   | no      | yes          |
+ * | cut off before the answer (reset)        | yes   | no      | no           |
+ *
+ * 429 and 503 say that the server has not begun; after any other failure a create may have happened, and a second one
+ * would make a second object. Waits are what the server asks for plus up to a tenth, so that clients do not come back
+ * all at once; one that asks for more than `waitMaxMs` gets no retry, and the caller is told how long it would have been.
+ */
+import { randomFraction, sleep, type Clock, type Random } from '#base'
+import type { Transport, WireRequest, WireResponse } from '#wire'
+import { isConnectionError } from './connection-error.ts'
+import { retryAfterOf } from './rest-client.ts'
+
+export interface RetryOptions {
+  readonly clock: Clock
+  readonly random: Random
+  /** @default 10 */
+  readonly retriesMax?: number
+  /**
+   * The longest wait that a server may ask for.
+   *
+   * @default 30_000
+   */
+  readonly waitMaxMs?: number
+}
+
+/** How long after a 429 that does not say. */
+const defaultWaitMs = 1000
+
+export function withRetry(
+  transport: Transport,
+  { clock, random, retriesMax = 10, waitMaxMs = 30_000 }: RetryOptions,
+): Transport {
+  if (!(retriesMax >= 0)) throw new RangeError(`retriesMax must be 0 or more, got ${retriesMax}`)
+  const pause = (delayMs: number, request: WireRequest): Promise<void> =>
+    sleep(clock, delayMs * (1 + 0.1 * randomFraction(random)), { signal: request.signal })
+  const retrying: Transport = async (request) => {
+    // A body that comes in pieces is gone once it was read.
+    const isRepeatable = request.body === undefined || request.body instanceof Uint8Array
+    for (let retries = 0; ; retries++) {
+      const isLast = retries >= retriesMax || !isRepeatable
+      const response = await attempt(transport, request, isLast)
+      const askedMs = response && waitOf(response, request)
+      if (response && (askedMs === undefined || isLast || askedMs > waitMaxMs)) return response
+      await drop(response)
+      // A server that asks for no wait at all is not taken at its word for ever.
+      await pause(Math.max(askedMs ?? 0, Math.min(1000, 25 * 2 ** retries)), request)
+    }
+  }
+  return Object.assign(retrying, transport.acceptsLightSignals && { acceptsLightSignals: true as const })
+}
+
+/** The answer; undefined when there was none and the request may be repeated. */
+async function attempt(transport: Transport, request: WireRequest, isLast: boolean): Promise<WireResponse | undefined> {
+  try {
+    return await transport(request)
+  } catch (error) {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isLast || !isRead || request.signal.aborted || !isConnectionError(error, 'reset')) throw error
+    return undefined
+  }
+}
+
+/** How long to wait before the request is repeated; undefined when it is not. */
+function waitOf({ status, headers }: WireResponse, { method }: WireRequest): number | undefined {
+  const askedMs = retryAfterOf(headers)
+  if (status === 429) return askedMs ?? defaultWaitMs
+  if (status < 500 || askedMs === undefined) return undefined
+  return status === 503 || method !== 'POST' ? askedMs : undefined
+}
+
+/** Lets go of an answer that nobody reads, so that its connection is free again: a stream is closed by leaving it, not before. */
+async function drop(response: WireResponse | undefined): Promise<void> {
+  const { body } = response ?? {}
+  if (body === undefined || !(Symbol.asyncIterator in body)) return
+  try {
+    for await (const _ of body) break
+  } catch {
+    // It was not wanted anyway.
+  }
+}
+
+/*
+ * No more than so many requests in a second, as a wrapper of a transport. Off unless somebody asks for it: servers
+ * protect themselves, and a limit that nobody remembers is a mystery of slowness.
+ *
+ * A token bucket: `burst` requests at once, then `perSecond`. Requests go in the order they came.
+ */
+
+export interface RateLimitOptions {
+  readonly clock: Clock
+  readonly perSecond: number
+  /** @default the number per second, rounded up */
+  readonly burst?: number
+}
+
+export function withRateLimit(
+  transport: Transport,
+  { clock, perSecond, burst = Math.ceil(perSecond) }: RateLimitOptions,
+): Transport {
+  if (!(perSecond > 0)) throw new RangeError(`perSecond must be above 0, got ${perSecond}`)
+  if (!(burst >= 1)) throw new RangeError(`burst must be at least 1, got ${burst}`)
+  const intervalMs = 1000 / perSecond
+  // When the next request may go if all before it went in time; a past that is too long ago does not count.
+  let nextMs = -Infinity
+  return async (request) => {
+    const nowMs = clock.monotonic()
+    nextMs = Math.max(nextMs, nowMs - (burst - 1) * intervalMs)
+    const waitMs = nextMs - nowMs
+    nextMs += intervalMs
+    if (waitMs > 0) await sleep(clock, waitMs, { signal: request.signal })
+    return transport(request)
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Answers that go on, each on a connection of its own: made for lists of a hundred thousand objects that come as a watch.
+ *
+ * A general HTTP library makes a buffer, a stream event and a promise of every 16 KiB, which takes longer than
+ * decrypting them. Here a socket reads to where the reader finds it, and what a turn brings goes to the reader as one piece.
+ * Connections are not used again: a watch lasts minutes. No redirect is followed, nothing is compressed.
+ *
+ * Invariant: no byte goes out before the certificate of the server has been checked.
+ */
+import type { Socket } from 'node:net'
+import { deferred, onAbort, SystemClock, type Cancel, type Clock } from '#base'
+import type { WireResponse } from '#wire'
+import { ChunkBuffer } from './chunk-buffer.ts'
+import type { Dialer } from './dialer.ts'
+import { ResponseParser } from './response-parser.ts'
+
+interface StreamConnectionsOptions {
+  readonly dialer: Dialer
+  /** What a reader is told about an error of a socket. */
+  readonly explain: (error: unknown) => unknown
+}
+
+interface StreamRequest {
+  readonly method: string
+  readonly target: string
+  /** Each value on a line of its own. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly signal: AbortSignal
+  /** Whether the reader is done with a piece when it asks for the next. */
+  readonly isLent: boolean
+}
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const plainValue = /^[\t\x20-\x7e\x80-\xff]*$/
+const plainTarget = /^[\x21-\x7e]+$/
+
+export class StreamConnections {
+  readonly #options: StreamConnectionsOptions
+  readonly #clock = new SystemClock()
+
+  constructor(options: StreamConnectionsOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Asks, and resolves with the head of the answer; its body comes in pieces, which are lent if that is said.
+   *
+   * @throws {RangeError} when a part of the request would break out of its line.
+   */
+  async request(request: StreamRequest): Promise<WireResponse> {
+    const { dialer, explain } = this.#options
+    const text = formatRequest(request, dialer.host)
+    const open = ({ space, onBytes }: SocketSink): Socket =>
+      dialer.dial({
+        onread: {
+          buffer: space,
+          callback(count, bytes) {
+            onBytes((bytes as Buffer).subarray(0, count))
+            return true
+          },
+        },
+      })
+    const onConnected = (socket: Socket, callback: () => void): void => {
+      dialer.onConnected(socket, callback)
+    }
+    return new StreamCall({
+      open,
+      onConnected,
+      text,
+      isLent: request.isLent,
+      signal: request.signal,
+      clock: this.#clock,
+      explain,
+    }).answered
+  }
+
+  /** Resolves when nothing is under way any more. */
+  close(): Promise<void> {
+    return this.#options.dialer.closed()
+  }
+
+  /** Cuts off what is under way. */
+  destroy(): void {
+    this.#options.dialer.destroy()
+  }
+}
+
+function formatRequest({ method, target, headers }: StreamRequest, host: string): string {
+  if (!token.test(method) || !plainTarget.test(target))
+    throw new RangeError(`not a request: ${JSON.stringify(`${method} ${target}`)}`)
+  const lines = [`${method} ${target} HTTP/1.1`, `host: ${host}`, 'connection: close']
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of typeof values === 'string' ? [values] : values) {
+      if (!token.test(name) || !plainValue.test(value))
+        throw new RangeError(`not a header field: ${JSON.stringify(name)}`)
+      lines.push(`${name}: ${value}`)
+    }
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
+
+/*
+ * One request whose answer goes on, from a socket that is being connected to its last byte.
+ *
+ *   connecting ──connected──▶ asked ──head──▶ answering ──end of the answer──▶ over
+ *       └──────────failed, aborted, left, too late──────────────────────────────┘
+ *
+ * Invariants: however it ends, the socket is destroyed and no timer or listener of ours is left; what came before the
+ * connection broke is given before the error, but nothing is given after an abort.
+ */
+
+/** What takes the bytes of a socket. */
+interface SocketSink {
+  /** Where to read the next bytes to; asked for at the beginning and after every `onBytes`. */
+  readonly space: () => Buffer
+  /** The beginning of the space is filled. */
+  readonly onBytes: (bytes: Buffer) => void
+}
+
+interface StreamCallOptions {
+  /** Begins to connect; bytes that arrive are handed on. */
+  readonly open: (intake: SocketSink) => Socket
+  /** Calls back when the request may go out. */
+  readonly onConnected: (socket: Socket, callback: () => void) => void
+  /** The head of the request, as it goes out. */
+  readonly text: string
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  /** Whether the reader is done with a piece when it asks for the next. */
+  readonly isLent: boolean
+  /** What a reader is told about an error of the socket. */
+  readonly explain: (error: unknown) => unknown
+}
+
+class StreamCall {
+  readonly #options: StreamCallOptions
+  readonly #answered = deferred<WireResponse>()
+  readonly #socket: Socket
+  readonly #pieces: ChunkBuffer
+  readonly #reader: ResponseParser
+  readonly #stopHearing: Cancel
+
+  constructor(options: StreamCallOptions) {
+    const { open, onConnected, text, signal, clock, isLent } = options
+    this.#options = options
+    const pieces = (this.#pieces = new ChunkBuffer({
+      clock,
+      onFull: () => {
+        socket.pause()
+      },
+      onRoom: () => {
+        socket.resume()
+      },
+      onLeft: () => {
+        socket.destroy()
+      },
+    }))
+    const socket = (this.#socket = open({
+      space: () => pieces.space(),
+      onBytes: (bytes) => {
+        this.#read(bytes)
+      },
+    }))
+    this.#reader = new ResponseParser({
+      onHead: ({ status, headers }) => {
+        // Who reads a refusal keeps all of it.
+        if (status >= 300) pieces.keepAll()
+        this.#answered.resolve({ status, headers, body: pieces })
+      },
+      onData: (bytes) => {
+        pieces.push(bytes)
+      },
+    })
+    if (!isLent) pieces.keepAll()
+    this.#stopHearing = onAbort(signal, (reason) => {
+      this.#abort(reason)
+    })
+    onConnected(socket, () => {
+      socket.write(text, 'latin1')
+    })
+    socket.on('error', (error) => {
+      this.#fail(error)
+    })
+    socket.on('end', () => {
+      this.#attempt(() => {
+        this.#reader.end()
+      })
+    })
+    socket.on('close', () => {
+      this.#onClose()
+    })
+  }
+
+  /** The head of the answer, and its body as pieces that are lent. */
+  get answered(): Promise<WireResponse> {
+    return this.#answered.promise
+  }
+
+  #read(bytes: Buffer): void {
+    this.#attempt(() => {
+      this.#reader.feed(bytes)
+    })
+    if (this.#reader.isDone) this.#pieces.end()
+  }
+
+  #attempt(action: () => void): void {
+    try {
+      action()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #fail(cause: unknown): void {
+    const error = this.#options.explain(cause)
+    this.#answered.reject(error)
+    this.#pieces.end({ error })
+    this.#socket.destroy()
+  }
+
+  #abort(reason: unknown): void {
+    this.#answered.reject(reason)
+    this.#pieces.fail(reason)
+    this.#socket.destroy()
+  }
+
+  #onClose(): void {
+    this.#stopHearing()
+    if (this.#reader.isDone) this.#pieces.end()
+    else this.#fail(new Error('the other side closed the connection'))
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * A transport over HTTP: one server, kept connections, TLS, a proxy if there is one.
+ *
+ * What speaks HTTP is loaded with the first request: in process nobody needs it. Streams (watches, followed logs) have
+ * connections of their own, so that many of them never keep a request waiting. No redirect is followed. There is no
+ * deadline in here but that of connecting: the request's signal ends it.
+ *
+ * Invariant: when certificates change, new requests use the new ones; requests under way finish on the old.
+ */
+import { BlockList, isIP } from 'node:net'
+import { abortable, SystemClock } from '#base'
+import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
+import { LazyCarrier, type Carrier, type CarrierRequest, type CarrierResponse } from './carrier.ts'
+import { ConnectionError, toConnectionError } from './connection-error.ts'
+import { Dialer, type TlsMaterial } from './dialer.ts'
+import { StreamConnections } from './stream-connection.ts'
+
+export type { TlsMaterial }
+
+export interface HttpOptions {
+  /** `https://10.0.0.1:6443`, perhaps with a path behind it. */
+  readonly server: string
+  /** May change over time: it is asked for at every request. */
+  readonly tls?: TlsMaterial | (() => Promise<TlsMaterial>)
+  /** `http://proxy:3128`, or https. @default none */
+  readonly proxyUrl?: string
+  /** Go with every request, each value on a line of its own. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  /** @default 10_000 */
+  readonly connectTimeoutMs?: number
+  /**
+   * How many connections there may be at a time, streams not counted.
+   *
+   * @default 64
+   */
+  readonly connectionsMax?: number
+}
+
+/** A transport, and how to end it. */
+export interface HttpConnection {
+  readonly transport: Transport
+  /** Cuts off what is under way; then nothing is left open. */
+  close(): Promise<void>
+}
+
+/** Answers that are longer come in pieces. */
+const shortBytes = 16 * 1024 * 1024
+
+/** The sets of connections. */
+interface ConnectionSet {
+  readonly tls: TlsMaterial
+  readonly requests: Carrier
+  readonly streams: Carrier
+  /** For streams straight to the server that are nothing special; absent when there is a proxy in between. */
+  readonly direct: StreamConnections | undefined
+}
+
+/** @throws {RangeError} when the address of the server or of the proxy cannot be used. */
+export function httpTransport({
+  server,
+  tls = {},
+  proxyUrl,
+  headers = {},
+  connectTimeoutMs = 10_000,
+  connectionsMax = 64,
+}: HttpOptions): HttpConnection {
+  const { origin, prefix } = readAddress(server)
+  if (proxyUrl !== undefined) checkProxy(proxyUrl)
+  const own = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  )
+  const all = new Set<ConnectionSet>()
+  let current: ConnectionSet | undefined
+  let isClosed = false
+  const linesFor = async (): Promise<ConnectionSet> => {
+    const material = typeof tls === 'function' ? await tls() : tls
+    if (isClosed)
+      throw new ConnectionError(`the connection to ${origin} was closed by its owner`, {
+        problem: 'connect',
+        address: origin,
+      })
+    if (current?.tls === material) return current
+    if (current) retire(current, all)
+    current = openConnections({ origin, proxyUrl, tls: material, connectTimeoutMs, connectionsMax })
+    all.add(current)
+    return current
+  }
+  return {
+    async transport(request) {
+      const lines = await linesFor()
+      const { target, signal } = request
+      signal.throwIfAborted()
+      const sent = { ...request, target: `${prefix}${target}`, headers: { ...request.headers, ...own } }
+      if (!isStream(target)) return exchange(lines.requests, sent, origin)
+      if (lines.direct && isBare(request))
+        return lines.direct.request({ ...sent, isLent: request.borrowsChunks === true })
+      return exchange(lines.streams, sent, origin)
+    },
+    async close() {
+      isClosed = true
+      for (const { direct } of all) direct?.destroy()
+      await Promise.all([...all].flatMap(({ requests, streams }) => [requests.destroy(), streams.destroy()]))
+    },
+  }
+}
+
+async function exchange(carrier: Carrier, request: CarrierRequest, origin: string): Promise<WireResponse> {
+  const { signal, beforeSend } = request
+  let refusal: { readonly error: unknown } | undefined
+  const ask = (): void => {
+    try {
+      beforeSend?.()
+    } catch (error) {
+      refusal = { error }
+      throw error
+    }
+  }
+  try {
+    // Who waits for a connection is told of an abort before there is one.
+    const answer = await abortable(carrier.carry(beforeSend ? { ...request, beforeSend: ask } : request), { signal })
+    const headers = joinHeaders(answer.headers)
+    const isShort = !isStream(request.target) && Number(headers['content-length'] ?? NaN) < shortBytes
+    return {
+      status: answer.status,
+      headers,
+      body: isShort ? await answer.whole() : pieces(answer.pieces, { origin, signal }),
+    }
+  } catch (error) {
+    throw refusal ? refusal.error : explain(error, origin, signal)
+  }
+}
+
+async function* pieces(
+  body: AsyncIterable<Uint8Array>,
+  { origin, signal }: { origin: string; signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body
+  } catch (error) {
+    throw explain(error, origin, signal)
+  }
+}
+
+function explain(error: unknown, origin: string, signal: AbortSignal): unknown {
+  return signal.aborted ? signal.reason : toConnectionError(error, origin)
+}
+
+function openConnections(options: ConnectionSetOptions): ConnectionSet {
+  const { origin, tls, connectTimeoutMs, connectionsMax, proxyUrl } = options
+  const { connectionsMax: _, ...unbounded } = options
+  const isDirect = proxyUrl === undefined
+  const dialer = (): Dialer => new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() })
+  return {
+    tls,
+    requests: new LazyCarrier({
+      direct: isDirect ? { dialer: dialer(), connectionsMax } : undefined,
+      library: options,
+    }),
+    streams: new LazyCarrier({ library: unbounded }),
+    direct: isDirect
+      ? new StreamConnections({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) })
+      : undefined,
+  }
+}
+
+interface ConnectionSetOptions extends Required<Pick<HttpOptions, 'connectTimeoutMs' | 'connectionsMax'>> {
+  readonly origin: string
+  readonly proxyUrl: string | undefined
+  readonly tls: TlsMaterial
+}
+
+/** Closes once nothing uses them any more; a watch may take minutes. */
+function retire(lines: ConnectionSet, all: Set<ConnectionSet>): void {
+  void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.direct?.close()]).then(() =>
+    all.delete(lines),
+  )
+}
+
+/** Whether there is nothing about a request but its head. */
+function isBare({ method, body, beforeSend }: WireRequest): boolean {
+  return method === 'GET' && body === undefined && beforeSend === undefined
+}
+
+function isStream(target: string): boolean {
+  return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
+}
+
+function joinHeaders(headers: CarrierResponse['headers']): WireHeaders {
+  const joined: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) joined[name] = typeof value === 'string' ? value : value.join(', ')
+  return joined
+}
+
+function readAddress(server: string): { origin: string; prefix: string } {
+  let url: URL
+  try {
+    url = new URL(server)
+  } catch {
+    throw new RangeError(`server must be an address such as https://127.0.0.1:6443, got ${JSON.stringify(server)}`)
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new RangeError(`server must be an https or http address, got ${JSON.stringify(server)}`)
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') }
+}
+
+function checkProxy(proxyUrl: string): void {
+  const protocol = /^([a-z0-9+.-]+):\/\//i.exec(proxyUrl)?.[1]?.toLowerCase()
+  if (protocol === 'http' || protocol === 'https') return
+  const advice = protocol?.startsWith('socks')
+    ? 'SOCKS proxies are not supported: use an http one, or a tunnel (ssh -L)'
+    : 'it must begin with http:// or https://'
+  throw new RangeError(`proxy ${JSON.stringify(proxyUrl)} cannot be used: ${advice}`)
+}
+
+/*
+ * Which proxy the environment asks for: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in capitals or not.
+ *
+ * The rules are those of Go, which every other client of the cluster follows: a name in `NO_PROXY` stands for itself
+ * and all below it, with a dot in front only for those below; addresses may be ranges; loopback is never proxied.
+ */
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The proxy for a server; undefined when it is called directly. */
+export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
+  const { protocol, hostname, port } = new URL(server)
+  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const proxy = env[name] || env[name.toLowerCase()]
+  if (!proxy) return undefined
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  const isDirect =
+    isLoopback(host) ||
+    isExcluded(host, port || (protocol === 'https:' ? '443' : '80'), env['NO_PROXY'] || env['no_proxy'] || '')
+  if (isDirect) return undefined
+  return /^[a-z0-9+.-]+:\/\//i.test(proxy) ? proxy : `http://${proxy}`
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+function isExcluded(host: string, port: string, list: string): boolean {
+  return list
+    .split(',')
+    .map((entry) => entry.trim().toLowerCase())
+    .some((entry) => entry !== '' && matches(entry, host, port))
+}
+
+function matches(entry: string, host: string, port: string): boolean {
+  if (entry === '*') return true
+  if (entry.includes('/')) return inRange(entry, host)
+  const [, name = entry, wanted] = /^(.+?|\[.+\]):(\d+)$/.exec(isIP(entry) === 6 ? '' : entry) ?? []
+  if (wanted !== undefined && wanted !== port) return false
+  const bare = name.replace(/^\[(.*)\]$/, '$1').replace(/^\*\./, '.')
+  if (isIP(bare) > 0) return bare === host
+  return bare.startsWith('.') ? host.endsWith(bare) : host === bare || host.endsWith(`.${bare}`)
+}
+
+function inRange(entry: string, host: string): boolean {
+  const [network = '', bits = ''] = entry.split('/')
+  const family = isIP(network)
+  if (family === 0 || isIP(host) !== family || !/^\d+$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128))
+    return false
+  const type = family === 4 ? 'ipv4' : 'ipv6'
+  const range = new BlockList()
+  range.addSubnet(network, Number(bits), type)
+  return range.check(host, type)
+}

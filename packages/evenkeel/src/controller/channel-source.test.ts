@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { Channel } from '#base'
+import { channelSource, type ChannelEvent } from './channel-source.ts'
+import { Widget, World } from './world.fixture.ts'
+
+function events(): Channel<ChannelEvent, undefined> {
+  return new Channel<ChannelEvent, undefined>({ weightMax: 100_000, overflow: undefined })
+}
+
+async function started(
+  world: World,
+  options: Partial<Parameters<typeof channelSource>[0]> = {},
+): Promise<{ channel: Channel<ChannelEvent, undefined>; seen: string[]; health: () => readonly string[] }> {
+  const channel = events()
+  const seen: string[] = []
+  const controller = await world.start({
+    for: Widget,
+    sources: [channelSource({ name: 'files', events: channel, ...options })],
+    reconcileKey: ({ name }, { causes, clock }) => {
+      seen.push(
+        `${name} ${causes.map(({ type, source, note }) => `${type} ${source} ${note ?? ''}`.trim()).join()} at ${clock.monotonic()}`,
+      )
+    },
+  })
+  return { channel, seen, health: () => controller.health.problems }
+}
+
+describe('channelSource', () => {
+  test('passes keys on, with their notes as causes', async () => {
+    const world = new World()
+    const { channel, seen } = await started(world)
+    channel.push({ name: 'one', namespace: 'a', note: 'saved' })
+    await world.clock.advance(0)
+    expect(seen).toEqual(['one event files saved at 0'])
+    await world.stop()
+  })
+
+  test('debounceMs: a thousand events become one run when they are quiet', async () => {
+    const world = new World()
+    const { channel, seen } = await started(world, { debounceMs: 100 })
+    for (let index = 0; index < 1000; index++) channel.push({ name: 'one', namespace: 'a' })
+    await world.clock.advance(99)
+    expect(seen).toEqual([])
+    await world.clock.advance(1)
+    expect(seen).toEqual(['one event files at 100'])
+    await world.stop()
+  })
+
+  test('debounceMaxMs: a stream that is never quiet is not starved', async () => {
+    const world = new World()
+    const { channel, seen } = await started(world, { debounceMs: 100, debounceMaxMs: 250 })
+    for (let index = 0; index < 12; index++) {
+      channel.push({ name: 'one', namespace: 'a' })
+      await world.clock.advance(50)
+    }
+    expect(seen).toEqual(['one event files at 250', 'one event files at 500'])
+    await world.stop()
+    expect(world.clock.pending).toBe(0)
+  })
+
+  test('keysMax: beyond it the key that waits longest comes out early, and none is lost', async () => {
+    const world = new World()
+    const { channel, seen } = await started(world, { debounceMs: 100, keysMax: 2 })
+    for (const name of ['one', 'two', 'three']) channel.push({ name })
+    await world.clock.advance(0)
+    expect(seen).toEqual(['one event files at 0'])
+    await world.clock.advance(100)
+    expect(seen).toHaveLength(3)
+    await world.stop()
+  })
+
+  test('what is no key is counted, and the next event is heard', async () => {
+    const world = new World()
+    const { channel, seen } = await started(world)
+    for (const bad of [undefined, { name: 5 }, { name: '' }, 'one', { name: 'x', namespace: 7 }])
+      channel.push(bad as never)
+    channel.push({ name: 'good' })
+    await world.clock.advance(0)
+    expect(seen).toEqual(['good event files at 0'])
+    expect(world.metric('evenkeel_controller_map_errors_total{controller="widget"}')).toBe(5)
+    await world.stop()
+  })
+
+  test('a stream that breaks is begun again if it is a function, and said to be broken meanwhile', async () => {
+    const world = new World()
+    let calls = 0
+    async function* broken(): AsyncGenerator<ChannelEvent> {
+      await Promise.resolve()
+      yield { name: `call-${++calls}` }
+      if (calls < 3) throw new Error('the disk is gone')
+    }
+    const { seen, health } = await started(world, { events: () => broken() })
+    expect(seen).toHaveLength(1)
+    expect(health()).toEqual(['files: the disk is gone'])
+    await world.clock.advance(10_000)
+    expect(seen.map((line) => line.split(' ')[0])).toEqual(['call-1', 'call-2', 'call-3'])
+    expect(health()).toEqual([])
+    await world.stop()
+  })
+
+  test('a stream that breaks and cannot be begun again stays broken; one that hangs does not hold up the stop', async () => {
+    const world = new World()
+    const failing: AsyncIterable<ChannelEvent> = {
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no')) }),
+    }
+    const { health } = await started(world, { events: failing })
+    expect(health()).toEqual(['files: no'])
+    await world.stop()
+    const other = new World()
+    await started(other, { events: { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) } })
+    await other.stop()
+  })
+
+  test.each([
+    [{ debounceMs: -1 }, 'debounceMs must be 0 or more'],
+    [{ debounceMs: 10, debounceMaxMs: 5 }, 'debounceMaxMs at least that'],
+    [{ keysMax: 0 }, 'keysMax must be a whole number'],
+  ])('refuses %j', (options, message) => {
+    expect(() => channelSource({ name: 'x', events: events(), ...options })).toThrow(message)
+  })
+})

@@ -1,0 +1,101 @@
+/**
+ * An error that trying again does not help: the key waits until its object changes.
+ */
+import type { Reconciled } from './declaration.ts'
+
+const terminalErrorBrand = Symbol.for('evenkeel.TerminalError')
+
+/**
+ * Thrown by a reconcile that cannot succeed with the object as it is. It is counted and logged, and not retried.
+ *
+ * Failures so far stay counted: if a later run fails in the ordinary way, its wait goes on from there.
+ */
+export class TerminalError extends Error {
+  override readonly name = 'TerminalError'
+
+  get [terminalErrorBrand](): true {
+    return true
+  }
+}
+
+/** Whether something thrown is a {@link TerminalError}, of this or another copy of the package. */
+export function isTerminalError(error: unknown): error is TerminalError {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    (error as { [terminalErrorBrand]?: unknown })[terminalErrorBrand] === true
+  )
+}
+
+/*
+ * The end of a reconcile that cannot go on and has not failed: something it needs is not there yet.
+ *
+ * Thrown by verbs where an author asks for what is missing, so that the lines below need not think of it. What was said
+ * about the status is written; nothing that depends on a whole run (taking away children, for one) happens.
+ */
+
+export class StopReconcile extends Error {
+  override readonly name = 'StopReconcile'
+  /** What the run gives instead: when to look again, or what it waits for. */
+  readonly result: Reconciled
+
+  constructor(message: string, { result = undefined }: { result?: Reconciled } = {}) {
+    super(message)
+    this.result = result
+  }
+}
+
+export function isStopReconcile(error: unknown): error is StopReconcile {
+  return error instanceof StopReconcile
+}
+
+/*
+ * Why a reconcile that is under way should end: the reason of `context.signal`.
+ *
+ * Whoever stops the workers says why by aborting with one of these; any other reason counts as `shutdown`.
+ */
+
+/**
+ * - `timeout`: it took longer than `timeoutMs`
+ * - `deleted`: its object is gone or being deleted
+ * - `superseded`: its object has a newer spec
+ * - `shutdown`: the controller stops
+ * - `lease-lost`: another process may have taken over
+ */
+export type AbortReason = 'timeout' | 'deleted' | 'superseded' | 'shutdown' | 'lease-lost'
+
+const abortMessages: Readonly<Record<AbortReason, string>> = {
+  timeout: 'the reconcile took too long',
+  deleted: 'the object is gone or being deleted',
+  superseded: 'the object has a newer spec',
+  shutdown: 'the controller stops',
+  'lease-lost': 'the lease is lost: another process may have taken over',
+}
+
+const runAbortedBrand = Symbol.for('evenkeel.RunAborted')
+
+export class RunAborted extends Error {
+  override readonly name = 'RunAborted'
+  readonly abortReason: AbortReason
+
+  constructor(why: AbortReason, options: ErrorOptions = {}) {
+    super(abortMessages[why], options)
+    this.abortReason = why
+  }
+
+  get [runAbortedBrand](): true {
+    return true
+  }
+}
+
+/** Whether something thrown says why a reconcile was to end, in this or another copy of the package. */
+export function isRunAborted(error: unknown): error is RunAborted {
+  return (
+    typeof error === 'object' && error !== null && (error as { [runAbortedBrand]?: unknown })[runAbortedBrand] === true
+  )
+}
+
+/** The reason of a stopped worker as the reason of its runs. */
+export function toRunAborted(reason: unknown): RunAborted {
+  return isRunAborted(reason) ? reason : new RunAborted('shutdown', { cause: reason })
+}

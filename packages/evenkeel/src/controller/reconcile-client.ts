@@ -1,0 +1,190 @@
+/**
+ * The client of one reconcile: reads from memory what is followed, writes under the reconcile's name.
+ *
+ * Kinds that nobody follows are read from the server; `live: true` reads anything from there. No read starts a watch.
+ * Invariants: a read never goes behind this process's own writes; no child is made for an owner that is being deleted.
+ */
+import { isApiError, type KubeObject, type ObjectList, type OwnerReference, type Stored, type TypeMeta } from '#api'
+import type { CacheKey, CacheKind, CacheQuery, ObjectCache } from '#cache'
+import {
+  Client,
+  type ApplyOptions,
+  type ClientDefaults,
+  type CreateOptions,
+  type CreateOrUpdateResult,
+  type GetOptions,
+  type KindLike,
+  type ListOptions,
+  type ObjectName,
+  type ReadOf,
+  type WrittenOf,
+} from '#client'
+
+interface ReconcileClientParts {
+  readonly client: Client
+  readonly cache: ObjectCache
+  readonly defaults: ClientDefaults
+}
+
+/** From the server even if it is in memory. */
+interface LiveOption {
+  /** @default false */
+  readonly live?: boolean
+}
+
+export interface CachedListOptions extends ListOptions, LiveOption {
+  /** Objects that have this value in an index; only in memory. */
+  readonly index?: NonNullable<CacheQuery['index']>
+}
+
+export class ReconcileClient extends Client {
+  readonly #cache: ObjectCache
+
+  constructor({ client, cache, defaults }: ReconcileClientParts) {
+    super(client, defaults)
+    this.#cache = cache
+  }
+
+  override with(defaults: ClientDefaults): ReconcileClient {
+    return new ReconcileClient({ client: this, cache: this.#cache, defaults })
+  }
+
+  override async get<K extends KindLike>(
+    kind: K,
+    key: ObjectName,
+    { live = false, ...options }: GetOptions & LiveOption = {},
+  ): Promise<ReadOf<K>> {
+    const cached =
+      live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
+    return cached?.value === undefined
+      ? this.#getLive(kind, key, { options, isAbsent: cached !== undefined })
+      : (cached.value as ReadOf<K>)
+  }
+
+  override async find<K extends KindLike>(
+    kind: K,
+    key: ObjectName,
+    { live = false, ...options }: GetOptions & LiveOption = {},
+  ): Promise<ReadOf<K> | undefined> {
+    const cached =
+      live || options.resourceVersion !== undefined ? undefined : fromCache(() => this.#cache.find(kind, key))
+    return cached ? (cached.value as ReadOf<K> | undefined) : super.find(kind, key, options)
+  }
+
+  override async list<K extends KindLike>(
+    kind: K,
+    { live = false, index, ...options }: CachedListOptions = {},
+  ): Promise<ObjectList<ReadOf<K>>> {
+    const { namespace, labelSelector, fieldSelector, resourceVersion } = options
+    if (index !== undefined)
+      return listOf(kind, this.#cache.list(kind, { index, namespace, labelSelector }) as ReadOf<K>[])
+    const cached =
+      live || fieldSelector !== undefined || resourceVersion !== undefined
+        ? undefined
+        : fromCache(() => this.#cache.list(kind, { namespace, labelSelector }))
+    return cached ? listOf(kind, cached.value as ReadOf<K>[]) : super.list(kind, options)
+  }
+
+  override create<T extends KubeObject>(object: T, options?: CreateOptions): Promise<Stored<T>>
+  override create<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: CreateOptions): Promise<ReadOf<K>>
+  override async create(
+    first: KubeObject | KindLike,
+    second: unknown = {},
+    third: CreateOptions = {},
+  ): Promise<unknown> {
+    this.#refuseOrphans(
+      'metadata' in first ? first : { ...(second as KubeObject), apiVersion: first.apiVersion, kind: first.kind },
+      { isNew: true },
+    )
+    return super.create(first as never, second as never, third)
+  }
+
+  override apply<R extends KubeObject>(object: R, options?: ApplyOptions): Promise<Stored<R>>
+  override apply<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: ApplyOptions): Promise<ReadOf<K>>
+  override async apply(first: KubeObject | KindLike, second: unknown = {}, third: ApplyOptions = {}): Promise<unknown> {
+    this.#refuseOrphans(
+      'metadata' in first ? first : { ...(second as KubeObject), apiVersion: first.apiVersion, kind: first.kind },
+      { isNew: false },
+    )
+    return super.apply(first as never, second as never, third)
+  }
+
+  override createOrUpdate<T extends KubeObject>(
+    seed: T,
+    change: (current: T | Stored<T>) => T,
+    options: CreateOptions = {},
+  ): Promise<CreateOrUpdateResult<Stored<T>>> {
+    return super.createOrUpdate(
+      seed,
+      (current) => {
+        const wanted = change(current)
+        if (current === seed) this.#refuseOrphans(wanted, { isNew: true })
+        return wanted
+      },
+      options,
+    )
+  }
+
+  /** Absent in memory is absent, and says so in the server's words without asking it. */
+  #getLive<K extends KindLike>(
+    kind: K,
+    key: ObjectName,
+    { options, isAbsent }: { options: GetOptions; isAbsent: boolean },
+  ): Promise<ReadOf<K>> {
+    if (!isAbsent) return super.get(kind, key, options)
+    return Promise.resolve(this.#cache.get(kind, key) as ReadOf<K>)
+  }
+
+  /** What is there already may still be changed, be it to take it down. @throws {RangeError} */
+  #refuseOrphans(child: KubeObject, { isNew }: { isNew: boolean }): void {
+    const { name, namespace, ownerReferences = [] } = child.metadata
+    const owner = ownerReferences.find((reference) => this.#isTerminating(reference, namespace))
+    if (!owner) return
+    if (
+      !isNew &&
+      name !== undefined &&
+      peek(this.#cache, child, { name, ...(namespace !== undefined && { namespace }) })
+    )
+      return
+    throw new RangeError(
+      `${owner.kind} ${owner.name} is being deleted, so ${child.kind} ${name ?? child.metadata.generateName ?? ''} is not made for it: a reconcile ends when its signal aborts`,
+    )
+  }
+
+  #isTerminating({ apiVersion, kind, name, uid }: OwnerReference, namespace: string | undefined): boolean {
+    const owner =
+      (namespace === undefined ? undefined : peek(this.#cache, { apiVersion, kind }, { name, namespace })) ??
+      peek(this.#cache, { apiVersion, kind }, { name })
+    return owner?.metadata.uid === uid && owner.metadata.deletionTimestamp !== undefined
+  }
+}
+
+function listOf<K extends KindLike>({ apiVersion, kind }: K, items: ReadOf<K>[]): ObjectList<ReadOf<K>> {
+  return { apiVersion, kind: `${kind}List`, metadata: {}, items } as unknown as ObjectList<ReadOf<K>>
+}
+
+/*
+ * What the cache has of an object, if it follows that kind there; never an error.
+ */
+
+/** What a read from the cache gave; undefined when the cache cannot answer: it does not hold the kind, or not yet. */
+function fromCache<T>(read: () => T): { readonly value: T } | undefined {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (error instanceof RangeError || isApiError(error)) return undefined
+    throw error
+  }
+}
+
+/** The object as the cache shows it, our own writes included. */
+export function peek(
+  cache: ObjectCache | undefined,
+  kind: TypeMeta & CacheKind,
+  key: CacheKey,
+): KubeObject | undefined {
+  if (!cache) return undefined
+  return fromCache(() => cache.find({ apiVersion: kind.apiVersion, kind: kind.kind }, key))?.value as
+    | KubeObject
+    | undefined
+}

@@ -1,0 +1,258 @@
+/**
+ * What is remembered of one reconcile: why it ran, what it wrote, how it ended.
+ */
+import { deepEqual, getOwn, isJsonObject, type JsonObject } from '#api'
+import type { WriteNotice } from '#client'
+
+/** One write that a server accepted. */
+export interface WriteRecord {
+  readonly verb: string
+  /** The canonical key; without a name for `deleteAllOf`. */
+  readonly object: string
+  readonly subresource?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  /** The server had nothing to change: the version is somebody else's. */
+  readonly isNoop?: boolean
+}
+
+/** How a reconcile ended. */
+export interface RunEnd {
+  readonly durationMs: number
+  /** `success`, `requeue_after`, `requeue` or `error`, as in the metrics; `aborted` when it was cut short. */
+  readonly result: string
+  readonly error?: string
+  /** In how long the key goes again by itself. */
+  readonly afterMs?: number
+  /** What it waits for, when it parked. */
+  readonly waitingFor?: string
+}
+
+/** A reconcile as the ledger shows it; plain JSON. */
+export interface LedgerEntry {
+  readonly reconcileId: string
+  readonly controller: string
+  readonly key: string
+  /** Milliseconds since 1970. */
+  readonly startedMs: number
+  readonly attempt: number
+  readonly priority: number
+  readonly causes: readonly RunCause[]
+  /** Causes that were not kept because there were too many. */
+  readonly causesLeftOut: number
+  readonly writes: readonly WriteRecord[]
+  /** Writes that were not kept because there were too many. */
+  readonly writesLeftOut: number
+  /** How often this key has caused itself in a row, others in between or not, without anybody else. */
+  readonly rounds: number
+  /** Absent while it goes on. */
+  readonly end?: RunEnd
+}
+
+export interface NewRun extends Pick<
+  LedgerEntry,
+  'reconcileId' | 'controller' | 'key' | 'startedMs' | 'attempt' | 'priority' | 'causes' | 'causesLeftOut' | 'rounds'
+> {
+  /** The run's: its writes are refused once it aborts. */
+  readonly signal: AbortSignal
+}
+
+const writesMax = 256
+
+/** A reconcile under way, or over. */
+export class RunRecord implements LedgerEntry {
+  /** In the order of beginning. */
+  readonly sequence: number
+  readonly reconcileId: string
+  readonly controller: string
+  readonly key: string
+  readonly startedMs: number
+  readonly attempt: number
+  readonly priority: number
+  /** Explained as well as they can be: the watch may tell of a write before its answer arrives. */
+  causes: readonly RunCause[]
+  readonly causesLeftOut: number
+  readonly rounds: number
+  readonly writes: WriteRecord[] = []
+  writesLeftOut = 0
+  end?: RunEnd
+  /** What ties a trace to it, if there are traces. */
+  spanContext: unknown
+  /** Absent once nobody can abort it any more: a signal takes more memory than the rest of a short run. */
+  #signal: AbortSignal | undefined
+  /** Writes without an answer, and the version that their object had in our cache when they were sent. */
+  #unanswered: Map<WriteNotice, string | undefined> | undefined
+
+  constructor({ signal, ...facts }: NewRun, sequence: number) {
+    this.sequence = sequence
+    this.reconcileId = facts.reconcileId
+    this.controller = facts.controller
+    this.key = facts.key
+    this.startedMs = facts.startedMs
+    this.attempt = facts.attempt
+    this.priority = facts.priority
+    this.causes = facts.causes
+    this.causesLeftOut = facts.causesLeftOut
+    this.rounds = facts.rounds
+    this.#signal = signal
+  }
+
+  /** @throws {RunAborted} when it was told to end */
+  throwIfAborted(): void {
+    this.#signal?.throwIfAborted()
+  }
+
+  /** It is over; what it writes from now on is refused only if it was aborted before. */
+  finish(end: RunEnd): void {
+    this.end = end
+    if (this.#signal?.aborted === false) this.#signal = undefined
+    if (this.#unanswered?.size === 0) this.#unanswered = undefined
+  }
+
+  noteSent(write: WriteNotice, version: string | undefined): void {
+    this.#unanswered ??= new Map()
+    this.#unanswered.set(write, version)
+    if (this.#unanswered.size > writesMax)
+      for (const oldest of [...this.#unanswered.keys()].slice(0, 1)) this.#unanswered.delete(oldest)
+  }
+
+  /** Gives the version that the object had when the write was sent. */
+  noteAnswered(write: WriteNotice): string | undefined {
+    const version = this.#unanswered?.get(write)
+    this.#unanswered?.delete(write)
+    return version
+  }
+
+  /** The last write to an object of that name that was refused, and the version that the object had when it was sent. */
+  lastRefused(
+    name: string | undefined,
+  ): { readonly write: WriteNotice; readonly version: string | undefined } | undefined {
+    const [write, version] =
+      [...(this.#unanswered ?? [])].filter(([refused]) => name === undefined || refused.name === name).at(-1) ?? []
+    return write && { write, version }
+  }
+
+  noteWrite(write: WriteRecord): void {
+    if (this.writes.length < writesMax) this.writes.push(write)
+    else this.writesLeftOut++
+  }
+
+  toJSON(): LedgerEntry {
+    const {
+      reconcileId,
+      controller,
+      key,
+      startedMs,
+      attempt,
+      priority,
+      causes,
+      causesLeftOut,
+      writes,
+      writesLeftOut,
+      rounds,
+      end,
+    } = this
+    return {
+      reconcileId,
+      controller,
+      key,
+      startedMs,
+      attempt,
+      priority,
+      causes,
+      causesLeftOut,
+      writes: [...writes],
+      writesLeftOut,
+      rounds,
+      ...(end && { end }),
+    }
+  }
+}
+
+/*
+ * Why a key was put into the queue, and who was behind it.
+ *
+ * Causes are for people: logs, traces, "why did this run?". A reconcile must come to the same end without them.
+ */
+
+/** `event`: an outside source. `request`: somebody asked for it. `retry`: it failed. `timer`: it asked for it itself. */
+export type CauseType = 'add' | 'update' | 'delete' | 'resync' | 'event' | 'request' | 'retry' | 'timer'
+
+export interface Cause {
+  readonly type: CauseType
+  /** Where it came from: `for Website`, `owns Deployment`, the name of a channel. */
+  readonly source: string
+  /** The canonical key of the object that changed. */
+  readonly object?: string
+  /** The version that the object came to. */
+  readonly resourceVersion?: string
+  /** It was there when we came. */
+  readonly isInitial?: boolean
+  /** In the words of whoever asked. */
+  readonly note?: string
+  /** Which fields changed; looked at only where a loop is suspected. */
+  readonly changed?: readonly string[]
+}
+
+/** Who wrote the version that a cause is about. */
+export interface Writer {
+  readonly reconcileId: string
+  readonly controller: string
+  readonly key: string
+}
+
+/** A cause, with the reconcile that brought it about if it was one of ours. */
+export interface RunCause extends Cause {
+  readonly writer?: Writer
+}
+
+/*
+ * Which fields differ between two states of an object, as paths for people: `status.phase`, `spec.containers[0].image`.
+ *
+ * Invariants: iterative and bounded, so that neither depth nor size of an object matters; what changes with every write
+ * (version, generation, managed fields) is left out.
+ */
+
+const ignored: ReadonlySet<string> = new Set([
+  'metadata.resourceVersion',
+  'metadata.generation',
+  'metadata.managedFields',
+])
+
+interface Pair {
+  readonly path: string
+  readonly a: unknown
+  readonly b: unknown
+}
+
+/** At most `pathsMax` paths, in the order of the object. */
+export function changedPaths(a: unknown, b: unknown, { pathsMax = 16 }: { pathsMax?: number } = {}): string[] {
+  const found: string[] = []
+  const pairs: Pair[] = [{ path: '', a, b }]
+  for (let pair = pairs.pop(); pair && found.length < pathsMax; pair = pairs.pop()) {
+    if (ignored.has(pair.path) || deepEqual(pair.a, pair.b)) continue
+    const inside = childrenOf(pair)
+    if (inside) pairs.push(...inside.reverse())
+    else found.push(pair.path)
+  }
+  return found
+}
+
+/** The parts to compare one by one; undefined when the values differ as a whole. */
+function childrenOf({ path, a, b }: Pair): Pair[] | undefined {
+  if (Array.isArray(a) && Array.isArray(b) && a.length === b.length) {
+    return a.map((item: unknown, index) => ({ path: `${path}[${index}]`, a: item, b: (b as unknown[])[index] }))
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return undefined
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)])
+  return [...keys].map((key) => ({
+    path: stepTo(path, key),
+    a: getOwn(a as JsonObject, key),
+    b: getOwn(b as JsonObject, key),
+  }))
+}
+
+function stepTo(path: string, key: string): string {
+  if (!/^[\w-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`
+  return path === '' ? key : `${path}.${key}`
+}

@@ -1,0 +1,208 @@
+/**
+ * What a reconcile says about its object: collected while it runs, written once when it ends, and only if it differs.
+ *
+ * The generation that was looked at goes with it, into `observedGeneration` and into every condition. The moment of a
+ * condition's transition moves only when its status does, so saying the same again writes nothing.
+ */
+import {
+  createMergePatch,
+  deepEqual,
+  getOwn,
+  isJsonObject,
+  isNotFound,
+  setCondition,
+  setOwn,
+  type Condition,
+  type ConditionStatus,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+  type Kind,
+  type KubeObject,
+} from '#api'
+import type { Clock, Logger } from '#base'
+import type { ObjectCache } from '#cache'
+import { peek, type ReconcileClient } from './reconcile-client.ts'
+
+export interface ConditionFacts {
+  /** One word in CamelCase. @default the type, or `Not` and the type */
+  readonly reason?: string
+  /** A sentence for people. @default '' */
+  readonly message?: string
+}
+
+interface CollectedCondition {
+  readonly type: string
+  readonly status: ConditionStatus
+  readonly reason: string
+  readonly message: string
+}
+
+interface StatusWriterOptions {
+  readonly object: KubeObject
+  readonly clock: Clock
+  /** Whether the kind has a status of its own. */
+  readonly hasStatus: boolean
+}
+
+export class StatusWriter<S = JsonObject> {
+  readonly #object: KubeObject
+  readonly #clock: Clock
+  readonly #hasStatus: boolean
+  readonly #fields: JsonObjectDraft = {}
+  readonly #conditions = new Map<string, CollectedCondition>()
+  #isTouched = false
+
+  constructor({ object, clock, hasStatus }: StatusWriterOptions) {
+    this.#object = object
+    this.#clock = clock
+    this.#hasStatus = hasStatus
+  }
+
+  /** Whether anything was said. A reconcile that says nothing about the status leaves it alone. */
+  get isTouched(): boolean {
+    return this.#isTouched
+  }
+
+  /** Sets fields; others stay as they are, `undefined` takes one away. */
+  set(fields: { readonly [Name in keyof S]?: S[Name] | undefined }): void {
+    this.#touch()
+    for (const [name, value] of Object.entries(fields)) setOwn(this.#fields, name, value)
+  }
+
+  /** Says whether something holds; `undefined`: nobody knows. */
+  condition(
+    type: string,
+    holds: boolean | ConditionStatus | undefined,
+    { reason, message = '' }: ConditionFacts = {},
+  ): void {
+    this.#touch()
+    const status = typeof holds === 'string' ? holds : holds === undefined ? 'Unknown' : holds ? 'True' : 'False'
+    const word = status === 'True' ? type : status === 'False' ? `Not${type}` : 'Unknown'
+    this.#conditions.set(type, { type, status, reason: reason ?? word.replace(/\W/g, '_'), message })
+  }
+
+  /** The status that follows from what it is now; fields of `without` are left alone. */
+  next(current: JsonObject, { without }: { without: ReadonlySet<string> }): JsonObject {
+    const next: JsonObjectDraft = {}
+    const { generation } = this.#object.metadata
+    for (const [name, value] of Object.entries(current)) setOwn(next, name, value)
+    for (const [name, value] of Object.entries(this.#fields)) {
+      if (value === undefined) delete next[name]
+      else if (!without.has(name)) setOwn(next, name, value)
+    }
+    if (this.#conditions.size > 0 && !without.has('conditions'))
+      next['conditions'] = this.#nextConditions(next['conditions'])
+    if (
+      generation !== undefined &&
+      getOwn(this.#fields, 'observedGeneration') === undefined &&
+      !without.has('observedGeneration')
+    )
+      next['observedGeneration'] = generation
+    return next
+  }
+
+  #nextConditions(current: JsonValue | undefined): JsonValue {
+    const { generation } = this.#object.metadata
+    let conditions = (Array.isArray(current) ? current.filter(isJsonObject) : []) as unknown as readonly Condition[]
+    for (const condition of this.#conditions.values()) {
+      conditions = setCondition(
+        conditions,
+        { ...condition, ...(generation !== undefined && { observedGeneration: generation }) },
+        { now: this.#clock.now() },
+      )
+    }
+    return conditions as unknown as JsonValue
+  }
+
+  #touch(): void {
+    if (!this.#hasStatus)
+      throw new RangeError(`${this.#object.kind} has no status: give its kind a status schema, or say nothing about it`)
+    this.#isTouched = true
+  }
+}
+
+/*
+ * Writes the collected status, if it says something new.
+ *
+ * It is a patch of what differs from the newest state we know, and only goes through if that state is still the one on
+ * the server: lists such as conditions are replaced as a whole, and somebody else's must not be lost.
+ */
+
+interface WriteStatusOptions {
+  readonly object: KubeObject
+  readonly client: ReconcileClient
+  readonly cache: ObjectCache
+  readonly dropped: DroppedFields
+  readonly signal: AbortSignal
+}
+
+/** For a writer that was told something. An object that has gone has no status to write. @throws {ApiError} `Conflict`, when somebody was faster. */
+export async function writeStatus(
+  writer: StatusWriter<never>,
+  { object, client, cache, dropped, signal }: WriteStatusOptions,
+): Promise<void> {
+  const { name = '', namespace } = object.metadata
+  const newest = peek(cache, object, { name, ...(namespace !== undefined && { namespace }) })
+  if (newest === undefined || newest.metadata.uid !== object.metadata.uid) return
+  const current = statusOf(newest)
+  const next = writer.next(current, { without: dropped.names })
+  if (deepEqual(current, next)) return
+  const patch = createMergePatch(current as JsonValue, next as JsonValue) as JsonObject
+  try {
+    const stored = await client
+      .subresource('status')
+      .patch(newest, { metadata: { resourceVersion: newest.metadata.resourceVersion }, status: patch }, { signal })
+    dropped.learn(patch, statusOf(stored))
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+  }
+}
+
+/** Fields of the status that the server does not keep, because the schema of the kind does not have them. */
+export class DroppedFields {
+  readonly #names = new Set<string>()
+  readonly #log: Logger
+  readonly #kind: string
+
+  constructor({ kind, schema }: Pick<Kind, 'kind' | 'schema'>, { log }: { log: Logger }) {
+    this.#kind = kind
+    this.#log = log
+    // Nobody asked for this one, so nobody needs to hear that there is no place for it.
+    if (schema && !hasStatusField(schema, 'observedGeneration')) this.#names.add('observedGeneration')
+  }
+
+  get names(): ReadonlySet<string> {
+    return this.#names
+  }
+
+  /** Without this, a field that is dropped would be written again by every run. */
+  learn(sent: JsonObject, stored: JsonObject): void {
+    for (const [name, value] of Object.entries(sent)) {
+      const isEmpty =
+        value === null ||
+        (Array.isArray(value) && value.length === 0) ||
+        (isJsonObject(value) && Object.keys(value).length === 0)
+      if (isEmpty || this.#names.has(name) || getOwn(stored, name) !== undefined) continue
+      this.#names.add(name)
+      if (name !== 'observedGeneration')
+        this.#log.warn('the server does not keep a field of the status: add it to the schema of the kind', {
+          kind: this.#kind,
+          field: `status.${name}`,
+        })
+    }
+  }
+}
+
+function statusOf(object: KubeObject): JsonObject {
+  const status: unknown = (object as { readonly status?: unknown }).status
+  return isJsonObject(status) ? status : {}
+}
+
+function hasStatusField(schema: JsonObject, name: string): boolean {
+  const { properties } = schema
+  const status = isJsonObject(properties) ? getOwn(properties, 'status') : undefined
+  if (!isJsonObject(status)) return true
+  const isOpen = status['x-kubernetes-preserve-unknown-fields'] === true || status['additionalProperties'] === true
+  return isOpen || !isJsonObject(status['properties']) || getOwn(status['properties'], name) !== undefined
+}

@@ -1,0 +1,228 @@
+/**
+ * A small HTTP server for those who look after a process: health, metrics, and what its controllers are doing.
+ *
+ * It listens to this machine alone unless told otherwise. It takes no bodies and changes nothing. Web pages of other
+ * sites are refused; what controllers are doing is told only to callers on this machine, because it names objects.
+ *
+ * Invariant: when `run` ends, its port is free and no connection is left.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { listenAt, onAbort, silentLogger, SystemClock, type Cancel, type Clock, type Logger, type Metrics } from '#base'
+import type { RequestRules } from './cluster.ts'
+import { answerHealth, type HealthCheck, type HealthChecks } from './health.ts'
+import type { EndpointSettings } from './manager.ts'
+import type { Task } from './run-group.ts'
+
+export interface EndpointsOptions {
+  /** @default '127.0.0.1' */
+  readonly host?: string
+  /** @default any that is free */
+  readonly port?: number
+  /** `/healthz` and `/livez`; without this there are none, nor `/readyz`. */
+  readonly live?: readonly HealthCheck[]
+  /** `/readyz` */
+  readonly ready?: readonly HealthCheck[]
+  /** `/metrics` */
+  readonly metrics?: Metrics
+  /** `/debug/reconciles`: what is running, waiting and failing, as JSON. */
+  readonly reconciles?: () => unknown
+  /** `/debug/rules`: what those found who look at requests, as JSON. */
+  readonly rules?: () => readonly object[]
+  /** Told where, once it listens. */
+  readonly onListening?: (url: string) => void
+  readonly clock?: Clock
+  readonly log?: Logger
+}
+
+/** Serves until the signal aborts. @throws when the port cannot be had. */
+export async function runEndpoints(signal: AbortSignal, options: EndpointsOptions): Promise<void> {
+  const { host = '127.0.0.1', port = 0, onListening, log = silentLogger } = options
+  if (signal.aborted) return
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 60_000 },
+    (request, response) => {
+      answer(request, options)
+        .catch((error: unknown) => {
+          log.error('an endpoint failed', { error, path: request.url })
+          return { status: 500, type: plain, body: 'internal server error\n' }
+        })
+        .then(
+          (answered) => {
+            send(request, response, answered)
+          },
+          () => {
+            response.destroy()
+          },
+        )
+    },
+  )
+  server.maxConnections = 256
+  const url = await listenAt(server, { host, port, protocol: 'http' })
+  try {
+    onListening?.(url)
+    await stopped(server, signal)
+  } finally {
+    await close(server)
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+const plain = 'text/plain; charset=utf-8'
+
+async function answer(request: IncomingMessage, options: EndpointsOptions): Promise<Answer> {
+  const refusal = refuse(request, options)
+  if (refusal) return refusal
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+  const { live, ready = [], metrics, reconciles, rules, clock = new SystemClock(), log } = options
+  const health = live && (await answerHealth(pathname, searchParams, { live, ready, clock, log }))
+  if (health) return { status: health.status, type: plain, body: health.text }
+  if (pathname === '/metrics' && metrics)
+    return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics.render() }
+  if (pathname === '/debug/reconciles' && reconciles)
+    return { status: 200, type: 'application/json', body: `${JSON.stringify(await reconciles())}\n` }
+  if (pathname === '/debug/rules' && rules)
+    return { status: 200, type: 'application/json', body: `${JSON.stringify({ findings: rules() })}\n` }
+  return text(404, '404 page not found')
+}
+
+function refuse(
+  { method, headers, socket, url = '' }: IncomingMessage,
+  { host = '127.0.0.1' }: EndpointsOptions,
+): Answer | undefined {
+  if (!url.startsWith('/')) return text(400, 'bad request')
+  const site = headers['sec-fetch-site']
+  if (headers.origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none'))
+    return text(403, 'calls from web pages are refused')
+  // A name of somebody else that leads to this machine: a page that wants to read what it must not.
+  if (isLoopback(host) && !localHost.test(headers.host ?? ''))
+    return text(421, `this server is not called ${JSON.stringify(headers.host ?? '')}: use localhost`)
+  if (url.startsWith('/debug/') && !isLoopback(socket.remoteAddress ?? ''))
+    return text(403, 'only this machine may ask')
+  return method === 'GET' || method === 'HEAD' ? undefined : text(405, 'only GET is supported')
+}
+
+const localHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
+
+function isLoopback(address: string): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/i.test(address)
+}
+
+function text(status: number, message: string): Answer {
+  return { status, type: plain, body: `${message}\n` }
+}
+
+function send({ method }: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
+  const bytes = Buffer.from(body)
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': bytes.length,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-cache, private',
+  })
+  response.end(method === 'HEAD' ? undefined : bytes)
+}
+
+function stopped(server: Server, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, () => {
+      server.off('error', reject)
+      resolve()
+    })
+    server.once('error', (error) => {
+      stop()
+      reject(error)
+    })
+  })
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+    server.closeAllConnections()
+  })
+}
+
+/*
+ * The endpoints of one manager, or of several, as something to run.
+ */
+
+interface EndpointParts {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Asked for each time: controllers may come later. */
+  readonly checks: () => HealthChecks
+  readonly describe: () => object
+  readonly rules?: RequestRules | undefined
+}
+
+/** Ready once it listens. */
+export function endpointTask(
+  settings: EndpointSettings,
+  { clock, log, metrics, checks, describe, rules }: EndpointParts,
+): Task {
+  const { metrics: hasMetrics = true, debug = true, live = [], ready: more = [], onListening, ...address } = settings
+  return {
+    name: 'endpoints',
+    run: (signal, ready) => {
+      const cancel = registerProcessMetrics(metrics, { clock })
+      return runEndpoints(signal, {
+        ...address,
+        clock,
+        log,
+        ...(hasMetrics && { metrics }),
+        ...(debug && { reconciles: describe, ...(rules && { rules: () => rules.findings() }) }),
+        get live() {
+          return [...checks().live, ...live]
+        },
+        get ready() {
+          return [...checks().ready, ...more]
+        },
+        onListening(url) {
+          log.info('endpoints are served', { url })
+          onListening?.(url)
+          ready()
+        },
+      }).finally(cancel)
+    },
+  }
+}
+
+/*
+ * What the process takes of its machine, under the names that every Prometheus client gives it.
+ */
+
+/** Until cancelled. */
+function registerProcessMetrics(metrics: Metrics, { clock }: { readonly clock: Clock }): Cancel {
+  // The monotonic clock of a process begins with it.
+  const startedMs = clock.now() - clock.monotonic()
+  const cancels = [
+    metrics
+      .counter('process_cpu_seconds_total', { help: 'Processor time of all threads, in seconds.' })
+      .with()
+      .follow(() => cpuSeconds()),
+    metrics
+      .gauge('process_resident_memory_bytes', { help: 'Memory that is really there.' })
+      .with()
+      .follow(() => process.memoryUsage.rss()),
+    metrics
+      .gauge('process_start_time_seconds', { help: 'When the process began, in seconds since 1970.' })
+      .with()
+      .follow(() => startedMs / 1000),
+  ]
+  return () => {
+    for (const cancel of cancels) cancel()
+  }
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000_000
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { declareKind } from '#api'
+import type { ControllerDeclaration } from '#controller'
+import { rbacOf } from './rbac.ts'
+
+const Site = declareKind({ group: 'demo.dev', version: 'v1', kind: 'Site' })
+const Deployment = declareKind({ group: 'apps', version: 'v1', kind: 'Deployment' })
+const site: ControllerDeclaration = { for: Site, owns: [Deployment], reconcile: () => undefined }
+const events = [{ apiGroups: [''], resources: ['events'], verbs: ['create', 'patch', 'update'] }]
+
+test('rbacOf puts what controllers need into a cluster role and the lease into a role of its namespace', () => {
+  const { scopes, objects } = rbacOf({
+    name: 'sites',
+    declarations: [site, { ...site, name: 'again' }],
+    lease: { name: 'sites', namespace: 'ops' },
+  })
+  expect(scopes.map(({ namespace }) => namespace)).toEqual([undefined, 'ops'])
+  expect(scopes[0]?.rules).toEqual(
+    expect.arrayContaining([
+      ...events,
+      {
+        apiGroups: ['apps'],
+        resources: ['deployments'],
+        verbs: ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'],
+      },
+    ]),
+  )
+  expect(new Set(scopes[0]?.rules.map((rule) => JSON.stringify(rule))).size).toBe(scopes[0]?.rules.length)
+  expect(JSON.stringify(scopes[0])).not.toContain('leases')
+  expect(scopes[1]?.rules).toEqual([
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'update'], resourceNames: ['sites'] },
+  ])
+  const made = objects({ namespace: 'ops' })
+  expect(made.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? '-'}/${metadata.name ?? ''}`)).toEqual([
+    'ClusterRole -/sites',
+    'ClusterRoleBinding -/sites',
+    'Role ops/sites',
+    'RoleBinding ops/sites',
+  ])
+  expect(made[1]).toMatchObject({
+    roleRef: { kind: 'ClusterRole', name: 'sites' },
+    subjects: [{ kind: 'ServiceAccount', name: 'sites', namespace: 'ops' }],
+  })
+})
+
+test('rbacOf asks for nothing beyond the namespaces of a controller, unless it watches other things', () => {
+  const narrow: ControllerDeclaration = { ...site, namespaces: ['a', 'b'] }
+  expect(rbacOf({ name: 'sites', declarations: [narrow] }).scopes.map(({ namespace }) => namespace)).toEqual(['a', 'b'])
+  const wide: ControllerDeclaration = { ...narrow, watches: [{ kind: Deployment, map: () => [] }] }
+  expect(rbacOf({ name: 'sites', declarations: [wide] }).scopes.map(({ namespace }) => namespace)).toEqual([undefined])
+})
+
+test('rbacOf keeps what a controller asks for itself, leases too', () => {
+  const own = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list'] }
+  expect(rbacOf({ name: 'sites', declarations: [{ ...site, rbac: [own] }] }).scopes[0]?.rules).toContain(own)
+})

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { deferred, onAbort, silentLogger, SimulatedClock } from '#base'
+import { GraceExceededError, RunGroup, stopGroups, type Task } from './run-group.ts'
+
+function group(failures: string[] = []): RunGroup {
+  return new RunGroup('it', {
+    log: silentLogger,
+    onFailure: (error, task) => {
+      failures.push(`${task}: ${String(error)}`)
+    },
+  })
+}
+
+function task(name: string, { onStop = () => undefined }: { onStop?: () => void } = {}): Task {
+  return {
+    name,
+    run: (signal) =>
+      new Promise((resolve) => {
+        onAbort(signal, () => {
+          onStop()
+          resolve()
+        })
+      }),
+  }
+}
+
+describe('RunGroup', () => {
+  test('start resolves when the task is ready, and stop when it has ended', async () => {
+    const [it, ready, ended] = [group(), deferred<void>(), deferred<void>()]
+    const started = it.start({
+      name: 'a',
+      run: async (_, tell) => {
+        await ready.promise
+        tell()
+        await ended.promise
+      },
+    })
+    ready.resolve()
+    await started
+    expect(it.running).toEqual(['a'])
+    const stopped = it.stop('enough')
+    ended.resolve()
+    await stopped
+    expect(it.running).toEqual([])
+  })
+
+  test('a task that throws at once, later, or a text is told once, and start still resolves', async () => {
+    const failures: string[] = []
+    const it = group(failures)
+    await it.start({
+      name: 'at once',
+      run: () => {
+        throw new RangeError('no')
+      },
+    })
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- what others throw is not ours to choose
+    await it.start({
+      name: 'text',
+      run: async () => {
+        await Promise.resolve()
+        throw 'a text'
+      },
+    })
+    expect(failures).toEqual(['at once: RangeError: no', 'text: a text'])
+    await it.stop('enough')
+    await it.start({ name: 'late', run: () => Promise.reject(new Error('never started')) })
+    expect(failures).toHaveLength(2)
+  })
+})
+
+describe('stopGroups', () => {
+  test('each group has ended before the next is told', async () => {
+    const [first, second, order] = [group(), group(), [] as string[]]
+    void first.start(
+      task('first', {
+        onStop: () => {
+          order.push('first')
+        },
+      }),
+    )
+    void second.start(
+      task('second', {
+        onStop: () => {
+          order.push('second')
+        },
+      }),
+    )
+    const cut = await stopGroups([second, first], {
+      reason: 'enough',
+      graceMs: 1000,
+      clock: new SimulatedClock(),
+      onGraceOver: () => {
+        order.push('over')
+      },
+    })
+    expect([cut, order]).toEqual([undefined, ['second', 'first']])
+  })
+
+  test('what does not end in time is cut off and named, and the rest is told', async () => {
+    const [clock, first, second, order] = [new SimulatedClock(), group(), group(), [] as string[]]
+    void first.start(
+      task('first', {
+        onStop: () => {
+          order.push('first')
+        },
+      }),
+    )
+    void second.start({
+      name: 'stuck',
+      describe: () => 'stuck (at something)',
+      run: () => new Promise(() => undefined),
+    })
+    const stopping = stopGroups([second, first], {
+      reason: 'enough',
+      graceMs: 30_000,
+      clock,
+      onGraceOver: () => {
+        order.push('over')
+      },
+    })
+    await clock.advance(29_999)
+    expect(order).toEqual([])
+    await clock.advance(1)
+    expect(order).toEqual(['over', 'first'])
+    await clock.advance(1000)
+    const cut = await stopping
+    expect(cut).toBeInstanceOf(GraceExceededError)
+    expect(cut?.message).toBe('not everything stopped within 30000 ms; cut off: stuck (at something)')
+    expect(clock.pending).toBe(0)
+  })
+})

@@ -1,0 +1,325 @@
+/**
+ * Hooks of whoever embeds the server: functions that complete or judge writes, in this process.
+ *
+ * They have the contract of webhooks without the network: what is written for one serves as the other. Objects are
+ * frozen; a hook gives back a new one, or the steps of a JSON patch. It refuses by throwing an `ApiError`, or by giving
+ * back what is wrong with which field; anything else it throws is a mistake of its own and refuses the write with 500.
+ */
+import {
+  applyJsonPatch,
+  deepCopy,
+  deepEqual,
+  deepFreeze,
+  formatApiVersion,
+  internalError,
+  invalid,
+  isApiError,
+  type FieldError,
+  type JsonObject,
+  type JsonPatchOperation,
+  type JsonValue,
+  type Kind,
+  type KubeObject,
+  type LabelSelector,
+  type UnstructuredObject,
+} from '#api'
+import { nativeSignal, randomUuid, type Logger, type Random } from '#base'
+import type { ObjectDraft, Resource } from '#builtins'
+import type { User } from '../request-context.ts'
+import type { AdmissionAttributes, AdmissionOperation, AdmissionPlugin } from './admission.ts'
+import { bodyResource, convertToVersion, replaceDraft } from './conversion.ts'
+import { webhookCriteria, type MatchCriteria, type Matcher } from './matching.ts'
+
+export interface AdmissionHook<T extends KubeObject = KubeObject> {
+  /** Named in refusals and in the log. */
+  readonly name: string
+  /**
+   * A kind it is about: objects are shown in its version, whichever one the client wrote.
+   *
+   * @default what `rules` say
+   */
+  readonly kind?: Kind<T>
+  /**
+   * What it is about, as the rules of webhooks say it; one of them has to match.
+   *
+   * @default the kind; without one, every write
+   */
+  readonly rules?: readonly AdmissionHookRule[]
+  /** @default objects in every namespace, and in none */
+  readonly namespaceSelector?: LabelSelector
+  /**
+   * Labels of the object as it is wanted or as it was.
+   *
+   * @default every object
+   */
+  readonly objectSelector?: LabelSelector
+  /**
+   * Gives the object as it should be, or nothing when it is fine. Runs before defaults, system fields and validation
+   * are settled, and once more when webhooks changed something: it has to be idempotent. Not asked about deletions.
+   */
+  mutate?(
+    object: T,
+    context: AdmissionHookContext<T>,
+  ): T | readonly JsonPatchOperation[] | undefined | Promise<T | readonly JsonPatchOperation[] | undefined>
+  /** Judges what would be written; for a deletion, what is to go. */
+  validate?(
+    object: T,
+    context: AdmissionHookContext<T>,
+  ): readonly FieldError[] | undefined | Promise<readonly FieldError[] | undefined>
+}
+
+export interface AdmissionHookRule {
+  /** @default all */
+  readonly operations?: readonly ('CREATE' | 'UPDATE' | 'DELETE' | '*')[]
+  /** @default all */
+  readonly apiGroups?: readonly string[]
+  /** @default all */
+  readonly apiVersions?: readonly string[]
+  /** `pods`, `pods/status`, `pods/*`, `*`: resources without subresources, or all with the star on both sides of a slash. */
+  readonly resources: readonly string[]
+  /** @default '*' */
+  readonly scope?: 'Cluster' | 'Namespaced' | '*'
+}
+
+/** What a hook is given beside the object. */
+export interface AdmissionHookContext<T extends KubeObject = KubeObject> {
+  readonly request: AdmissionHookRequest<T>
+  /** The object as it is stored; absent when it is new. */
+  readonly oldObject: T | undefined
+  /** Nothing will be stored. */
+  readonly dryRun: boolean
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal
+  readonly log: Logger
+  /** Tells the caller something; the object is taken all the same. */
+  warn(text: string): void
+  /** Puts something into the audit log. */
+  annotate(key: string, value: string): void
+}
+
+/** What is asked for. */
+export interface AdmissionHookRequest<T extends KubeObject = KubeObject> {
+  readonly uid: string
+  readonly operation: AdmissionOperation
+  readonly apiVersion: string
+  readonly kind: string
+  /** Absent when the server makes the name. */
+  readonly name?: string
+  readonly namespace?: string
+  readonly subresource?: string
+  readonly user: AdmissionHookUser
+  readonly dryRun: boolean
+  /** How it would be; absent when it is to be deleted. */
+  readonly object?: T
+  /** How it is; absent when it is to be created. */
+  readonly oldObject?: T
+  readonly options?: JsonObject
+}
+
+/** Who is asking. */
+export interface AdmissionHookUser {
+  readonly username: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra: Readonly<Record<string, readonly string[]>>
+}
+
+/*
+ * A hook of the embedder as a step of admission.
+ */
+
+interface HookPluginOptions {
+  readonly matching: Matcher
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** Makes a hook take part in admission. What the server itself writes is not shown to it. */
+export function hookPlugin(hook: AdmissionHook, { matching, random, log }: HookPluginOptions): AdmissionPlugin {
+  const criteria = criteriaOf(hook)
+  const asking = { hook, log: log.child({ hook: hook.name }), random }
+  const matched = async (
+    object: UnstructuredObject | undefined,
+    admitted: AdmissionAttributes,
+  ): Promise<HookObjects | undefined> => {
+    const { operation, target, old } = admitted
+    const resource = admitted.user && matching.match(criteria, { operation, target, object, ...(old && { old }) })
+    return (
+      resource && {
+        resource,
+        object: object && (await convertToVersion(object, target.resource, resource)),
+        old: old && (await convertToVersion(old, target.resource, resource)),
+      }
+    )
+  }
+  return {
+    name: hook.name,
+    handles: (write) =>
+      (hook.mutate !== undefined || hook.validate !== undefined) && matching.couldMatch(criteria, write),
+    ...(hook.mutate && {
+      async mutate(draft, admitted) {
+        const shown = await matched(draft as unknown as UnstructuredObject, admitted)
+        return shown !== undefined && runMutate(draft, shown, { ...asking, admitted })
+      },
+    }),
+    ...(hook.validate && {
+      async validate(object, admitted) {
+        const shown = await matched(object, admitted)
+        if (shown) await runValidate(shown, { ...asking, admitted })
+      },
+    }),
+  }
+}
+
+/** What a hook sees of a write: in the form it is about. */
+interface HookObjects {
+  readonly resource: Resource
+  readonly object: UnstructuredObject | undefined
+  readonly old: UnstructuredObject | undefined
+}
+
+interface HookCall {
+  readonly hook: AdmissionHook
+  readonly log: Logger
+  readonly random: Random
+  readonly admitted: AdmissionAttributes
+}
+
+async function runMutate(draft: ObjectDraft, shown: HookObjects, asking: HookCall): Promise<boolean> {
+  const {
+    hook,
+    admitted: { target },
+  } = asking
+  // What is frozen must not be what the server works on.
+  const before = deepCopy(shown.object as unknown as JsonObject)
+  const context = contextOf({ ...shown, object: before as unknown as UnstructuredObject }, asking)
+  const wanted = await guardHook(hook, () => hook.mutate?.(context.request.object as KubeObject, context))
+  const after = Array.isArray(wanted)
+    ? await guardHook(hook, () => applyJsonPatch(before, wanted as readonly JsonPatchOperation[]))
+    : (wanted as JsonValue | undefined)
+  if (after === undefined || deepEqual(after, before)) return false
+  const next = JSON.parse(JSON.stringify(after)) as ObjectDraft
+  replaceDraft(next, next, bodyResource({ ...target, resource: shown.resource }))
+  const back = await convertToVersion(next as unknown as UnstructuredObject, shown.resource, target.resource)
+  replaceDraft(draft, back as unknown as JsonObject, bodyResource(target))
+  return true
+}
+
+async function runValidate(shown: HookObjects, asking: HookCall): Promise<void> {
+  const {
+    hook,
+    admitted: {
+      target: { name },
+    },
+  } = asking
+  const context = contextOf(copied(shown), asking)
+  const { object, oldObject } = context.request
+  const judged = object ?? oldObject
+  if (judged === undefined) return
+  const errors: readonly FieldError[] = (await guardHook(hook, () => hook.validate?.(judged, context))) ?? []
+  if (errors.length > 0)
+    throw invalid(
+      { group: shown.resource.group, kind: shown.resource.kind, name: name || (judged.metadata.name ?? '') },
+      errors,
+    )
+}
+
+function copied({ resource, object, old }: HookObjects): HookObjects {
+  return { resource, object: object && copyOf(object), old }
+}
+
+function copyOf(object: UnstructuredObject): UnstructuredObject {
+  return deepCopy(object as unknown as JsonObject) as unknown as UnstructuredObject
+}
+
+/** Refusals pass; what else a hook throws is its own mistake. */
+async function guardHook<T>({ name }: AdmissionHook, decide: () => T | Promise<T>): Promise<T> {
+  try {
+    return await decide()
+  } catch (error) {
+    if (isApiError(error)) throw error
+    throw internalError(
+      new Error(
+        `admission hook ${JSON.stringify(name)} failed: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error },
+      ),
+    )
+  }
+}
+
+function contextOf({ resource, object, old }: HookObjects, { admitted, log, random }: HookCall): AdmissionHookContext {
+  const { dryRun, signal } = admitted
+  const request = deepFreeze(requestOf(admitted, { resource, object, old: old && copyOf(old), random }))
+  return {
+    request,
+    oldObject: request.oldObject,
+    dryRun,
+    log,
+    signal: signal ? nativeSignal(signal) : never,
+    warn: (text) => {
+      admitted.warn(text)
+    },
+    annotate: (key, value) => {
+      admitted.annotate(key, value)
+    },
+  }
+}
+
+const never = new AbortController().signal
+
+function requestOf(
+  { operation, target, user, dryRun, options }: AdmissionAttributes,
+  { resource, object, old, random }: HookObjects & { random: Random },
+): AdmissionHookRequest {
+  const { group, version, kind } = bodyResource({ ...target, resource })
+  return {
+    uid: randomUuid(random),
+    operation,
+    apiVersion: formatApiVersion({ group, version }),
+    kind,
+    ...(target.name !== '' && { name: target.name }),
+    ...(target.namespace !== '' && { namespace: target.namespace }),
+    ...(target.subresource && { subresource: target.subresource.name }),
+    user: userOf(user),
+    dryRun,
+    options,
+    ...(object && { object: object as unknown as KubeObject }),
+    ...(old && { oldObject: old as unknown as KubeObject }),
+  }
+}
+
+function userOf(user: User | undefined): AdmissionHookUser {
+  return {
+    username: user?.name ?? '',
+    ...(user?.uid !== undefined && { uid: user.uid }),
+    groups: [...(user?.groups ?? [])],
+    extra: { ...user?.extra },
+  }
+}
+
+function criteriaOf({ kind, rules, namespaceSelector = {}, objectSelector = {} }: AdmissionHook): MatchCriteria {
+  const all: readonly AdmissionHookRule[] | undefined =
+    rules ?? (kind && [{ apiGroups: [kind.group], apiVersions: [kind.version], resources: [kind.plural] }])
+  const criteria = webhookCriteria({
+    namespaceSelector,
+    objectSelector,
+    rules: (all ?? []).map(ruleOf),
+  } as unknown as JsonObject)
+  return all === undefined ? { ...criteria, rules: undefined } : criteria
+}
+
+function ruleOf({
+  operations = ['*'],
+  apiGroups = ['*'],
+  apiVersions = ['*'],
+  resources,
+  scope = '*',
+}: AdmissionHookRule): JsonObject {
+  return {
+    operations: [...operations],
+    apiGroups: [...apiGroups],
+    apiVersions: [...apiVersions],
+    resources: [...resources],
+    scope,
+  }
+}

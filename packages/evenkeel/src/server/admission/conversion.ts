@@ -1,0 +1,86 @@
+/**
+ * Drafts that admission changes: whatever comes back from a hook is brought into the shape of its kind again.
+ *
+ * A hook may add fields that nobody knows: they are dropped without a word, as upstream does. What cannot be an object
+ * of the kind at all is the hook's mistake, not the client's.
+ */
+import { internalError, isApiError, setOwn, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
+import { builtinSchemas, schemaName, type ObjectDraft, type Resource, type Subresource } from '#builtins'
+import { shapeObject } from '../handlers/request-body.ts'
+import { applyDefaults } from '../registry/strategy.ts'
+import { Warnings, type ResourceRef } from '../request-context.ts'
+import { convertBetween } from '../storage/codec.ts'
+
+const bodyResources = new WeakMap<Subresource, Resource>()
+
+/** What the object of a write is: the resource, or what its subresource reads and writes (a Scale, an Eviction). */
+export function bodyResource({ resource, subresource }: Pick<ResourceRef, 'resource' | 'subresource'>): Resource {
+  if (subresource === undefined || (subresource.kind === resource.kind && subresource.group === resource.group))
+    return resource
+  let form = bodyResources.get(subresource)
+  if (form === undefined) bodyResources.set(subresource, (form = subresourceBody(resource, subresource)))
+  return form
+}
+
+function subresourceBody(owner: Resource, { group, version, kind }: Subresource): Resource {
+  const name = schemaName({ group, version, kind })
+  const { checkName, unconditionalUpdate, createOnUpdate, generation, returnsDeleted, dependents } = owner.strategy
+  return {
+    ...owner,
+    group,
+    version,
+    kind,
+    custom: false,
+    storage: { ...owner.storage, group, version, kind },
+    schema: { name, definitions: builtinSchemas, root: builtinSchemas(name) ?? {} },
+    // The rules of the owner are about the owner.
+    strategy: { checkName, unconditionalUpdate, createOnUpdate, generation, returnsDeleted, dependents },
+  }
+}
+
+/**
+ * Makes a draft what a hook made of it, shaped and complete.
+ *
+ * @throws {ApiError} `InternalError`, when that is no object of the kind.
+ */
+export function replaceDraft(draft: ObjectDraft, value: JsonValue, form: Resource): void {
+  // Shaping may work in place: what it gives may be the draft itself.
+  const entries = Object.entries(shape(value, form)) as [string, JsonValue][]
+  for (const name of Object.keys(draft)) Reflect.deleteProperty(draft, name)
+  for (const [name, part] of entries) setOwn(draft, name, part)
+}
+
+function shape(value: JsonValue, form: Resource): ObjectDraft {
+  try {
+    const shaped = shapeObject({ value, duplicates: [] }, form, { fieldValidation: 'Ignore', warnings: new Warnings() })
+    applyDefaults(shaped, form)
+    return shaped
+  } catch (error) {
+    throw isApiError(error) ? internalError(error) : error
+  }
+}
+
+/*
+ * Objects in the form in which a write matched: who guards one version sees objects in that version, whichever way they
+ * are written.
+ */
+
+/**
+ * An object of one form of a resource in another.
+ *
+ * @throws {ApiError} 500, when a converter failed.
+ */
+export async function convertToVersion(
+  object: UnstructuredObject,
+  from: Resource,
+  to: Resource,
+): Promise<UnstructuredObject> {
+  // What a subresource has of its own (Scale) is the same in all forms.
+  if ((from.group === to.group && from.version === to.version) || object.kind !== from.kind) return object
+  const { reading } = from
+  if (reading === undefined)
+    return convertBetween(object as unknown as JsonObject, from, to) as unknown as UnstructuredObject
+  if (reading.convert === undefined) return reading.read(object, to.version)
+  const [converted = object] = await reading.convert([object], to.version)
+  return reading.read(converted, to.version)
+}

@@ -1,0 +1,163 @@
+/**
+ * What expressions of admission are given for one write: the variables of match conditions and policies.
+ *
+ * The language itself is `loadAdmissionLanguage` of the api layer. The request is the same that webhooks are sent, but
+ * for its uid and its objects, and without the fields that are empty.
+ */
+import {
+  forbidden,
+  loadAdmissionEngine,
+  matchConditionsCostMax,
+  type AdmissionCompiler,
+  type AdmissionEvaluation,
+  type AdmissionExpression,
+  type AdmissionInput,
+  type JsonObject,
+  type UnstructuredObject,
+} from '#api'
+import type { Resource } from '#builtins'
+import { userInfo } from '../auth/user.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { ResourceRef } from '../request-context.ts'
+import type { AdmissionAttributes } from './admission.ts'
+import type { Webhook } from './webhook-configurations.ts'
+
+interface ExpressionInputOptions {
+  /** The form in which the write matched; objects are given in it. */
+  readonly resource: Resource
+  readonly object: UnstructuredObject | undefined
+  readonly old: UnstructuredObject | undefined
+  readonly authorizer: AuthorizerChain
+  readonly namespaceObject?: UnstructuredObject | undefined
+  readonly params?: UnstructuredObject | undefined
+}
+
+/** The variables for a write. */
+export function expressionInput(
+  admitted: AdmissionAttributes,
+  { resource, object, old, authorizer, namespaceObject, params }: ExpressionInputOptions,
+): AdmissionInput {
+  return {
+    object: object as unknown as JsonObject | undefined,
+    oldObject: old as unknown as JsonObject | undefined,
+    request: requestFields(admitted, resource),
+    namespaceObject: namespaceObject as unknown as JsonObject | undefined,
+    params: params as unknown as JsonObject | undefined,
+    user: admitted.user,
+    authorize: (check) => authorizer.decide(check),
+  }
+}
+
+/** The fields of an AdmissionRequest but uid, object and oldObject; empty ones are left out. */
+export function requestFields(
+  { operation, target, user, dryRun, options }: AdmissionAttributes,
+  resource: Resource,
+): JsonObject {
+  const subresource = target.subresource?.name
+  return {
+    kind: kindOf({ ...target, resource }),
+    resource: resourceOf(resource),
+    ...(subresource !== undefined && { subResource: subresource }),
+    requestKind: kindOf(target),
+    requestResource: resourceOf(target.resource),
+    ...(subresource !== undefined && { requestSubResource: subresource }),
+    ...(target.name !== '' && { name: target.name }),
+    ...(namespaceOf(target) !== '' && { namespace: namespaceOf(target) }),
+    operation,
+    userInfo: user === undefined ? {} : userInfo(user),
+    dryRun,
+    options,
+  }
+}
+
+/** Namespaces count as being in themselves. */
+function namespaceOf({ resource: { group, plural }, namespace, name }: ResourceRef): string {
+  return group === '' && plural === 'namespaces' ? name : namespace
+}
+
+/** The kind of what is written: a subresource may have one of its own. */
+function kindOf({ resource, subresource }: Pick<ResourceRef, 'resource' | 'subresource'>): JsonObject {
+  const form =
+    subresource === undefined
+      ? resource
+      : (resource.subresources.find(({ name }) => name === subresource.name) ?? subresource)
+  return { group: form.group, version: form.version, kind: form.kind }
+}
+
+function resourceOf({ group, version, plural }: Resource): JsonObject {
+  return { group, version, resource: plural }
+}
+
+/*
+ * Match conditions: expressions that all have to be true before anybody is asked.
+ *
+ * One that is false decides, whatever became of the others; otherwise errors do.
+ */
+
+type ConditionsResult = { readonly isMet: boolean; readonly error?: undefined } | { readonly error: string }
+
+/** Whether all conditions are true, or what went wrong. */
+export async function meetsConditions(
+  conditions: readonly AdmissionExpression[],
+  evaluation: AdmissionEvaluation,
+): Promise<ConditionsResult> {
+  const errors: string[] = []
+  let isMet = true
+  for (const condition of conditions) {
+    const asked = evaluation.evaluate(condition)
+    const outcome = asked instanceof Promise ? await asked : asked
+    if (outcome.error === undefined) isMet &&= outcome.value === true
+    else if (outcome.isExhausted) return { error: outcome.error }
+    else errors.push(outcome.error)
+  }
+  return isMet && errors.length > 0 ? { error: joinErrors([...new Set(errors)]) } : { isMet }
+}
+
+/** Several errors as one text, in upstream's way. */
+function joinErrors(errors: readonly string[]): string {
+  return errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`
+}
+
+/*
+ * Match conditions of a webhook: expressions that all have to be true for it to be asked.
+ *
+ * An error is a reason not to ask, and a reason to refuse the write unless the webhook's failures are to be ignored.
+ */
+
+interface CompiledConditions {
+  readonly compiler: AdmissionCompiler
+  readonly expressions: readonly AdmissionExpression[]
+}
+
+const compiledConditions = new WeakMap<Webhook, CompiledConditions>()
+
+/**
+ * Whether the conditions of a webhook hold for a write.
+ *
+ * @throws {ApiError} `Forbidden`, when that cannot be said and the webhook may not be left out.
+ */
+export async function webhookConditionsMatch(
+  webhook: Webhook,
+  target: ResourceRef,
+  input: AdmissionInput,
+): Promise<boolean> {
+  const { compiler, expressions } = compiledConditions.get(webhook) ?? (await compileConditions(webhook))
+  const met = await meetsConditions(expressions, compiler.start(input, { budget: matchConditionsCostMax }))
+  if (met.error === undefined) return met.isMet
+  if (webhook.ignoresFailure) return false
+  const {
+    resource: { group, plural },
+    name,
+  } = target
+  throw forbidden({ group, kind: plural, name }, met.error)
+}
+
+async function compileConditions(webhook: Webhook): Promise<CompiledConditions> {
+  const compiler = (await loadAdmissionEngine()).compiler()
+  const made = {
+    compiler,
+    expressions: webhook.conditions.map(({ expression }) => compiler.compile(expression, { resultTypes: ['bool'] })),
+  }
+  compiledConditions.set(webhook, made)
+  return made
+}

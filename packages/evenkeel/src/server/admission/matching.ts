@@ -1,0 +1,282 @@
+/**
+ * Whether a write concerns a webhook or policy: rules, then selectors, as upstream combines them.
+ *
+ * What a rule may ask without the object is asked first ({@link Matcher.couldMatch}), so that a write nobody guards
+ * costs next to nothing. Selectors look at the labels of the object as it is wanted or as it was: who takes a label
+ * away is still guarded. The namespace of a Namespace is itself.
+ *
+ * Invariant: whatever `match` finds, `couldMatch` finds.
+ */
+import {
+  isJsonObject,
+  labelRequirementsOf,
+  matchesLabels,
+  notFound,
+  type JsonObject,
+  type JsonValue,
+  type LabelRequirement,
+  type LabelSelector,
+  type UnstructuredObject,
+} from '#api'
+import type { Resource } from '#builtins'
+import type { Informer } from '../informers.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { ResourceRef } from '../request-context.ts'
+import type { AdmissionAttributes, AdmissionOperation } from './admission.ts'
+
+/** What a configuration says about the writes it wants to hear of. */
+export interface MatchCriteria {
+  /** One of them has to match. Undefined: everything does. */
+  readonly rules: readonly ResourceRule[] | undefined
+  readonly excludeRules: readonly ResourceRule[]
+  /** Rules are about the objects, in whichever form they are served. */
+  readonly isEquivalent: boolean
+  /** Empty selects everything. */
+  readonly namespaceSelector: readonly LabelRequirement[]
+  readonly objectSelector: readonly LabelRequirement[]
+}
+
+/** What is matched. */
+export interface MatchSubject extends Pick<AdmissionAttributes, 'operation' | 'target' | 'old'> {
+  /** What is wanted; absent for DELETE. */
+  readonly object?: Pick<UnstructuredObject, 'metadata'> | undefined
+}
+
+/** Criteria as webhooks have them: without rules they match nothing. */
+export function webhookCriteria(webhook: JsonObject): MatchCriteria {
+  return { ...selectorsOf(webhook), rules: readResourceRules(webhook['rules']), excludeRules: [] }
+}
+
+/** Criteria as policies and bindings have them: without rules they match everything. */
+export function policyCriteria(match: JsonObject): MatchCriteria {
+  const rules = readResourceRules(match['resourceRules'])
+  return {
+    ...selectorsOf(match),
+    rules: rules.length === 0 ? undefined : rules,
+    excludeRules: readResourceRules(match['excludeResourceRules']),
+  }
+}
+
+/** Kinds that configure admission: nobody but the embedder is asked about them, so that a bad configuration can be undone. */
+export function isAdmissionConfiguration({ resource: { group, kind } }: Pick<ResourceRef, 'resource'>): boolean {
+  return group === 'admissionregistration.k8s.io' && configurationKinds.has(kind)
+}
+
+export class Matcher {
+  readonly #equivalents: EquivalentResources
+  readonly #namespaces: Informer
+
+  constructor({ registry, namespaces }: { registry: Registry; namespaces: Informer }) {
+    this.#equivalents = new EquivalentResources(registry)
+    this.#namespaces = namespaces
+  }
+
+  /** Whether a write may match, by what is known without its object. */
+  couldMatch(
+    { rules, isEquivalent }: MatchCriteria,
+    { operation, target }: Pick<AdmissionAttributes, 'operation' | 'target'>,
+  ): boolean {
+    if (rules === undefined) return true
+    const forms = isEquivalent ? [target.resource, ...this.#equivalents.of(target)] : [target.resource]
+    return forms.some((resource) => rules.some((rule) => coversResource(rule, { operation, target, resource })))
+  }
+
+  /**
+   * The form of the resource that a write matches in, which is the one that was asked for whenever a rule is about
+   * that; undefined when it does not match.
+   *
+   * @throws {ApiError} `NotFound`, when its namespace is not there and the criteria want to know its labels.
+   */
+  match(criteria: MatchCriteria, subject: MatchSubject): Resource | undefined {
+    if (!selectsObject(criteria, subject)) return undefined
+    if (this.#find(criteria.excludeRules, criteria, subject)) return undefined
+    const resource =
+      criteria.rules === undefined ? subject.target.resource : this.#find(criteria.rules, criteria, subject)
+    return resource && this.#selectsNamespace(criteria, subject) ? resource : undefined
+  }
+
+  /** The namespace of a target as it is now; undefined for what is in none, and for namespaces themselves. */
+  namespaceOf({ namespace }: ResourceRef): UnstructuredObject | undefined {
+    if (namespace === '') return undefined
+    const found = this.#namespaces.get(namespace)
+    if (found === undefined) throw notFound({ kind: 'namespaces', name: namespace })
+    return found
+  }
+
+  #find(
+    rules: readonly ResourceRule[],
+    { isEquivalent }: MatchCriteria,
+    { operation, target }: MatchSubject,
+  ): Resource | undefined {
+    const covers = (rule: ResourceRule, resource: Resource): boolean =>
+      coversResource(rule, { operation, target, resource }) && coversName(rule, target.name)
+    if (rules.some((rule) => covers(rule, target.resource))) return target.resource
+    if (!isEquivalent || rules.length === 0) return undefined
+    const others = this.#equivalents.of(target)
+    for (const rule of rules) {
+      const found = others.find((resource) => covers(rule, resource))
+      if (found) return found
+    }
+    return undefined
+  }
+
+  #selectsNamespace({ namespaceSelector }: MatchCriteria, { operation, target, object }: MatchSubject): boolean {
+    if (namespaceSelector.length === 0) return true
+    const isNamespace = isNamespaces(target.resource)
+    if (target.namespace === '' && !isNamespace) return true
+    if (isNamespace && target.subresource === undefined && operation !== 'DELETE')
+      return matchesLabels(namespaceSelector, object?.metadata.labels)
+    return matchesLabels(
+      namespaceSelector,
+      this.namespaceOf(isNamespace ? { ...target, namespace: target.name } : target)?.metadata.labels,
+    )
+  }
+}
+
+function selectsObject({ objectSelector }: MatchCriteria, { object, old }: MatchSubject): boolean {
+  if (objectSelector.length === 0) return true
+  return [object, old].some((one) => one !== undefined && matchesLabels(objectSelector, one.metadata.labels))
+}
+
+function selectorsOf(match: JsonObject): Pick<MatchCriteria, 'isEquivalent' | 'namespaceSelector' | 'objectSelector'> {
+  return {
+    isEquivalent: match['matchPolicy'] !== 'Exact',
+    namespaceSelector: selectorIn(match, 'namespaceSelector'),
+    objectSelector: selectorIn(match, 'objectSelector'),
+  }
+}
+
+function selectorIn(match: JsonObject, field: string): readonly LabelRequirement[] {
+  const selector = match[field]
+  // Both are defaulted to the empty selector when they are written.
+  return isJsonObject(selector) ? (labelRequirementsOf(selector as unknown as LabelSelector) ?? []) : []
+}
+
+function isNamespaces({ group, plural }: Resource): boolean {
+  return group === '' && plural === 'namespaces'
+}
+
+const configurationKinds: ReadonlySet<string> = new Set([
+  'ValidatingWebhookConfiguration',
+  'MutatingWebhookConfiguration',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionPolicyBinding',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionPolicyBinding',
+])
+
+/*
+ * One rule of a webhook or policy: which operations on which resources it is about.
+ *
+ * A pattern for resources names a subresource after a slash; without one it is about the resource itself, so `*` is not
+ * about `pods/status` while `*` on both sides of a slash is about everything.
+ */
+
+interface ResourceRule {
+  readonly operations: readonly string[]
+  readonly apiGroups: readonly string[]
+  readonly apiVersions: readonly string[]
+  readonly resources: readonly string[]
+  readonly scope: string
+  /** Empty for every name; webhooks have none. */
+  readonly resourceNames: readonly string[]
+}
+
+/** What is asked: an operation on a target, as if it were about one of the forms the resource is served in. */
+interface RuleMatchInput {
+  readonly operation: AdmissionOperation
+  readonly target: ResourceRef
+  readonly resource: Resource
+}
+
+/** Rules as configurations have them. */
+function readResourceRules(list: JsonValue | undefined): readonly ResourceRule[] {
+  if (!Array.isArray(list)) return []
+  return list.filter(isJsonObject).map((rule) => ({
+    operations: texts(rule, 'operations'),
+    apiGroups: texts(rule, 'apiGroups'),
+    apiVersions: texts(rule, 'apiVersions'),
+    resources: texts(rule, 'resources'),
+    resourceNames: texts(rule, 'resourceNames'),
+    scope: typeof rule['scope'] === 'string' ? rule['scope'] : '*',
+  }))
+}
+
+/** Whether a rule is about an operation on a resource, whatever the object is called. */
+function coversResource(
+  { operations, apiGroups, apiVersions, resources, scope }: ResourceRule,
+  { operation, target, resource }: RuleMatchInput,
+): boolean {
+  return (
+    coversScope(scope, resource) &&
+    includes(operations, operation) &&
+    includes(apiGroups, resource.group) &&
+    includes(apiVersions, resource.version) &&
+    resources.some((pattern) => coversPath(pattern, resource.plural, target.subresource?.name ?? ''))
+  )
+}
+
+/** Whether a rule is about an object of this name. */
+function coversName({ resourceNames }: ResourceRule, name: string): boolean {
+  return resourceNames.length === 0 || resourceNames.includes(name)
+}
+
+function coversPath(pattern: string, plural: string, subresource: string): boolean {
+  const slash = pattern.indexOf('/')
+  const [first, second] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash + 1)]
+  return (first === '*' || first === plural) && (second === '*' || second === subresource)
+}
+
+function coversScope(scope: string, resource: Resource): boolean {
+  return scope === '*' || scope === resource.scope
+}
+
+function includes(list: readonly string[], value: string): boolean {
+  return list.includes('*') || list.includes(value)
+}
+
+function texts(rule: JsonObject, field: string): readonly string[] {
+  const list = rule[field]
+  return Array.isArray(list) ? list.filter((text) => typeof text === 'string') : []
+}
+
+/*
+ * Under which other groups and versions the objects of a resource are served.
+ *
+ * Who guards `apps/v1` deployments means the objects, whichever way they are written: with the match policy
+ * `Equivalent` a rule about one form is asked about all of them.
+ */
+
+class EquivalentResources {
+  readonly #registry: Registry
+  #generation = 0
+  readonly #known = new Map<string, readonly Resource[]>()
+
+  constructor(registry: Registry) {
+    this.#registry = registry
+  }
+
+  /** All forms of a target but the one that was asked for. */
+  of({ resource, subresource }: ResourceRef): readonly Resource[] {
+    const others = this.#formsOf(resource).filter(
+      ({ group, version }) => group !== resource.group || version !== resource.version,
+    )
+    return subresource === undefined
+      ? others
+      : others.filter(({ subresources }) => subresources.some(({ name }) => name === subresource.name))
+  }
+
+  #formsOf({ storage }: Resource): readonly Resource[] {
+    if (this.#generation !== this.#registry.generation) this.#known.clear()
+    this.#generation = this.#registry.generation
+    const key = `${storage.group}/${storage.plural}`
+    let forms = this.#known.get(key)
+    if (forms === undefined) {
+      forms = this.#registry
+        .all()
+        .filter((one) => one.storage.group === storage.group && one.storage.plural === storage.plural)
+      this.#known.set(key, forms)
+    }
+    return forms
+  }
+}

@@ -1,0 +1,355 @@
+/**
+ * MutatingAdmissionPolicy: expressions that change a write before it is judged, ahead of webhooks.
+ *
+ * Each policy sees what those before it made. One that wants to is asked a second time when anything changed after it
+ * was asked, by itself too: then it sees what everybody made.
+ */
+import {
+  ApiError,
+  applyJsonPatch,
+  deepCopy,
+  deepEqual,
+  internalError,
+  isApiError,
+  isFailedTest,
+  loadAdmissionEngine,
+  matchConditionsCostMax,
+  objectIn,
+  objectsIn,
+  overlay,
+  textIn,
+  type AdmissionCompiler,
+  type AdmissionEngine,
+  type AdmissionExpression,
+  type AdmissionInput,
+  type JsonObject,
+  type JsonValue,
+  type UnstructuredObject,
+} from '#api'
+import type { ObjectDraft, Resource } from '#builtins'
+import { shapeObject } from '../handlers/request-body.ts'
+import { managedSchema } from '../registry/field-manager.ts'
+import { Warnings, type ServerContext } from '../request-context.ts'
+import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
+import { bodyResource, convertToVersion, replaceDraft } from './conversion.ts'
+import { expressionInput, meetsConditions } from './expressions.ts'
+import { isAdmissionConfiguration, type Matcher } from './matching.ts'
+import { dispatchPolicies, ParamResolver, PolicySource, type AdmissionPolicy, type PolicyBinding } from './policies.ts'
+
+type MutatingPolicyContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster' | 'authorizer'>
+
+const admissionGroup = 'admissionregistration.k8s.io'
+const pluginName = 'MutatingAdmissionPolicy'
+
+/** The step of admission that lets mutating policies change a write. */
+export function mutatingPolicyPlugin(server: MutatingPolicyContext, matching: Matcher): AdmissionPlugin {
+  const { informers, authorizer } = server
+  const source = new PolicySource(
+    informers.forResource(admissionGroup, 'mutatingadmissionpolicies'),
+    informers.forResource(admissionGroup, 'mutatingadmissionpolicybindings'),
+  )
+  const params = new ParamResolver(server)
+  return {
+    name: pluginName,
+    handles(admitted) {
+      const bound = source.bound()
+      return (
+        bound.length > 0 &&
+        !isAdmissionConfiguration(admitted.target) &&
+        bound.some(({ policy }) => matching.couldMatch(policy.criteria, admitted))
+      )
+    },
+    async mutate(draft, admitted) {
+      if (admitted.user === undefined) return false
+      const language = await loadAdmissionEngine()
+      const round = new MutatingPolicyRound(draft, { admitted, language, matching, authorizer })
+      const subject = { ...admitted, object: draft as unknown as UnstructuredObject }
+      const found = await dispatchPolicies(source.bound(), subject, { matching, params })
+      for (const one of found) if (one.failure !== undefined) round.fail(one.failure, one)
+      for (const one of found)
+        if (one.failure === undefined) for (const param of one.params) await round.invoke(one, param)
+      return round.end()
+    },
+  }
+}
+
+/** What is remembered from the first round for the second. */
+interface MutatingPolicyState {
+  /** Who was asked since the last change, and wants to be asked again after the next. */
+  readonly invoked: Set<string>
+  /** Who is to be asked again. */
+  readonly reinvocable: Set<string>
+  /** What it all came to. */
+  output: JsonValue | undefined
+}
+
+interface MutatingRoundOptions {
+  readonly admitted: AdmissionAttributes
+  readonly language: AdmissionEngine
+  readonly matching: Matcher
+  readonly authorizer: ServerContext['authorizer']
+}
+
+interface PolicyCall {
+  readonly policy: AdmissionPolicy
+  readonly binding: PolicyBinding
+  readonly resource: Resource
+}
+
+interface MutationFailure {
+  readonly text: string
+  /** Empty when the policy could not even be asked. */
+  readonly reason: string
+}
+
+class MutatingPolicyRound {
+  readonly #draft: ObjectDraft
+  readonly #options: MutatingRoundOptions
+  readonly #memory: MutatingPolicyState
+  readonly #failures: MutationFailure[] = []
+  #isChanged = false
+
+  constructor(draft: ObjectDraft, options: MutatingRoundOptions) {
+    this.#draft = draft
+    this.#options = options
+    const { reinvocation: again } = options.admitted
+    this.#memory = again.state<MutatingPolicyState>(pluginName, () => ({
+      invoked: new Set(),
+      reinvocable: new Set(),
+      output: undefined,
+    }))
+    if (again.round > 0 && !deepEqual(this.#memory.output, draft)) this.#askAgain()
+  }
+
+  async invoke({ policy, binding, resource }: PolicyCall, param: UnstructuredObject | undefined): Promise<void> {
+    const compiled = compiledOf(policy, this.#options.language)
+    const key = [policy.name, binding.name, param?.metadata.namespace ?? '', param?.metadata.name ?? ''].join('/')
+    try {
+      if (
+        !(await meetsMatchConditions(compiled, {
+          ...(await this.#inputFor(resource, param)),
+          namespaceObject: undefined,
+        }))
+      )
+        return
+    } catch (error) {
+      this.#forgive(error, { policy, binding })
+      return
+    }
+    if (this.#options.admitted.reinvocation.round > 0 && !this.#memory.reinvocable.has(key)) return
+    if (await this.#mutate(compiled, { policy, binding, resource }, param)) {
+      this.#isChanged = true
+      this.#askAgain()
+    }
+    if (compiled.isReinvoked) this.#memory.invoked.add(key)
+  }
+
+  fail(
+    message: string,
+    { policy, binding }: { policy: AdmissionPolicy; binding?: PolicyBinding },
+    { reason = '' }: { reason?: string } = {},
+  ): void {
+    if (policy.ignoresFailure) return
+    const whose =
+      binding === undefined ? JSON.stringify(policy.name) : `'${policy.name}' with binding '${binding.name}'`
+    this.#failures.push({ text: `policy ${whose} denied request: ${message}`, reason })
+  }
+
+  /**
+   * @returns whether anything was changed
+   * @throws {ApiError} when a policy failed that must not.
+   */
+  end(): boolean {
+    const [first] = this.#failures
+    if (first) throw this.#refusal(first)
+    if (this.#isChanged) {
+      this.#askAgain()
+      this.#options.admitted.reinvocation.request()
+    }
+    this.#memory.output = deepCopy(this.#draft)
+    return this.#isChanged
+  }
+
+  #refusal({ text, reason }: MutationFailure): ApiError {
+    const subject = admissionSubject(this.#options.admitted.target, this.#draft as unknown as UnstructuredObject)
+    // The reason is the policy's, the code stays: upstream has it so.
+    return new ApiError(reason === '' ? 'Forbidden' : reason, text, {
+      subject,
+      code: 403,
+      causes: this.#failures.map((failure) => ({ message: failure.text })),
+    })
+  }
+
+  #askAgain(): void {
+    const { invoked: asked, reinvocable: again } = this.#memory
+    for (const key of asked) again.add(key)
+    asked.clear()
+  }
+
+  /** Whether the object is another one afterwards. */
+  async #mutate(
+    compiled: CompiledMutations,
+    asked: PolicyCall,
+    param: UnstructuredObject | undefined,
+  ): Promise<boolean> {
+    const before = deepCopy(this.#draft) as JsonValue
+    for (const mutation of compiled.mutations) {
+      try {
+        const { target } = this.#options.admitted
+        const form = bodyResource({ ...target, resource: asked.resource })
+        const input = await this.#inputFor(asked.resource, param)
+        await this.#take(await applyMutation(mutation, compiled, { input, form }), asked.resource)
+      } catch (error) {
+        this.#forgive(error, asked)
+      }
+    }
+    return !deepEqual(before, this.#draft)
+  }
+
+  async #take(object: JsonObject, resource: Resource): Promise<void> {
+    const { target } = this.#options.admitted
+    const own = await convertToVersion(object as unknown as UnstructuredObject, resource, target.resource)
+    replaceDraft(this.#draft, own as unknown as JsonObject, bodyResource(target))
+  }
+
+  #forgive(error: unknown, whose: { policy: AdmissionPolicy; binding: PolicyBinding }): void {
+    if (!(error instanceof MutationError))
+      throw isApiError(error) ? error : new Error('a mutating policy could not be applied', { cause: error })
+    this.fail(error.message, whose, { reason: 'Invalid' })
+  }
+
+  async #inputFor(resource: Resource, params: UnstructuredObject | undefined): Promise<AdmissionInput> {
+    const { admitted, matching, authorizer } = this.#options
+    const { target, old } = admitted
+    // Expressions may hold on to parts of it while the draft is changed.
+    const draft = deepCopy(this.#draft) as unknown as UnstructuredObject
+    return expressionInput(admitted, {
+      resource,
+      authorizer,
+      params,
+      object: await convertToVersion(draft, target.resource, resource),
+      old: old && (await convertToVersion(old, target.resource, resource)),
+      namespaceObject: matching.namespaceOf(target),
+    })
+  }
+}
+
+const compiled = new WeakMap<AdmissionPolicy, CompiledMutations>()
+
+function compiledOf(policy: AdmissionPolicy, language: AdmissionEngine): CompiledMutations {
+  let known = compiled.get(policy)
+  if (known === undefined) compiled.set(policy, (known = compileMutations(policy, language)))
+  return known
+}
+
+/*
+ * The changes that a mutating policy makes to one object, one after the other.
+ *
+ * An apply configuration is laid over the object by its schema; a JSON patch changes it step by step, and one whose own
+ * test fails is left out. What comes of it must be an object of the kind, or the policy is wrong.
+ */
+
+interface Mutation {
+  readonly isPatch: boolean
+  readonly expression: AdmissionExpression
+}
+
+interface CompiledMutations {
+  readonly language: AdmissionEngine
+  readonly compiler: AdmissionCompiler
+  readonly conditions: readonly AdmissionExpression[]
+  readonly mutations: readonly Mutation[]
+  /** Wants to be asked again when something changes after it. */
+  readonly isReinvoked: boolean
+}
+
+/** Something that a policy could not do. */
+class MutationError extends Error {}
+
+function compileMutations({ spec, paramKind }: AdmissionPolicy, language: AdmissionEngine): CompiledMutations {
+  const compiler = language.compiler({ hasParams: paramKind !== undefined, hasVariables: true, hasPatches: true })
+  for (const variable of objectsIn(spec, 'variables'))
+    compiler.define(textIn(variable, 'name'), textIn(variable, 'expression'))
+  return {
+    language,
+    compiler,
+    conditions: objectsIn(spec, 'matchConditions').map((condition) =>
+      compiler.compile(textIn(condition, 'expression'), { resultTypes: ['bool'] }),
+    ),
+    mutations: objectsIn(spec, 'mutations').map((mutation) => {
+      const isPatch = textIn(mutation, 'patchType') === 'JSONPatch'
+      const text = textIn(objectIn(mutation, isPatch ? 'jsonPatch' : 'applyConfiguration'), 'expression')
+      return { isPatch, expression: compiler.compile(text, { resultTypes: [isPatch ? 'list(JSONPatch)' : 'Object'] }) }
+    }),
+    isReinvoked: textIn(spec, 'reinvocationPolicy') === 'IfNeeded',
+  }
+}
+
+/** @throws {MutationError} when the conditions cannot be evaluated. */
+async function meetsMatchConditions(
+  { compiler, conditions }: CompiledMutations,
+  input: AdmissionInput,
+): Promise<boolean> {
+  if (conditions.length === 0) return true
+  const met = await meetsConditions(conditions, compiler.start(input, { budget: matchConditionsCostMax }))
+  if (met.error !== undefined) throw new MutationError(met.error)
+  return met.isMet
+}
+
+/**
+ * What one mutation makes of the object of `input`, which is not changed.
+ *
+ * @throws {MutationError} when it cannot be done.
+ * @throws {ApiError} 500, when what comes of it is no object of the kind.
+ */
+async function applyMutation(
+  { isPatch, expression }: Mutation,
+  { language, compiler }: CompiledMutations,
+  { input, form }: { input: AdmissionInput; form: Resource },
+): Promise<JsonObject> {
+  const object = input.object ?? {}
+  if (expression.error !== undefined) throw new MutationError(expression.error)
+  const outcome = await compiler.start(input).evaluate(expression)
+  if (outcome.error !== undefined) throw new MutationError(outcome.error)
+  if (isPatch) return patched(object, unwrap(language.patchOf(outcome.value)), form)
+  const part = unwrap(language.configurationOf(outcome.value))
+  const { apiVersion, kind } = object
+  const laid = overlay(
+    object,
+    { ...part, ...(apiVersion !== undefined && { apiVersion }), ...(kind !== undefined && { kind }) },
+    managedSchema(form),
+  )
+  if (laid.error !== undefined) throw new MutationError(`error applying patch: ${laid.error}`)
+  return laid.json
+}
+
+function unwrap<T>(made: { readonly json: T; readonly error?: undefined } | { readonly error: string }): T {
+  if (made.error !== undefined) throw new MutationError(made.error)
+  return made.json
+}
+
+function patched(object: JsonObject, patch: readonly JsonObject[], form: Resource): JsonObject {
+  const value = applied(object, patch)
+  if (!form.custom && value !== object) requireKnown(value, form)
+  return value as JsonObject
+}
+
+function applied(object: JsonObject, patch: readonly JsonObject[]): JsonValue {
+  try {
+    return applyJsonPatch(object, patch, { negativeIndices: true, missingIsNull: true })
+  } catch (error) {
+    if (isFailedTest(error)) return object
+    if (isApiError(error))
+      throw new MutationError(`JSON Patch: ${error.message.slice(error.message.indexOf(': ') + 2)}`)
+    throw error
+  }
+}
+
+/** A patch that adds what a built-in kind does not have is a mistake, unlike a webhook's. */
+function requireKnown(value: JsonValue, form: Resource): void {
+  try {
+    shapeObject({ value, duplicates: [] }, form, { fieldValidation: 'Strict', warnings: new Warnings() })
+  } catch (error) {
+    throw isApiError(error) ? internalError(error) : error
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * ResourceQuotas: how many objects a namespace may have.
+ *
+ * A new object is charged before it is written: `status.used` of every quota that counts it grows by one, at the revision
+ * that was read, or it is refused. So whoever races, nobody gets past the limit. What was charged for and then not written
+ * stays charged until somebody counts anew (`plane/quota`); nothing is limited before somebody has counted at all.
+ *
+ * Invariant: creations in one namespace are charged one after the other, so they do not lose races among each other.
+ */
+import {
+  addQuantities,
+  alreadyExists,
+  compareQuantities,
+  conflict,
+  deepCopy,
+  forbidden,
+  formatGroupName,
+  formatQuantity,
+  objectIn,
+  optionalObjectIn,
+  parseQuantity,
+  quantityOf,
+  setOwn,
+  textIn,
+  textsIn,
+  type JsonObject,
+  type JsonObjectDraft,
+  type UnstructuredObject,
+} from '#api'
+import { assert } from '#base'
+import type { Resource } from '#builtins'
+import type { Informer } from '../informers.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { ResourceRef, ServerContext } from '../request-context.ts'
+import { getStored, putStored } from '../storage/storage.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
+import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
+
+type QuotaContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster'>
+
+/** Others may write a quota too: each round one of them has succeeded. */
+const attemptsMax = 100
+
+/** The step of admission that charges quotas. */
+export function resourceQuotaPlugin(server: QuotaContext): AdmissionPlugin {
+  const known = new QuotaIndex(server.informers.forResource('', 'resourcequotas'))
+  const resource = quotaResource(server.registry)
+  const turns = new KeyedMutex()
+  const limiting = (names: readonly string[], namespace: string): readonly string[] =>
+    known
+      .in(namespace)
+      .filter((quota) => limits(quota, names))
+      .map(({ metadata: { name = '' } }) => name)
+  return {
+    name: 'ResourceQuota',
+    handles: ({ operation, target }) =>
+      operation === 'CREATE' &&
+      target.namespace !== '' &&
+      target.subresource === undefined &&
+      known.has(target.namespace),
+    async validate(object, admitted) {
+      const { target, dryRun } = admitted
+      const names = quotaResourceNames(target.resource, object)
+      if (limiting(names, target.namespace).length === 0) return
+      await refuseExisting(object, target, server)
+      await turns.runExclusive(target.namespace, async () => {
+        const charge = new QuotaCharge({ names, object, admitted, server })
+        const found = limiting(names, target.namespace).map((name): ResourceRef => ({
+          resource,
+          namespace: target.namespace,
+          name,
+        }))
+        // All of them are asked before any of them is charged.
+        for (const quota of found) await charge.check(quota)
+        if (!dryRun) for (const quota of found) await charge.charge(quota)
+      })
+    },
+  }
+}
+
+/**
+ * Refuses at once what would be refused in the end: nobody is charged for a name that is taken. A name that was
+ * generated may be taken by chance; then another one is tried.
+ *
+ * @throws {ApiError} `AlreadyExists`
+ */
+async function refuseExisting(
+  object: UnstructuredObject | undefined,
+  target: ResourceRef,
+  server: QuotaContext,
+): Promise<void> {
+  if (target.name === '' || object?.metadata.generateName) return
+  const present = await getStored(target.name, { server: server as ServerContext, target })
+  if (present)
+    throw alreadyExists(admissionSubject(target, object), {
+      terminating: present.object.metadata.deletionTimestamp !== undefined,
+    })
+}
+
+interface QuotaChargeOptions {
+  readonly names: readonly string[]
+  readonly object: UnstructuredObject | undefined
+  readonly admitted: AdmissionAttributes
+  readonly server: QuotaContext
+}
+
+/** One object that is to be counted. */
+class QuotaCharge {
+  readonly #options: QuotaChargeOptions
+
+  constructor(options: QuotaChargeOptions) {
+    this.#options = options
+  }
+
+  /** @throws {ApiError} `Forbidden`, when the quota is used up. */
+  async check(quota: ResourceRef): Promise<StoredObject | undefined> {
+    const stored = await getStored(quota.name, { server: this.#server, target: quota })
+    if (stored) this.#judge(stored.object)
+    return stored
+  }
+
+  /** @throws {ApiError} `Forbidden`, when the quota is used up; `Conflict`, when it keeps changing. */
+  async charge(quota: ResourceRef): Promise<void> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const stored = await this.check(quota)
+      if (stored === undefined) return
+      const next = this.#charged(stored.object)
+      if ((await putStored(next, { server: this.#server, target: quota, expect: stored.revision })).ok) return
+    }
+    throw conflict(
+      { kind: 'resourcequotas', name: quota.name },
+      'the quota kept changing while it was being charged; please try again',
+    )
+  }
+
+  // Nothing else of the rooms is needed to read and write an object.
+  get #server(): ServerContext {
+    return this.#options.server as ServerContext
+  }
+
+  #judge(quota: UnstructuredObject): void {
+    const {
+      names,
+      object,
+      admitted: { target },
+    } = this.#options
+    const [hard, used] = ['hard', 'used'].map((part) => objectIn(objectIn(quota, 'status'), part)) as [
+      JsonObject,
+      JsonObject,
+    ]
+    const limited = names.filter((name) => textIn(hard, name) !== '')
+    const name = quota.metadata.name ?? ''
+    if (limited.some((one) => textIn(used, one) === '')) {
+      throw forbidden(
+        admissionSubject(target, object),
+        `status unknown for quota: ${name}, resources: ${limited.toSorted().join(',')}`,
+      )
+    }
+    const exceeded = limited
+      .filter(
+        (one) => compareQuantities(parseQuantity(oneMore(textIn(used, one))), parseQuantity(textIn(hard, one))) > 0,
+      )
+      .toSorted()
+    if (exceeded.length === 0) return
+    const show = (amountOf: (one: string) => string): string =>
+      exceeded.map((one) => `${one}=${amountOf(one)}`).join(',')
+    throw forbidden(
+      admissionSubject(target, object),
+      `exceeded quota: ${name}, requested: ${show(() => '1')}, used: ${show((one) => textIn(used, one))}, limited: ${show((one) => textIn(hard, one))}`,
+    )
+  }
+
+  #charged(quota: UnstructuredObject): JsonObject {
+    const next = deepCopy(quota as unknown as JsonObject) as JsonObjectDraft
+    const used = objectIn(objectIn(next, 'status'), 'used') as JsonObjectDraft
+    for (const name of this.#options.names)
+      if (textIn(used, name) !== '') setOwn(used, name, oneMore(textIn(used, name)))
+    return next as JsonObject
+  }
+}
+
+/** Whether a quota has a limit for one of these names. Quotas with scopes are about what pods are like, and not looked at. */
+function limits(quota: UnstructuredObject, names: readonly string[]): boolean {
+  const spec = objectIn(quota, 'spec')
+  if (textsIn(spec, 'scopes').length > 0 || optionalObjectIn(spec, 'scopeSelector') !== undefined) return false
+  const hard = objectIn(objectIn(quota, 'status'), 'hard')
+  return names.some((name) => textIn(hard, name) !== '')
+}
+
+const one = quantityOf(1)
+
+function oneMore(amount: string): string {
+  return formatQuantity(addQuantities(parseQuantity(amount), one))
+}
+
+function quotaResource(registry: Registry): Resource {
+  const resource = registry.find('', 'v1', 'resourcequotas')
+  assert(resource, 'quotas are built in')
+  return resource
+}
+
+/*
+ * Which quotas a namespace has, by name: asked with every creation, and most namespaces have none.
+ */
+
+export class QuotaIndex {
+  readonly #byNamespace = new Map<string, Map<string, UnstructuredObject>>()
+
+  constructor(view: Informer) {
+    for (const quota of view.list()) this.#put(quota)
+    view.addEventHandler((old, next) => {
+      if (next) this.#put(next)
+      else if (old) this.#remove(old)
+    })
+  }
+
+  has(namespace: string): boolean {
+    return this.#byNamespace.has(namespace)
+  }
+
+  /** All quotas of a namespace, sorted by name. */
+  in(namespace: string): readonly UnstructuredObject[] {
+    const quotas = this.#byNamespace.get(namespace)
+    return quotas === undefined ? [] : [...quotas].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, quota]) => quota)
+  }
+
+  #put(quota: UnstructuredObject): void {
+    const { namespace = '', name = '' } = quota.metadata
+    const quotas = this.#byNamespace.get(namespace) ?? new Map<string, UnstructuredObject>()
+    this.#byNamespace.set(namespace, quotas.set(name, quota))
+  }
+
+  #remove({ metadata: { namespace = '', name = '' } }: UnstructuredObject): void {
+    const quotas = this.#byNamespace.get(namespace)
+    quotas?.delete(name)
+    if (quotas?.size === 0) this.#byNamespace.delete(namespace)
+  }
+}
+
+/*
+ * Under which names quotas count an object: `count/deployments.apps`, and for some kinds of the core group a short one.
+ *
+ * Only objects are counted. What they ask for (`requests.cpu`, `services.nodeports`) is not, and quotas of such amounts
+ * limit nothing.
+ */
+
+const shortQuotaNames: ReadonlySet<string> = new Set([
+  'configmaps',
+  'persistentvolumeclaims',
+  'pods',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'services',
+])
+
+/** Empty for what is never counted. */
+function quotaResourceNames(
+  { storage: { group, plural } }: Pick<Resource, 'storage'>,
+  object: UnstructuredObject | undefined,
+): readonly string[] {
+  if (plural === 'events' && group === '') return []
+  const name = `count/${formatGroupName(plural, group)}`
+  return group === '' && shortQuotaNames.has(plural) && !isOver(plural, object) ? [name, plural] : [name]
+}
+
+/** A pod that has ended is still an object, but no longer a pod that runs. */
+function isOver(plural: string, object: UnstructuredObject | undefined): boolean {
+  return plural === 'pods' && ['Succeeded', 'Failed'].includes(textIn(objectIn(object, 'status'), 'phase'))
+}
+
+/**
+ * One at a time for each key: what was asked for first runs first.
+ */
+export class KeyedMutex {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  /** Runs when everybody who came before, for the same key, has ended. */
+  async runExclusive<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key)
+    const turn = before === undefined ? run() : before.then(run, run)
+    this.#last.set(key, turn)
+    try {
+      return await turn
+    } finally {
+      if (this.#last.get(key) === turn) this.#last.delete(key)
+    }
+  }
+}

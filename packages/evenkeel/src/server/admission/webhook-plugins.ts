@@ -1,0 +1,289 @@
+/**
+ * Webhooks as steps of admission, from what configurations say now.
+ */
+import {
+  applyJsonPatch,
+  deepEqual,
+  internalError,
+  isApiError,
+  type JsonObject,
+  type JsonPatchOperation,
+  type JsonValue,
+  type UnstructuredObject,
+} from '#api'
+import { onAbort } from '#base'
+import type { ObjectDraft, Resource } from '#builtins'
+import { readJson } from '#wire'
+import type { ServerContext } from '../request-context.ts'
+import type { WebhookOptions } from '../webhooks/client.ts'
+import type { AdmissionReviewResponse } from '../webhooks/review.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
+import { bodyResource, convertToVersion, replaceDraft } from './conversion.ts'
+import type { Matcher } from './matching.ts'
+import { WebhookConfigurations, type Webhook } from './webhook-configurations.ts'
+import {
+  WebhookCallError,
+  WebhookDispatcher,
+  type WebhookAttempt,
+  type WebhookDispatcherOptions,
+  type WebhookInvocation,
+} from './webhook-dispatcher.ts'
+import type { WebhookMetrics } from './webhook-metrics.ts'
+
+interface WebhookPlugins {
+  readonly mutating: AdmissionPlugin
+  readonly validating: AdmissionPlugin
+}
+
+export interface WebhookPluginOptions {
+  readonly webhooks: WebhookOptions
+  /** Where they are counted. */
+  readonly metrics: WebhookMetrics
+}
+
+type WebhookPluginContext = Pick<
+  ServerContext,
+  'informers' | 'registry' | 'authorizer' | 'clock' | 'random' | 'log' | 'stopping'
+>
+
+/** Asks for views, so it must be called before the server starts. */
+export function webhookPlugins(
+  matching: Matcher,
+  { informers, registry, authorizer, clock, random, log, stopping }: WebhookPluginContext,
+  { webhooks, metrics }: WebhookPluginOptions,
+): WebhookPlugins {
+  const group = 'admissionregistration.k8s.io'
+  const [mutating, validating] = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'].map(
+    (plural) =>
+      new WebhookConfigurations({ informer: informers.forResource(group, plural), matching, registry, webhooks }),
+  ) as [WebhookConfigurations, WebhookConfigurations]
+  onAbort(stopping, () => {
+    mutating.close()
+    validating.close()
+  })
+  const shared = { matching, authorizer, clock, random, log, metrics }
+  return {
+    mutating: mutatingWebhookPlugin({ ...shared, set: mutating }),
+    validating: validatingWebhookPlugin({ ...shared, set: validating }),
+  }
+}
+
+/*
+ * Mutating webhooks: asked one after the other, each about what the one before it made of the object.
+ *
+ * One that changed something wants a second round, in which those are asked again that were asked before it and say
+ * `reinvocationPolicy: IfNeeded`; nobody is asked for the first time then, and there is no third round. What a webhook
+ * made of an object is shaped and defaulted before the next one sees it.
+ */
+
+const annotationPrefix = 'mutation.webhook.admission.k8s.io'
+const operationsMax = 10_000
+
+function mutatingWebhookPlugin(options: Omit<WebhookDispatcherOptions, 'mutates'>): AdmissionPlugin {
+  const calling = new WebhookDispatcher({ ...options, mutates: true })
+  return {
+    name: 'MutatingAdmissionWebhook',
+    handles: (write) => options.set.candidates(write).length > 0,
+    async mutate(draft, admitted) {
+      if (admitted.user === undefined) return false
+      return new MutatingWebhookRound(calling, draft, admitted).run(options.set.candidates(admitted))
+    },
+    // They are asked about deletions too, although there is nothing to change.
+    async validate(_, admitted) {
+      if (admitted.operation !== 'DELETE' || admitted.user === undefined) return
+      await new MutatingWebhookRound(calling, undefined, admitted).run(options.set.candidates(admitted))
+    },
+  }
+}
+
+/** What is remembered from the first round to the second. */
+class MutatingWebhookState {
+  /** Asked since the last change, and to be asked again after the next one. */
+  readonly #asked = new Set<string>()
+  readonly #again = new Set<string>()
+  /** What the round before ended with. */
+  output = ''
+
+  recordCall({ id, isReinvocable }: Webhook): void {
+    if (isReinvocable) this.#asked.add(id)
+  }
+
+  recordChange(): void {
+    for (const id of this.#asked) this.#again.add(id)
+    this.#asked.clear()
+  }
+
+  needsReinvocation({ id }: Webhook): boolean {
+    return this.#again.has(id)
+  }
+}
+
+class MutatingWebhookRound {
+  readonly #calling: WebhookDispatcher
+  readonly #admitted: AdmissionAttributes
+  readonly #draft: ObjectDraft | undefined
+  readonly #memory: MutatingWebhookState
+  /** The object as the last webhook left it, in the form that webhook was shown. */
+  #current: { readonly object: ObjectDraft | undefined; readonly form: Resource }
+  #isDirty = false
+
+  constructor(calling: WebhookDispatcher, draft: ObjectDraft | undefined, admitted: AdmissionAttributes) {
+    this.#calling = calling
+    this.#draft = draft
+    this.#admitted = admitted
+    this.#memory = admitted.reinvocation.state('MutatingAdmissionWebhook', () => new MutatingWebhookState())
+    this.#current = { object: draft, form: admitted.target.resource }
+  }
+
+  /** @returns whether anything was changed */
+  async run(webhooks: readonly Webhook[]): Promise<boolean> {
+    const { reinvocation: again, target } = this.#admitted
+    if (again.round > 0 && this.#memory.output !== JSON.stringify(this.#draft)) this.#memory.recordChange()
+    for (const [index, webhook] of webhooks.entries()) await this.#visit(webhook, index)
+    const { object, form } = this.#current
+    if (this.#draft && object && this.#isDirty) {
+      const back = await convertToVersion(object as unknown as UnstructuredObject, form, target.resource)
+      replaceDraft(this.#draft, back as unknown as JsonObject, bodyResource(target))
+    }
+    this.#memory.output = JSON.stringify(this.#draft) ?? ''
+    return this.#isDirty
+  }
+
+  async #visit(webhook: Webhook, index: number): Promise<void> {
+    const { object, form } = this.#current
+    const {
+      reinvocation: { round },
+    } = this.#admitted
+    const invocation = await this.#calling.resolveInvocation(
+      webhook,
+      { object: object as unknown as UnstructuredObject | undefined, form },
+      this.#admitted,
+    )
+    if (invocation === undefined || (round > 0 && !this.#memory.needsReinvocation(webhook))) return
+    const place = `round_${round}_index_${index}`
+    const isChanged = await this.#calling.attempt(
+      webhook,
+      { admitted: this.#admitted, failedOpen: `failed-open.${annotationPrefix}/${place}` },
+      async (visit) => {
+        const answer = await this.#calling.call(invocation, visit)
+        return answer !== undefined && (await this.#take(answer, invocation, visit))
+      },
+    )
+    this.#admitted.annotate(
+      `${annotationPrefix}/${place}`,
+      JSON.stringify({ configuration: webhook.configuration, webhook: webhook.name, mutated: isChanged }),
+    )
+    if (isChanged) {
+      this.#memory.recordChange()
+      this.#admitted.reinvocation.request()
+    }
+    this.#memory.recordCall(webhook)
+  }
+
+  /** Applies what a webhook wants. */
+  async #take(answer: AdmissionReviewResponse, invocation: WebhookInvocation, visit: WebhookAttempt): Promise<boolean> {
+    const { webhook, object, resource } = invocation
+    const operations = await this.#calling.withFailurePolicy(webhook, visit, () => operationsOf(answer, webhook))
+    if (operations === undefined || operations.length === 0) return false
+    if (object === undefined)
+      throw internalError(
+        new Error(
+          `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`,
+        ),
+      )
+    const form = bodyResource({ ...this.#admitted.target, resource })
+    const next = JSON.parse(JSON.stringify(patched(object as unknown as JsonObject, operations))) as ObjectDraft
+    replaceDraft(next, next, form)
+    const isChanged = !deepEqual(next as JsonObject, object as unknown as JsonObject)
+    this.#current = { object: next, form: resource }
+    this.#isDirty = true
+    return isChanged
+  }
+}
+
+function operationsOf({ patch, patchType }: AdmissionReviewResponse, { name }: Webhook): readonly JsonPatchOperation[] {
+  if (patch === undefined) return []
+  const operations = decoded(patch)
+  if (operations === undefined)
+    throw new WebhookCallError(name, 'received undecodable patch in webhook response: it is no list of operations')
+  if (operations.length > operationsMax)
+    throw new WebhookCallError(
+      name,
+      `received undecodable patch in webhook response: it has more than ${operationsMax} operations`,
+    )
+  if (operations.length > 0 && patchType !== 'JSONPatch')
+    throw new WebhookCallError(name, `unsupported patch type ${JSON.stringify(patchType.slice(0, 64))}`)
+  return operations
+}
+
+function decoded(patch: string): readonly JsonPatchOperation[] | undefined {
+  try {
+    const { value } = readJson(Buffer.from(patch, 'base64'), { duplicates: false })
+    if (value === null) return []
+    return Array.isArray(value) ? (value as unknown as JsonPatchOperation[]) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function patched(object: JsonObject, operations: readonly JsonPatchOperation[]): JsonValue {
+  try {
+    return applyJsonPatch(object, operations, { negativeIndices: true, missingIsNull: true })
+  } catch (error) {
+    if (!isApiError(error)) throw error
+    throw internalError(
+      new Error(error.message.replace(/^the server rejected our request due to an error in our request: /, ''), {
+        cause: error,
+      }),
+    )
+  }
+}
+
+/*
+ * Validating webhooks: all that a write concerns are asked at once, and all have to say yes.
+ *
+ * When several say no, the client hears of the first that did. Nobody is left alone: the write is answered when every
+ * webhook has answered or failed.
+ */
+
+const failedOpenAnnotation = 'failed-open.validating.webhook.admission.k8s.io'
+
+function validatingWebhookPlugin(options: Omit<WebhookDispatcherOptions, 'mutates'>): AdmissionPlugin {
+  const calling = new WebhookDispatcher({ ...options, mutates: false })
+  return {
+    name: 'ValidatingAdmissionWebhook',
+    handles: (write) => options.set.candidates(write).length > 0,
+    async validate(object, admitted) {
+      if (admitted.user === undefined) return
+      const invocations: WebhookInvocation[] = []
+      for (const webhook of options.set.candidates(admitted)) {
+        const invocation = await calling.resolveInvocation(
+          webhook,
+          { object, form: admitted.target.resource },
+          admitted,
+        )
+        if (invocation) invocations.push(invocation)
+      }
+      await callAll(invocations, calling, admitted)
+    },
+  }
+}
+
+async function callAll(
+  invocations: readonly WebhookInvocation[],
+  calling: WebhookDispatcher,
+  admitted: AdmissionAttributes,
+): Promise<void> {
+  const refusals: unknown[] = []
+  await Promise.all(
+    invocations.map(async (invocation, index) => {
+      const visiting = { admitted, failedOpen: `${failedOpenAnnotation}/round_0_index_${index}` }
+      await calling
+        .attempt(invocation.webhook, visiting, (visit) => calling.call(invocation, visit))
+        .catch((error: unknown) => {
+          refusals.push(error)
+        })
+    }),
+  )
+  if (refusals.length > 0) throw refusals[0]
+}

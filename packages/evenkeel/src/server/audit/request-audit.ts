@@ -1,0 +1,302 @@
+/**
+ * One request as the audit log sees it, from its arrival to its end.
+ *
+ * The rooms tell it what they find out; it makes events of `audit.k8s.io/v1` out of that, as many as the policy wants. It never changes what is
+ * answered. What is in Secrets and tokens is not written down, nor are texts about them, which may quote it.
+ */
+import {
+  formatMicroTime,
+  isJsonObject,
+  setOwn,
+  toStatus,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+  type Status,
+} from '#api'
+import {
+  decodeProtobuf,
+  formatOfBody,
+  readJson,
+  readYaml,
+  type ResourcePath,
+  type WireRequest,
+  type WireResponse,
+} from '#wire'
+import { userInfo } from '../auth/user.ts'
+import type { AuthorizationDecision, AuthorizerChain } from '../authz/authorizer.ts'
+import { readBody } from '../handlers/request-body.ts'
+import { ChangedRequest, type RequestContext, type RequestInfo } from '../request-context.ts'
+import { onResponseEnd } from '../response.ts'
+import type { AuditLog } from './audit-log.ts'
+import { decideAudit, reaches, type AuditDecision, type AuditLevel, type AuditStage } from './audit-policy.ts'
+
+const agentMax = 1024
+const annotationsMax = 64
+
+export class RequestAudit {
+  readonly id: string
+  readonly #log: AuditLog
+  readonly #request: WireRequest
+  readonly #receivedMs: number
+  readonly #annotations: JsonObjectDraft = {}
+  #info: RequestInfo | undefined
+  #call: RequestContext | undefined
+  #decision: AuditDecision | undefined
+  #isSensitive = false
+  #requestObject: JsonObject | undefined
+  #failure: { readonly status: Status; readonly isExpected: boolean } | undefined
+
+  constructor(request: WireRequest, id: string, log: AuditLog) {
+    this.id = id
+    this.#request = request
+    this.#log = log
+    this.#receivedMs = log.clock.now()
+  }
+
+  /** The path is read. */
+  setRequestInfo(info: RequestInfo): void {
+    this.#info = info
+    this.#isSensitive = !this.#log.showsSecrets && isSensitive(info.resourcePath)
+  }
+
+  /** It is known who calls. The call takes notes for the log from here on. */
+  setUser(call: RequestContext): RequestContext {
+    this.#call = call
+    this.#decide()
+    this.#write('RequestReceived')
+    return this.#isLogged()
+      ? {
+          ...call,
+          annotate: (key, value) => {
+            this.#annotate(key, value)
+          },
+        }
+      : call
+  }
+
+  /** It is known as whom. */
+  setImpersonatedUser(call: RequestContext): void {
+    this.#call = call
+  }
+
+  /** The same door, with an ear at it. */
+  watchAuthorizer(authorizer: AuthorizerChain): AuthorizerChain {
+    if (!this.#isLogged()) return authorizer
+    const note = (verdict: AuthorizationDecision): AuthorizationDecision => {
+      this.#annotate('authorization.k8s.io/decision', verdict.allowed ? 'allow' : 'forbid')
+      this.#annotate('authorization.k8s.io/reason', verdict.reason)
+      return verdict
+    }
+    return {
+      decide(question) {
+        const asked = authorizer.decide(question)
+        return asked instanceof Promise ? asked.then(note) : note(asked)
+      },
+      rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace),
+    }
+  }
+
+  /**
+   * The call with its body read, when that has to be written down.
+   *
+   * @throws {ApiError} `RequestEntityTooLarge`
+   */
+  async captureBody(call: RequestContext): Promise<RequestContext> {
+    if (call.resourcePath === undefined || call.request.body === undefined || !this.#shows('Request')) return call
+    const { request } = call
+    const body = await readBody(request)
+    this.#requestObject = await documentOf(body, request.headers['content-type'])
+    return { ...call, request: new ChangedRequest(request, { body }) }
+  }
+
+  /** It failed, and this is why. */
+  setFailure(error: unknown, { isExpected }: { isExpected: boolean }): void {
+    this.#failure = { status: toStatus(error), isExpected }
+  }
+
+  /** It is answered: the response to send. */
+  async complete(response: WireResponse): Promise<WireResponse> {
+    if (this.#decision === undefined) this.#decide()
+    if (!this.#isLogged()) return response
+    if (this.#call === undefined) this.#write('ResponseStarted', response)
+    else if (this.#failure && !this.#failure.isExpected) this.#write('Panic', response)
+    else if (this.#info?.verb === 'watch' && response.status < 300) return this.#streams(response)
+    else this.#write('ResponseComplete', response, await this.#shown(response))
+    return response
+  }
+
+  #streams(response: WireResponse): WireResponse {
+    this.#write('ResponseStarted', response)
+    return onResponseEnd(response, this.#request, () => {
+      this.#write('ResponseComplete', response)
+    })
+  }
+
+  #decide(): void {
+    const { verb = '', path = '', resourcePath: place } = this.#info ?? {}
+    const user = this.#call?.impersonator ?? this.#call?.user
+    this.#decision = decideAudit(this.#log.policy, { verb, path, resourcePath: place, ...(user && { user }) })
+  }
+
+  #isLogged(): boolean {
+    return this.#decision !== undefined && this.#decision.level !== 'None'
+  }
+
+  #shows(level: AuditLevel): boolean {
+    return this.#decision !== undefined && !this.#isSensitive && reaches(this.#decision.level, level)
+  }
+
+  #annotate(key: string, value: string): void {
+    if (Object.keys(this.#annotations).length < annotationsMax) setOwn(this.#annotations, key, value)
+  }
+
+  /** The answer as an object, as far as it is needed: for its own sake, or for the name that something new was given. */
+  async #shown({ body, headers, status }: WireResponse): Promise<JsonObject | undefined> {
+    const isNew = this.#info?.verb === 'create' && status < 300
+    if (
+      !(body instanceof Uint8Array) ||
+      !(isNew || this.#shows('RequestResponse')) ||
+      this.#info?.resourcePath === undefined
+    )
+      return undefined
+    return documentOf(body, headers['content-type'])
+  }
+
+  #write(stage: AuditStage, response?: WireResponse, shown?: JsonObject): void {
+    const decision = this.#decision
+    if (decision === undefined || decision.level === 'None' || decision.omitStages.has(stage)) return
+    this.#log.write({
+      kind: 'Event',
+      apiVersion: 'audit.k8s.io/v1',
+      level: this.#isSensitive ? 'Metadata' : decision.level,
+      auditID: this.id,
+      stage,
+      requestURI: this.#request.target,
+      verb: this.#info?.verb ?? '',
+      ...this.#who(),
+      ...this.#where(shown),
+      ...(response && { responseStatus: this.#status(response, stage) }),
+      ...this.#bodies(stage, shown),
+      requestReceivedTimestamp: formatMicroTime(this.#receivedMs),
+      stageTimestamp: formatMicroTime(this.#log.clock.now()),
+      ...(Object.keys(this.#annotations).length > 0 && { annotations: { ...this.#annotations } }),
+    })
+  }
+
+  #who(): JsonObjectDraft {
+    const { user, impersonator } = this.#call ?? {}
+    const { peer, headers } = this.#request
+    const agent = headers['user-agent']
+    return {
+      user: userInfo(impersonator ?? user ?? { name: '', groups: [] }),
+      ...(impersonator && user && { impersonatedUser: userInfo(user) }),
+      ...(peer && { sourceIPs: [peer.address] }),
+      ...(agent !== undefined && {
+        userAgent: agent.length > agentMax ? `${agent.slice(0, agentMax)}...TRUNCATED` : agent,
+      }),
+    }
+  }
+
+  #where(shown: JsonObject | undefined): JsonObjectDraft {
+    const place = this.#info?.resourcePath
+    if (place === undefined) return {}
+    const parts = {
+      resource: place.resource,
+      namespace: place.namespace,
+      name: place.name,
+      apiGroup: place.group,
+      apiVersion: place.version,
+      subresource: place.subresource,
+    }
+    const known = shown ? nameIn(shown) : {}
+    return { objectRef: { ...known, ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== '')) } }
+  }
+
+  #status({ status: code }: WireResponse, stage: AuditStage): JsonObjectDraft {
+    if (!this.#failure) return { metadata: {}, code }
+    const {
+      status: { status = 'Failure', reason = '', message = '' },
+    } = this.#failure
+    const text = stage === 'Panic' ? `APIServer panic'd: ${message}` : message
+    return { metadata: {}, status, ...(!this.#isSensitive && { message: text }), reason, code }
+  }
+
+  #bodies(stage: AuditStage, shown: JsonObject | undefined): JsonObjectDraft {
+    const isTidied = this.#decision?.omitManagedFields === true
+    const tidy = (object: JsonObject): JsonObject => (isTidied ? withoutManagers(object) : object)
+    return {
+      ...(stage !== 'RequestReceived' && this.#requestObject && { requestObject: tidy(this.#requestObject) }),
+      ...(shown && this.#shows('RequestResponse') && { responseObject: tidy(shown) }),
+    }
+  }
+}
+
+/*
+ * Bodies as the audit log shows them: as JSON, whatever format they came in.
+ *
+ * What cannot be read, and what is too large to be worth it, is left out.
+ */
+
+/** A list of all there is does not belong into a log. */
+const shownBytesMax = 1024 * 1024
+
+/** The object in a body, or the list of steps of a JSON patch; undefined when it cannot be shown. */
+async function documentOf(bytes: Uint8Array, contentType: string | undefined): Promise<JsonObject | undefined> {
+  if (bytes.byteLength === 0 || bytes.byteLength > shownBytesMax) return undefined
+  try {
+    const value = await parseDocument(bytes, contentType ?? '')
+    return isJsonObject(value) || Array.isArray(value) ? (value as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function parseDocument(bytes: Uint8Array, contentType: string): Promise<JsonValue> {
+  const format = formatOfBody(contentType)
+  if (format === 'protobuf') return decodeProtobuf(bytes)
+  if (format === 'yaml' || /\+yaml\b/.test(contentType)) return (await readYaml(bytes)).value
+  return readJson(bytes).value
+}
+
+/** What an object says about which one it is. */
+function nameIn({ metadata }: JsonObject): Readonly<Record<string, string>> {
+  if (!isJsonObject(metadata)) return {}
+  const known: Record<string, string> = {}
+  for (const field of ['namespace', 'name', 'uid', 'resourceVersion'] as const) {
+    const value = metadata[field]
+    if (typeof value === 'string' && value !== '') known[field] = value
+  }
+  return known
+}
+
+/** An object, or each of a list, without who manages its fields. */
+function withoutManagers(object: JsonObject): JsonObject {
+  if (Array.isArray(object)) return object
+  const { metadata, items } = object
+  return {
+    ...object,
+    ...(isJsonObject(metadata) && 'managedFields' in metadata && { metadata: withoutField(metadata, 'managedFields') }),
+    ...(Array.isArray(items) && { items: items.map((item) => (isJsonObject(item) ? withoutManagers(item) : item)) }),
+  }
+}
+
+function withoutField(object: JsonObject, name: string): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name))
+}
+
+/*
+ * What carries credentials: nothing of its content is written down, unless the owner of the server asked for it.
+ */
+
+const sensitive: ReadonlySet<string> = new Set([
+  '/secrets',
+  '/serviceaccounts/token',
+  'authentication.k8s.io/tokenreviews',
+])
+
+function isSensitive(place: ResourcePath | undefined): boolean {
+  if (place === undefined) return false
+  const { group, resource, subresource } = place
+  return sensitive.has(`${group}/${resource}`) || sensitive.has(`${group}/${resource}/${subresource}`)
+}

@@ -1,0 +1,180 @@
+/**
+ * Everything a server knows callers by, put together.
+ *
+ * They are asked in this order, and the first that knows the caller decides: a proxy's word, a client certificate, a
+ * bearer token (static, of a service account, of an OpenID issuer, by webhook), and what the embedder brings.
+ */
+import { unauthorized } from '#api'
+import type { Clock, Logger, Random } from '#base'
+import type { HttpsConnection, HttpsOptions } from '#wire'
+import { findObject, type TokenRequestOptions } from '../handlers/token-request.ts'
+import type { Informer } from '../informers.ts'
+import {
+  ChangedRequest,
+  type RequestContext,
+  type RequestInfo,
+  type ServerContext,
+  type User,
+} from '../request-context.ts'
+import type { AuthenticationOptions } from './authentication-options.ts'
+import { BearerTokenAuthenticator, type TokenAuthenticator } from './bearer-tokens.ts'
+import { certificateAuthenticator, ClientCertificates } from './client-certificates.ts'
+import { frontProxyAuthenticator } from './front-proxy.ts'
+import type { Identity } from './identity.ts'
+import { ServiceAccountKeys } from './service-account-keys.ts'
+import { ServiceAccountTokens } from './service-account-tokens.ts'
+import { readTokenFile, staticTokens, type StaticToken } from './static-tokens.ts'
+import { administrator, anonymous } from './user.ts'
+
+export interface Authentication {
+  /** All kinds of bearer tokens: for callers, and for reviews. */
+  readonly tokens: BearerTokenAuthenticator
+  readonly serviceAccounts: TokenRequestOptions
+  /** Where the keys of service accounts are, if not here. */
+  readonly jwksUri: string | undefined
+  /** For callers over sockets, in the order in which they are asked. */
+  readonly authenticators: readonly Authenticator[]
+  readonly anonymous: boolean
+  /** Whose client certificates the listener asks for, in PEM. */
+  readonly authoritiesPem: string
+}
+
+interface AuthenticationContext {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Of a server that listens. */
+  readonly identity: Identity | undefined
+  /** The view of service accounts. */
+  readonly accounts: Informer
+  /** There once the server is. */
+  server(): ServerContext
+  connect?: ((destination: HttpsOptions) => HttpsConnection) | undefined
+  readonly stopping: AbortSignal
+}
+
+const defaultIssuer = 'https://kubernetes.default.svc.cluster.local'
+
+/** @throws {RangeError} for keys, certificates and addresses that are none. */
+export async function makeAuthentication(
+  options: AuthenticationOptions,
+  context: AuthenticationContext,
+): Promise<Authentication> {
+  const { clock, identity } = context
+  const { serviceAccounts = {}, frontProxy, clientCaPems: clientAuthorities = [], authenticators = [] } = options
+  const accounts = makeServiceAccountTokens(options, context)
+  const tokens = new BearerTokenAuthenticator(
+    await tokenAuthenticators(options, { accounts, context }),
+    accounts.audiences,
+  )
+  const ofUsers = [...(identity ? [identity.authority.certificatePem] : []), ...clientAuthorities]
+  const proxies =
+    frontProxy &&
+    frontProxyAuthenticator({
+      certificates: new ClientCertificates([frontProxy.caPem], clock),
+      allowedNames: frontProxy.allowedNames ?? [],
+    })
+  return {
+    tokens,
+    serviceAccounts: {
+      tokens: accounts,
+      maxExpirationSeconds: serviceAccounts.maxTokenExpirationSeconds ?? 0,
+      extendExpiration: serviceAccounts.extendTokenExpiration ?? true,
+    },
+    jwksUri: serviceAccounts.jwksUri,
+    authenticators: [
+      ...(proxies ? [proxies] : []),
+      certificateAuthenticator(new ClientCertificates(ofUsers, clock)),
+      tokens.authenticator,
+      ...authenticators.map(withReadOnlyRequest),
+    ],
+    anonymous: options.anonymous ?? false,
+    authoritiesPem: [...ofUsers, ...(frontProxy ? [frontProxy.caPem] : [])].join('\n'),
+  }
+}
+
+function makeServiceAccountTokens(
+  { serviceAccounts: { issuer = defaultIssuer, audiences, keys } = {} }: AuthenticationOptions,
+  { clock, random, identity, accounts, server }: AuthenticationContext,
+): ServiceAccountTokens {
+  const [first = defaultIssuer, ...others] = typeof issuer === 'string' ? [issuer] : issuer
+  return new ServiceAccountTokens({
+    keys: new ServiceAccountKeys(keys ?? identity?.accountKeys ?? []),
+    issuers: [first, ...others],
+    audiences: audiences ?? [first, ...others],
+    objects: {
+      serviceAccount: (namespace, name) => accounts.get(name, { namespace }),
+      find: (plural, namespace, name) => findObject(plural, { server: server(), namespace, name }),
+    },
+    clock,
+    random,
+  })
+}
+
+async function tokenAuthenticators(
+  { tokens = {}, tokenFile, oidc = [], webhook }: AuthenticationOptions,
+  { accounts, context }: { accounts: ServiceAccountTokens; context: AuthenticationContext },
+): Promise<TokenAuthenticator[]> {
+  const { identity } = context
+  const given: StaticToken[] = Object.entries(tokens).map(([token, user]) => ({ token, user }))
+  const inFile = tokenFile === undefined ? [] : await readTokenFile(tokenFile)
+  const own = identity ? [{ token: identity.token, user: administrator }] : []
+  // Those who ask others are loaded when there is somebody to ask: most servers start without them.
+  const outside = { ...context, audiences: accounts.audiences }
+  return [
+    staticTokens([...given, ...inFile, ...own], accounts.audiences),
+    accounts.authenticator,
+    ...(await Promise.all(oidc.map(async (issuer) => (await import('./oidc.ts')).oidcTokens(issuer, outside)))),
+    ...(webhook ? [(await import('./token-webhook.ts')).tokenWebhook(webhook, outside)] : []),
+  ]
+}
+
+/** Code of others is shown requests whose signals are Node's. */
+function withReadOnlyRequest(authenticator: Authenticator): Authenticator {
+  return (info) => authenticator({ ...info, request: new ChangedRequest(info.request) })
+}
+
+/*
+ * Room 3: who is calling?
+ *
+ * Before: `route` read the path. After: `authorize` asks whether they may. Authenticators are asked in turn; the first
+ * that knows the caller decides. Nobody is anonymous, unless the server was told otherwise, except on the paths that
+ * say whether the server is well. Who shows credentials that nobody knows is told so, everywhere.
+ */
+
+/** Says who is calling, or undefined when it does not know the credentials. */
+export type Authenticator = (info: RequestInfo) => User | undefined | Promise<User | undefined>
+
+/** Paths anybody may ask: they say only whether the server is well. */
+const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
+
+/**
+ * Adds who is calling.
+ *
+ * @throws {ApiError} `Unauthorized`
+ */
+export async function authenticate(
+  info: RequestInfo,
+  authenticators: readonly Authenticator[],
+  { anonymous: isOpen = false }: { anonymous?: boolean } = {},
+): Promise<RequestContext> {
+  for (const authenticator of authenticators) {
+    const asked = authenticator(info)
+    const user = asked instanceof Promise ? await asked : asked
+    if (user) return withUser(info, user)
+  }
+  if ((isOpen || openPaths.test(info.path)) && !showsCredentials(info)) return withUser(info, anonymous)
+  throw unauthorized()
+}
+
+function showsCredentials({ request: { headers, peer } }: RequestInfo): boolean {
+  return headers['authorization'] !== undefined || peer?.certificate !== undefined || peer?.certificateRefused === true
+}
+
+// Written out: this runs for every request, and spreading an object is several times as slow.
+function withUser(
+  { request, path, query, resourcePath: place, verb, warnings }: RequestInfo,
+  user: User,
+): RequestContext {
+  return { request, path, query, resourcePath: place, verb, warnings, user }
+}

@@ -1,0 +1,232 @@
+/**
+ * Who this installation is: an authority of its own, a server certificate that it signed, and the administrator's token.
+ *
+ *   ca.pem        certificate and key of the authority; clients trust only this one
+ *   server.pem    certificate and key of the server, made again when names change or the end is near
+ *   token         256 random bits, in base64url
+ *   accounts.pem  keys of service accounts, the newest first; to rotate, put a new one in front
+ *
+ * Invariants: certificate and key lie in one file, so no crash can leave a pair that does not match; what is there and
+ * good is never replaced; what is there and damaged is never replaced silently. Two processes must not do this on
+ * one folder at the same time: whoever owns the data folder calls it.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { SystemClock, SystemRandom, type Clock, type Random } from '#base'
+import { issueClientCertificate, issueServerCertificate, makeAuthority, type CertificateKeyPair } from '#wire'
+import { validityOf } from './client-certificates.ts'
+import { ensureSecretFolder, IdentityError, readSecretFile, writeSecretFile } from './secret-files.ts'
+import { makeServiceAccountKey, parsePemKeys } from './service-account-keys.ts'
+
+export interface Identity {
+  /** Signs; its certificate is what clients trust. */
+  readonly authority: CertificateKeyPair
+  readonly server: CertificateKeyPair
+  /** What the administrator sends as a bearer token. */
+  readonly token: string
+  /**
+   * Keys of service accounts in PEM: the first signs their tokens, all are believed.
+   *
+   * @default one that lives as long as the server
+   */
+  readonly accountKeys?: readonly string[]
+}
+
+export interface IdentityOptions {
+  /**
+   * @default the machine's clock
+   */
+  clock?: Clock
+  /**
+   * Where token and serial numbers come from.
+   *
+   * @default the machine's source
+   */
+  random?: Random
+  /**
+   * Names and addresses under which the server is reached, beside those of this machine alone and `kubernetes…`.
+   *
+   * @default none
+   */
+  names?: readonly string[]
+}
+
+const defaultNames = [
+  'localhost',
+  '127.0.0.1',
+  '::1',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'kubernetes.default.svc.cluster.local',
+]
+const dayMs = 86_400_000
+/** An authority has to outlive the certificates it signs. A clock that went back is no reason to replace it: clients would be locked out. */
+const authorityLeftMs = 400 * dayMs
+const serverLeftMs = 90 * dayMs
+const tokenText = /^[\w-]{43}$/
+
+/** An identity that lives as long as the process. */
+export function makeIdentity({
+  clock = new SystemClock(),
+  random = new SystemRandom(),
+  names = [],
+}: IdentityOptions = {}): Identity {
+  const authority = makeAuthority({ clock, random })
+  return {
+    authority,
+    server: issueServerCertificate(authority, { clock, random, names: allNames(names) }),
+    token: makeToken(random),
+  }
+}
+
+/**
+ * The identity in a folder; what is missing or too old is made.
+ *
+ * @throws {IdentityError} when others can read the files, or one of them is damaged.
+ */
+export async function ensureIdentity(
+  folder: string,
+  { clock = new SystemClock(), random = new SystemRandom(), names = [] }: IdentityOptions = {},
+): Promise<Identity> {
+  await ensureSecretFolder(folder)
+  const authorityPath = join(folder, 'ca.pem')
+  const authority = await ensureCredential(authorityPath, {
+    isGood: (found) => validityOf(found).toMs - clock.now() >= authorityLeftMs,
+    make: () => makeAuthority({ clock, random }),
+  })
+  const server = await ensureCredential(join(folder, 'server.pem'), {
+    isGood: (found) => isCurrent(found, clock) && isIssuedBy(found, authority) && isFor(found, allNames(names)),
+    make: () => issueServerCertificate(authority, { clock, random, names: allNames(names) }),
+  })
+  const token = await ensureToken(join(folder, 'token'), random)
+  return { authority, server, token, accountKeys: [await ensureAccountKeys(join(folder, 'accounts.pem'))] }
+}
+
+interface CredentialCheck {
+  readonly isGood: (certificate: X509Certificate) => boolean
+  readonly make: () => CertificateKeyPair
+}
+
+async function ensureCredential(path: string, { isGood, make }: CredentialCheck): Promise<CertificateKeyPair> {
+  const text = await readSecretFile(path)
+  const found = text === undefined ? undefined : parseCredential(path, text)
+  if (found && isGood(new X509Certificate(found.certificatePem))) return found
+  const made = make()
+  await writeSecretFile(path, `${made.certificatePem}${made.keyPem}`)
+  return made
+}
+
+function parseCredential(path: string, text: string): CertificateKeyPair {
+  try {
+    const certificate = new X509Certificate(text)
+    const key = createPrivateKey(text)
+    if (!certificate.checkPrivateKey(key)) throw new Error('the key belongs to another certificate')
+    return { certificatePem: certificate.toString(), keyPem: key.export({ type: 'pkcs8', format: 'pem' }).toString() }
+  } catch (error) {
+    throw damaged(path, error)
+  }
+}
+
+async function ensureToken(path: string, random: Random): Promise<string> {
+  const found = (await readSecretFile(path))?.trim()
+  if (found === undefined) {
+    const token = makeToken(random)
+    await writeSecretFile(path, `${token}\n`)
+    return token
+  }
+  if (!tokenText.test(found)) throw damaged(path, new Error('it does not hold 43 characters of base64url'))
+  return found
+}
+
+async function ensureAccountKeys(path: string): Promise<string> {
+  const found = await readSecretFile(path)
+  if (found === undefined) {
+    const made = makeServiceAccountKey()
+    await writeSecretFile(path, made)
+    return made
+  }
+  try {
+    if (parsePemKeys(found)[0]?.type !== 'private') throw new Error('its first key is not a private one')
+    return found
+  } catch (error) {
+    throw damaged(path, error)
+  }
+}
+
+function makeToken(random: Random): string {
+  const bytes = Buffer.alloc(32)
+  for (let offset = 0; offset < bytes.length; offset += 4) bytes.writeUInt32BE(random.uint32(), offset)
+  return bytes.toString('base64url')
+}
+
+function damaged(path: string, cause: unknown): IdentityError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new IdentityError(
+    `${path} is damaged (${reason}): put it back from a backup, or remove it and start again, after which clients need the new kubeconfig`,
+    { cause },
+  )
+}
+
+function allNames(names: readonly string[]): string[] {
+  return [...new Set([...defaultNames, ...names])]
+}
+
+function isCurrent(certificate: X509Certificate, clock: Clock): boolean {
+  const { fromMs, toMs } = validityOf(certificate)
+  return fromMs <= clock.now() && toMs - clock.now() >= serverLeftMs
+}
+
+function isIssuedBy(certificate: X509Certificate, { certificatePem }: CertificateKeyPair): boolean {
+  const authority = new X509Certificate(certificatePem)
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
+
+/** For these names and no others. */
+function isFor(certificate: X509Certificate, names: readonly string[]): boolean {
+  const count = certificate.subjectAltName?.split(', ').length
+  return (
+    count === names.length &&
+    names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined)
+  )
+}
+
+/*
+ * Certificates for callers, signed by the server's own authority.
+ */
+
+export interface IssueClientOptions {
+  /** What the caller is called. */
+  readonly user: string
+  /**
+   * Groups the caller is in; `system:masters` may do everything.
+   *
+   * @default none
+   */
+  readonly groups?: readonly string[]
+  /**
+   * How long it is good for. It cannot be taken back.
+   *
+   * @default a year
+   */
+  readonly validMs?: number
+  /** @default the machine's clock */
+  readonly clock?: Clock
+  /** @default the machine's source */
+  readonly random?: Random
+}
+
+/** A certificate and its key, by which the server knows a caller. */
+export function issueClient(
+  { authority }: Pick<Identity, 'authority'>,
+  { user, groups = [], validMs, clock = new SystemClock(), random = new SystemRandom() }: IssueClientOptions,
+): CertificateKeyPair {
+  if (user === '') throw new RangeError('a client certificate needs the name of a user')
+  return issueClientCertificate(authority, {
+    subject: { commonName: user, organizations: groups },
+    clock,
+    random,
+    ...(validMs !== undefined && { validMs }),
+  })
+}

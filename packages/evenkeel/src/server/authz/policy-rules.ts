@@ -1,0 +1,164 @@
+/**
+ * Whether rules that somebody holds cover rules that somebody wants to give.
+ *
+ * What is wanted is broken down into its smallest parts (one group, one resource, one verb, at most one name; or one
+ * path, one verb). A smallest part is covered by one held rule or by none, so nothing is lost by looking at each alone.
+ */
+import { compareText, quote } from '#api'
+import { policyRule, type PolicyRule } from '#builtins'
+import type { AuthorizationAttributes } from './authorizer.ts'
+
+/** More parts than any role has that was written by a person; a body could hold billions. */
+export const partsMax = 100_000
+
+/**
+ * The smallest parts of what is wanted that are not held.
+ *
+ * @returns undefined when the rules break down into more than {@link partsMax} parts: nobody can say
+ */
+export function uncovered(
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): readonly PolicyRule[] | undefined {
+  if (wanted.reduce((sum, rule) => sum + countParts(rule), 0) > partsMax) return undefined
+  const holders = held.map(makeCoverTest)
+  return wanted.flatMap(breakDown).filter((part) => !holders.some((covers) => covers(part)))
+}
+
+function countParts({ apiGroups, resources, verbs, resourceNames, nonResourceURLs }: PolicyRule): number {
+  return (
+    verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
+  )
+}
+
+/** The smallest parts of a rule, in the order of its lists. */
+function breakDown({ apiGroups, resources, verbs, resourceNames, nonResourceURLs }: PolicyRule): PolicyRule[] {
+  const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name])
+  const aboutResources = apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) =>
+        names.map((resourceName) =>
+          policyRule({ apiGroups: [group], resources: [resource], verbs: [verb], resourceNames: resourceName }),
+        ),
+      ),
+    ),
+  )
+  const aboutPaths = nonResourceURLs.flatMap((url) =>
+    verbs.map((verb) => policyRule({ nonResourceURLs: [url], verbs: [verb] })),
+  )
+  return [...aboutResources, ...aboutPaths]
+}
+
+/** Says of smallest parts whether one rule covers them. */
+function makeCoverTest(rule: PolicyRule): (part: PolicyRule) => boolean {
+  const [verbs, groups, resources, names] = [
+    new Set(rule.verbs),
+    new Set(rule.apiGroups),
+    new Set(rule.resources),
+    new Set(rule.resourceNames),
+  ]
+  return ({
+    verbs: [verb = ''],
+    apiGroups: [group],
+    resources: [resource],
+    resourceNames: [name],
+    nonResourceURLs: [url],
+  }) => {
+    if (!verbs.has('*') && !verbs.has(verb)) return false
+    if (names.size > 0 && (name === undefined || !names.has(name))) return false
+    if (url !== undefined) return rule.nonResourceURLs.some((pattern) => matchesPath(pattern, url))
+    if (group !== undefined && !groups.has('*') && !groups.has(group)) return false
+    return resource === undefined || coversResource(resources, resource)
+  }
+}
+
+function coversResource(resources: ReadonlySet<string>, resource: string): boolean {
+  if (resources.has('*') || resources.has(resource)) return true
+  const slash = resource.indexOf('/')
+  return slash >= 0 && resources.has(`*${resource.slice(slash)}`)
+}
+
+/*
+ * Whether a rule is about what is asked. A star in a list stands for everything; a star before a slash in resources
+ * stands for that part of every resource. Names are matched by the caller: one rule can be about very many.
+ */
+
+/** Whether a rule covers verb and place, whatever the name, or verb and path. */
+export function matchesRule(
+  { verbs, apiGroups, resources, nonResourceURLs }: PolicyRule,
+  { verb, resourcePath: place, path }: AuthorizationAttributes,
+): boolean {
+  if (!hasOrAll(verbs, verb)) return false
+  if (place === undefined) return nonResourceURLs.some((pattern) => matchesPath(pattern, path))
+  return hasOrAll(apiGroups, place.group) && matchesResource(resources, place)
+}
+
+/** Whether a pattern of paths is about a path: the same, or the same up to a star at the end. */
+export function matchesPath(pattern: string, path: string): boolean {
+  if (pattern === path) return true
+  let end = pattern.length
+  while (pattern[end - 1] === '*') end--
+  return end < pattern.length && path.startsWith(pattern.slice(0, end))
+}
+
+function hasOrAll(list: readonly string[], wanted: string): boolean {
+  return list.includes(wanted) || list.includes('*')
+}
+
+function matchesResource(
+  resources: readonly string[],
+  { resource, subresource }: { readonly resource: string; readonly subresource: string },
+): boolean {
+  if (subresource === '') return hasOrAll(resources, resource)
+  return hasOrAll(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
+}
+
+/*
+ * Rules in words, for refusals: `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`, one per line.
+ */
+
+/** More lines than this tell nobody more. */
+const linesMax = 1000
+
+/** Smallest parts, those of one resource together, one per line and sorted. */
+export function describeRules(parts: readonly PolicyRule[]): string {
+  const lines = [...new Set(joinVerbs(parts).map(describeRule))].sort(compareText)
+  if (lines.length <= linesMax) return lines.join('\n')
+  return [...lines.slice(0, linesMax), `and ${lines.length - linesMax} more`].join('\n')
+}
+
+/** Texts as a list in words: `["a" "b"]`. */
+export function quoteAll(texts: readonly string[]): string {
+  return `[${texts.map(quote).join(' ')}]`
+}
+
+/** Rules about the same resource and name become one with all their verbs; other rules stay as they are. */
+function joinVerbs(parts: readonly PolicyRule[]): PolicyRule[] {
+  const joined: PolicyRule[] = []
+  const found = new Map<string, { rule: PolicyRule; verbs: string[] }>()
+  for (const part of parts) {
+    if (part.nonResourceURLs.length > 0) {
+      joined.push(part)
+      continue
+    }
+    const key = JSON.stringify([part.apiGroups, part.resources, part.resourceNames])
+    const known = found.get(key)
+    if (known) known.verbs.push(...part.verbs)
+    else found.set(key, { rule: part, verbs: [...part.verbs] })
+  }
+  return [...joined, ...[...found.values()].map(({ rule, verbs }) => ({ ...rule, verbs }))]
+}
+
+function describeRule({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: PolicyRule): string {
+  const lists: [string, readonly string[]][] = [
+    ['APIGroups', apiGroups],
+    ['Resources', resources],
+    ['NonResourceURLs', nonResourceURLs],
+    ['ResourceNames', resourceNames],
+    ['Verbs', verbs],
+  ]
+  return `{${lists
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name}:${quoteAll(list)}`)
+    .join(', ')}}`
+}

@@ -1,0 +1,249 @@
+/**
+ * An authorizer that asks somebody else: each question is sent as a SubjectAccessReview, and the answer is remembered.
+ *
+ * What answers is not trusted with more than the decision: no redirect is followed, answers are small, and what they
+ * say besides is never shown. A webhook that fails has no opinion, or refuses, as its owner says; the caller is told
+ * that something went wrong, not what.
+ */
+import {
+  getOwn,
+  isJsonObject,
+  type FieldRequirement,
+  type JsonObject,
+  type JsonValue,
+  type LabelOperator,
+  type LabelRequirement,
+} from '#api'
+import { deadline, onAbort, sleep, type Clock, type Logger } from '#base'
+import { connectHttps, readJson, type HttpsConnection, type HttpsOptions, type WireResponse } from '#wire'
+import type { AuthorizationAttributes, AuthorizationDecision, Authorizer, SubjectRules } from './authorizer.ts'
+
+/** Where questions of permission are sent. */
+export interface AuthorizationWebhook {
+  /** An https address. */
+  readonly url: string
+  /**
+   * The authorities to trust, in PEM.
+   *
+   * @default those that Node trusts
+   */
+  readonly caPem?: string
+  /**
+   * A bearer token to show.
+   *
+   * @default none
+   */
+  readonly token?: string
+  /**
+   * How long a yes is remembered.
+   *
+   * @default 300_000
+   */
+  readonly authorizedTtlMs?: number
+  /**
+   * How long everything else is remembered.
+   *
+   * @default 30_000
+   */
+  readonly unauthorizedTtlMs?: number
+  /**
+   * How long one attempt may take.
+   *
+   * @default 10_000
+   */
+  readonly timeoutMs?: number
+  /**
+   * What it means when the webhook cannot be asked.
+   *
+   * @default 'no-opinion'
+   */
+  readonly onFailure?: 'no-opinion' | 'deny'
+}
+
+export interface AuthorizationWebhookContext {
+  readonly clock: Clock
+  readonly log: Logger
+  /** Opens a way to an HTTPS origin. */
+  readonly connect?: ((destination: HttpsOptions) => HttpsConnection) | undefined
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
+}
+
+const attemptsMax = 3
+const firstPauseMs = 500
+const answerBytesMax = 1024 * 1024
+const cachedDecisionsMax = 8192
+/** A longer question is not remembered: callers choose its texts. */
+const questionLengthMax = 10_000
+
+/** Asks a webhook. */
+export function webhookAuthorizer(webhook: AuthorizationWebhook, context: AuthorizationWebhookContext): Authorizer {
+  const { authorizedTtlMs = 300_000, unauthorizedTtlMs = 30_000, onFailure = 'no-opinion' } = webhook
+  const { clock, log } = context
+  const ask = makeSendReview(webhook, context)
+  const remembered = new Map<string, { readonly verdict: AuthorizationDecision; readonly until: number }>()
+  const authorizer = (question: AuthorizationAttributes): AuthorizationDecision | Promise<AuthorizationDecision> => {
+    const spec = reviewSpec(question)
+    const key = JSON.stringify(spec)
+    const known = remembered.get(key)
+    if (known && known.until > clock.monotonic()) return known.verdict
+    remembered.delete(key)
+    return askAndRemember(spec, key)
+  }
+  const askAndRemember = async (spec: JsonObject, key: string): Promise<AuthorizationDecision> => {
+    try {
+      const verdict = decisionOf(await ask(spec))
+      if (key.length <= questionLengthMax) remember(key, verdict)
+      return verdict
+    } catch (error) {
+      log.error('the authorization webhook could not be asked', { url: webhook.url, error })
+      return {
+        allowed: false,
+        reason: '',
+        error: 'the authorization webhook could not be asked',
+        ...(onFailure === 'no-opinion' && { noOpinion: true }),
+      }
+    }
+  }
+  const remember = (key: string, verdict: AuthorizationDecision): void => {
+    const [oldest] = remembered.keys()
+    if (remembered.size >= cachedDecisionsMax && oldest !== undefined) remembered.delete(oldest)
+    remembered.set(key, { verdict, until: clock.monotonic() + (verdict.allowed ? authorizedTtlMs : unauthorizedTtlMs) })
+  }
+  return Object.assign(authorizer, { rulesFor: () => unknownRules })
+}
+
+const unknownRules: SubjectRules = {
+  rules: [],
+  incomplete: true,
+  errors: ['webhook authorizer does not support user rule resolution'],
+}
+
+type SendReview = (spec: JsonObject) => Promise<JsonObject>
+
+function makeSendReview(
+  { url, caPem, token, timeoutMs = 10_000 }: AuthorizationWebhook,
+  { clock, connect = connectHttps, stopping }: AuthorizationWebhookContext,
+): SendReview {
+  const { origin, pathname, search } = new URL(url)
+  const connection = connect({ origin, bytesMax: answerBytesMax, ...(caPem !== undefined && { caPem }) })
+  onAbort(stopping, () => {
+    connection.close()
+  })
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'evenkeel',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }
+  const once = async (spec: JsonObject): Promise<JsonObject> => {
+    const body = Buffer.from(
+      JSON.stringify({
+        kind: 'SubjectAccessReview',
+        apiVersion: 'authorization.k8s.io/v1',
+        metadata: { creationTimestamp: null },
+        spec,
+        status: { allowed: false },
+      }),
+    )
+    const { signal, done } = deadline(clock, timeoutMs, { signal: stopping })
+    try {
+      return statusOf(await connection.transport({ method: 'POST', target: pathname + search, headers, body, signal }))
+    } finally {
+      done()
+    }
+  }
+  return async (spec) => {
+    for (let attempt = 1, pauseMs = firstPauseMs; ; attempt++, pauseMs *= 1.5) {
+      try {
+        return await once(spec)
+      } catch (error) {
+        if (attempt === attemptsMax || stopping.aborted) throw error
+        await sleep(clock, pauseMs, { signal: stopping })
+      }
+    }
+  }
+}
+
+function statusOf({ status, body }: WireResponse): JsonObject {
+  if (status < 200 || status > 299) throw new Error(`it answered with code ${status}`)
+  const review: JsonValue = body instanceof Uint8Array ? readJson(body, { duplicates: false }).value : null
+  const answer = isJsonObject(review) ? getOwn(review, 'status') : undefined
+  if (!isJsonObject(answer)) throw new Error('its answer has no status')
+  return answer
+}
+
+function decisionOf(status: JsonObject): AuthorizationDecision {
+  const [allowed, denied, reason] = [
+    getOwn(status, 'allowed') === true,
+    getOwn(status, 'denied') === true,
+    getOwn(status, 'reason'),
+  ]
+  const why = typeof reason === 'string' ? reason : ''
+  if (allowed && denied)
+    return { allowed: false, reason: why, error: 'webhook subject access review returned both allow and deny response' }
+  return { allowed: allowed && !denied, reason: why, ...(!allowed && !denied && { noOpinion: true }) }
+}
+
+/*
+ * A question as the spec of a SubjectAccessReview, without what is empty.
+ */
+
+/** What a webhook is asked. */
+export function reviewSpec(question: AuthorizationAttributes): JsonObject {
+  const {
+    user: { name, uid, groups, extra },
+    verb,
+    path,
+    resourcePath: place,
+  } = question
+  const about =
+    place === undefined
+      ? { nonResourceAttributes: { path, verb } }
+      : { resourceAttributes: resourceAttributes(question) }
+  return withoutEmpty({ ...about, user: name, groups: [...groups], extra: extra as unknown as JsonObject, uid })
+}
+
+function resourceAttributes({
+  verb,
+  resourcePath: place,
+  fields = [],
+  labels = [],
+}: AuthorizationAttributes): JsonObject {
+  return withoutEmpty({
+    namespace: place?.namespace,
+    verb,
+    group: place?.group,
+    version: place?.version,
+    resource: place?.resource,
+    subresource: place?.subresource,
+    name: place?.name,
+    ...(fields.length > 0 && { fieldSelector: { requirements: fields.map(fieldRequirement) } }),
+    ...(labels.length > 0 && { labelSelector: { requirements: labels.map(labelRequirement) } }),
+  })
+}
+
+function fieldRequirement({ field, operator, value }: FieldRequirement): JsonObject {
+  return { key: field, operator: operator === '!=' ? 'NotIn' : 'In', values: [value] }
+}
+
+function labelRequirement({ key, operator, values }: LabelRequirement): JsonObject {
+  return { key, operator: labelOperators[operator] ?? operator, ...(values.length > 0 && { values: [...values] }) }
+}
+
+const labelOperators: Partial<Record<LabelOperator, string>> = {
+  '=': 'In',
+  '==': 'In',
+  '!=': 'NotIn',
+  in: 'In',
+  notin: 'NotIn',
+  exists: 'Exists',
+  '!': 'DoesNotExist',
+}
+
+function withoutEmpty(object: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const entries = Object.entries(object).filter(
+    ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+  )
+  return Object.fromEntries(entries) as JsonObject
+}

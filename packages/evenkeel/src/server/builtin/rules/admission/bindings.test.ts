@@ -1,9 +1,0 @@
-import { expect, test } from 'vitest'
-import { write } from '../writes.fixture.ts'
-import { cases } from './bindings.fixture.ts'
-
-for (const each of cases) {
-  test(`bindingRules judge as Kubernetes does: ${each.name}`, () => {
-    expect(write(each).errors).toEqual(each.errors)
-  })
-}

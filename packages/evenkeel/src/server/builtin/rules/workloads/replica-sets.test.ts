@@ -1,9 +1,0 @@
-import { expect, test } from 'vitest'
-import { write } from '../writes.fixture.ts'
-import { cases } from './replica-sets.fixture.ts'
-
-for (const each of cases) {
-  test(`replicaSetRules judge as Kubernetes does: ${each.name}`, () => {
-    expect(write(each).errors).toEqual(each.errors)
-  })
-}

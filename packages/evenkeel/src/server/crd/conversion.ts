@@ -1,0 +1,337 @@
+/**
+ * How objects of a custom kind get from one of its versions to another, when more changes than `apiVersion`.
+ *
+ * Whoever does it, a webhook or a function, is checked the same: as many objects as were sent, in their order, each of
+ * the wanted version, and of the metadata only labels and annotations may be new.
+ */
+import {
+  ApiError,
+  deepCopy,
+  FieldPath,
+  formatFieldErrors,
+  getOwn,
+  isApiError,
+  isJsonObject,
+  jsonSize,
+  validateAnnotations,
+  validateLabels,
+  type FieldError,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+  type UnstructuredObject,
+} from '#api'
+import { deadline, onAbort, randomUuid, type Clock, type Random } from '#base'
+import { WebhookClient, type WebhookClientConfig, type WebhookOptions } from '../webhooks/client.ts'
+import { conversionReviewVersion, makeConversionReview, readConversionResponse } from '../webhooks/review.ts'
+import type { CustomResourceDefinition } from './crd.ts'
+
+/** Objects in a version of their kind (`group/version`), in the same order. Never changes what it is given. */
+export type Conversion = (objects: readonly JsonObject[], apiVersion: string) => Promise<JsonObject[]>
+
+/** `demo.example.com/v1, Kind=Widget`: what is converted, as messages name it. */
+function formatType({ apiVersion, kind }: JsonObject): string {
+  return `${String(apiVersion)}, Kind=${String(kind)}`
+}
+
+/** A conversion that did not work: the server's fault or its helper's, never the client's, so 500 without a reason. */
+function conversionError(message: string, { cause }: { cause?: unknown } = {}): ApiError {
+  return new ApiError('Unknown', message, { cause })
+}
+
+/*
+ * Who converts the objects of a definition: a function of the embedding program if it gave one, else the webhook that
+ * the definition names, else nobody.
+ */
+
+/** What the server was started with. */
+export interface ConversionOptions {
+  /** By the name of the definition. */
+  readonly conversions: Readonly<Record<string, ConvertObject>>
+  readonly webhooks: WebhookOptions
+}
+
+interface ConversionContext extends ConversionOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly retired: AbortSignal
+}
+
+/** The conversion of a definition; undefined when its versions differ in their name only. */
+export function conversionFor(
+  { metadata: { name = '' }, spec }: CustomResourceDefinition,
+  { conversions, ...context }: ConversionContext,
+): Conversion | undefined {
+  const given = Object.hasOwn(conversions, name) ? conversions[name] : undefined
+  if (given !== undefined) return functionConversion(given)
+  const { strategy, webhook } = spec.conversion ?? {}
+  return strategy === 'Webhook' && webhook !== undefined ? webhookConversion(webhook, context) : undefined
+}
+
+/*
+ * Conversion by a function of the program that embeds the server.
+ */
+
+/**
+ * Gives an object in another version of its kind (`v2`). The object is a copy: it may be changed and given back.
+ *
+ * `apiVersion` need not be set, and of the metadata only changes of labels and annotations count.
+ */
+export type ConvertObject = (
+  object: UnstructuredObject,
+  version: string,
+) => UnstructuredObject | Promise<UnstructuredObject>
+
+const functionConverter = 'conversion function'
+
+/** A conversion that calls a function for each object. */
+function functionConversion(convert: ConvertObject): Conversion {
+  return async (objects, apiVersion) => {
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+    const converted: JsonValue[] = []
+    for (const object of objects) {
+      try {
+        converted.push(
+          checkResult(object, await convert(deepCopy(object) as unknown as UnstructuredObject, version), apiVersion),
+        )
+      } catch (error) {
+        throw conversionError(
+          `${functionConverter} for ${formatType(object)} failed: ${error instanceof Error ? error.message : String(error)}`,
+          { cause: error },
+        )
+      }
+    }
+    return checkConverted(objects, converted, { converter: functionConverter, apiVersion })
+  }
+}
+
+// JSON is what will be stored: what has no place in it (undefined, dates) shows now and not at the next read.
+function checkResult(object: JsonObject, result: unknown, apiVersion: string): JsonValue {
+  const plain = result === undefined ? null : (JSON.parse(JSON.stringify(result)) as JsonValue)
+  if (!isJsonObject(plain)) return plain
+  const isUntouched = plain['apiVersion'] === undefined || plain['apiVersion'] === object['apiVersion']
+  return isUntouched ? { ...plain, apiVersion } : plain
+}
+
+/*
+ * Conversion by a webhook that a definition names: one HTTPS call for all objects, or a few when they are very large.
+ */
+
+/** What a definition says about its webhook. */
+export interface ConversionWebhookConfig {
+  readonly clientConfig: WebhookClientConfig
+  readonly conversionReviewVersions: readonly string[]
+}
+
+interface ConversionWebhookContext {
+  readonly clock: Clock
+  readonly random: Random
+  /** Aborts when the webhook is not wanted any more: no connection is kept then. */
+  readonly retired: AbortSignal
+  readonly webhooks: WebhookOptions
+}
+
+/** How long a webhook may take. */
+const timeoutSeconds = 30
+const webhookConverter = 'conversion webhook'
+
+/** A conversion that asks the webhook of a definition. */
+function webhookConversion(
+  { clientConfig, conversionReviewVersions }: ConversionWebhookConfig,
+  context: ConversionWebhookContext,
+): Conversion {
+  const { clock, random, retired, webhooks } = context
+  const hook = new WebhookClient(clientConfig, webhooks)
+  onAbort(retired, () => {
+    hook.close()
+  })
+  const convert: Conversion = async (objects, apiVersion) => {
+    const [first = {}] = objects
+    const version = conversionReviewVersion(conversionReviewVersions)
+    if (version === undefined) throw conversionError('no supported conversion review versions')
+    const question = { version, uid: randomUuid(random), apiVersion }
+    const { signal, done } = deadline(clock, timeoutSeconds * 1000)
+    try {
+      const answer = readConversionResponse(
+        await hook.call(makeConversionReview(objects, question), { signal, timeoutSeconds }),
+        question,
+      )
+      if (!answer.ok) throw new Error(answer.why)
+      return checkConverted(objects, answer.objects, { converter: webhookConverter, apiVersion })
+    } catch (error) {
+      if (isApiError(error) && error.reason === 'Unknown') throw error
+      throw conversionError(`${webhookConverter} for ${formatType(first)} failed: ${(error as Error).message}`, {
+        cause: error,
+      })
+    } finally {
+      done()
+    }
+  }
+  return async (objects, apiVersion) => {
+    const converted: JsonObject[] = []
+    for (const batch of batchesOf(objects)) converted.push(...(await convert(batch, apiVersion)))
+    return converted
+  }
+}
+
+/*
+ * How many objects go into one call: all of them, unless they are a great many bytes.
+ */
+
+/** Together they are small enough, whatever they hold: no object may be larger than what a store takes. */
+const fewObjects = 16
+
+/** Objects in their order, in batches that a call can carry. */
+export function batchesOf(
+  objects: readonly JsonObject[],
+  { bytesMax = 16 * 1024 * 1024 }: { bytesMax?: number } = {},
+): JsonObject[][] {
+  if (objects.length <= fewObjects) return [[...objects]]
+  const batches: JsonObject[][] = []
+  let bytes = 0
+  for (const object of objects) {
+    const size = jsonSize(object)
+    const last = batches.at(-1)
+    if (last === undefined || bytes + size > bytesMax) {
+      batches.push([object])
+      bytes = size
+      continue
+    }
+    last.push(object)
+    bytes += size
+  }
+  return batches
+}
+
+/*
+ * What came back from a conversion, held against what was sent.
+ *
+ * Sentences are those of apiextensions-apiserver, because authors of webhooks look them up.
+ */
+
+interface ConversionCheckOptions {
+  /** Who converted, as messages name it: `conversion webhook`. */
+  readonly converter: string
+  /** The wanted `group/version`. */
+  readonly apiVersion: string
+}
+
+/**
+ * The converted objects, with the metadata of those that were sent.
+ *
+ * @throws {ApiError} 500, naming the object that is not as it should be.
+ */
+export function checkConverted(
+  sent: readonly JsonObject[],
+  converted: readonly JsonValue[],
+  options: ConversionCheckOptions,
+): JsonObject[] {
+  const [first = {}] = sent
+  const subject = `${options.converter} for ${formatType(first)}`
+  if (converted.length !== sent.length)
+    throw conversionError(`${subject} returned ${converted.length} objects, expected ${sent.length}`)
+  return sent.map((original, index) => {
+    const mistake = findMistake(original, converted[index], {
+      apiVersion: options.apiVersion,
+      where: sent.length === 1 ? undefined : index,
+    })
+    if (mistake !== undefined)
+      throw conversionError(mistake.isBare ? mistake.text : `${subject} returned ${mistake.text}`)
+    return restoreMetadata(original, converted[index] as JsonObject)
+  })
+}
+
+interface ConversionMistake {
+  readonly text: string
+  /** Said without naming who converted. */
+  readonly isBare?: boolean
+}
+
+function findMistake(
+  original: JsonObject,
+  converted: JsonValue | undefined,
+  { apiVersion, where }: { apiVersion: string; where: number | undefined },
+): ConversionMistake | undefined {
+  if (!isJsonObject(converted))
+    return { text: `a converted object must be an object, got ${JSON.stringify(converted ?? null)}`, isBare: true }
+  const received = textOf(converted, 'apiVersion')
+  const [at, object] =
+    where === undefined
+      ? ['invalid object at index 0', 'invalid object']
+      : [`invalid converted object at index ${where}`, `invalid converted object at index ${where}`]
+  if (textOf(converted, 'kind') === '')
+    return { text: `Object 'Kind' is missing in '${JSON.stringify(converted)}'`, isBare: true }
+  if (received !== apiVersion)
+    return { text: `${at}: invalid groupVersion (expected ${apiVersion}, received ${received})` }
+  if (converted['kind'] !== original['kind'])
+    return { text: `${at}: invalid kind (expected ${String(original['kind'])}, received ${String(converted['kind'])})` }
+  const [before, after] = [metadataOf(original), metadataOf(converted)]
+  for (const [field, label] of [
+    ['name', 'name'],
+    ['namespace', 'namespace'],
+    ['uid', 'UID'],
+  ] as const) {
+    const [expected, got] = [textOf(before, field), textOf(after, field)]
+    if (expected !== got) return { text: `${object}: must have the same ${label}: ${expected} != ${got}` }
+  }
+  const mistake = metadataMistake(before, converted['metadata'])
+  return mistake === undefined
+    ? undefined
+    : { text: `invalid metadata${where === undefined ? '' : ` in object at index ${where}`}: ${mistake}` }
+}
+
+function metadataMistake(before: JsonObject, metadata: JsonValue | undefined): string | undefined {
+  if (metadata === undefined) return 'missing metadata in converted object'
+  if (!isJsonObject(metadata)) return `invalid metadata of type ${goType(metadata)} in converted object`
+  return mapMistake(before, metadata, 'labels') ?? mapMistake(before, metadata, 'annotations')
+}
+
+function mapMistake(before: JsonObject, after: JsonObject, field: 'labels' | 'annotations'): string | undefined {
+  const map = after[field] ?? undefined
+  if (map === undefined) return undefined
+  if (!isJsonObject(map)) return `invalid metadata.${field} of type ${goType(map)} in converted object`
+  const old = isJsonObject(before[field]) ? before[field] : {}
+  for (const [key, value] of Object.entries(map)) {
+    if (typeof value !== 'string')
+      return `metadata.${field}[${key}] must be a string, but is ${goType(value ?? null)} in converted object`
+  }
+  // What was there before is not judged again: it may be older than the rule.
+  const isSame =
+    Object.keys(map).length === Object.keys(old).length &&
+    Object.entries(map).every(([key, value]) => getOwn(old, key) === value)
+  const errors = isSame ? [] : validateMap(map as Record<string, string>, field)
+  return errors.length === 0 ? undefined : formatFieldErrors(errors)
+}
+
+function validateMap(map: Readonly<Record<string, string>>, field: 'labels' | 'annotations'): FieldError[] {
+  return field === 'labels'
+    ? validateLabels(map, FieldPath.of('metadata', 'labels'))
+    : validateAnnotations(map, FieldPath.of('metadata', 'annotation'))
+}
+
+/** Only labels and annotations are the converter's to change. */
+function restoreMetadata(original: JsonObject, converted: JsonObject): JsonObject {
+  const after = metadataOf(converted)
+  const metadata: JsonObjectDraft = { ...metadataOf(original) }
+  for (const field of ['labels', 'annotations']) {
+    if (isJsonObject(after[field])) metadata[field] = after[field]
+    else delete metadata[field]
+  }
+  return { ...converted, metadata }
+}
+
+function metadataOf({ metadata }: JsonObject): JsonObject {
+  return isJsonObject(metadata) ? metadata : {}
+}
+
+function textOf(object: JsonObject, field: string): string {
+  const value = object[field]
+  return typeof value === 'string' ? value : ''
+}
+
+function goType(value: JsonValue): string {
+  if (value === null) return '<nil>'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64'
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value === 'string' ? 'string' : Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
+}

@@ -1,0 +1,297 @@
+/**
+ * Serves what CustomResourceDefinitions define, as they come, change and go.
+ *
+ * One loop watches the definitions in the store and, for each that changed, says in its status which names it got,
+ * puts its resources into the registry, and empties it when it is being deleted. It is the only one that changes the
+ * registry. Several servers on one store each run it: they come to the same and agree on who writes by versions.
+ */
+import {
+  actionsAnnotation,
+  deepEqual,
+  formatTime,
+  isConflict,
+  isNotFound,
+  loadPatternEngine,
+  loadValidationRules,
+  type UnstructuredObject,
+} from '#api'
+import { deferred, LightAbortController, type Deferred } from '#base'
+import type { ObjectDraft, Resource } from '#builtins'
+import type { Watch } from '#store'
+import { guaranteedUpdate } from '../handlers/update.ts'
+import { Warnings, type ResourceRef, type ServerContext } from '../request-context.ts'
+import { keyPrefix } from '../storage/storage.ts'
+import { StoredObject } from '../storage/stored-object.ts'
+import { conversionFor, type ConversionOptions } from './conversion.ts'
+import { CrdFinalizer } from './crd-finalizer.ts'
+import {
+  areNamesAccepted,
+  asCrd,
+  crdStatus,
+  isEstablished,
+  isStatusCurrent,
+  type CrdStatus,
+  type CustomResourceDefinition,
+} from './crd.ts'
+import { crdResources } from './resources.ts'
+
+interface ServedCrd {
+  readonly resources: readonly Resource[]
+  readonly generation: number | undefined
+  /** What it says of actions, which is no part of the spec. */
+  readonly actions: string | undefined
+  readonly spec: CustomResourceDefinition['spec']
+  readonly names: CrdStatus['acceptedNames']
+  readonly retire: LightAbortController
+  isClosed: boolean
+}
+
+export class CrdController {
+  readonly #server: ServerContext
+  readonly #resource: Resource
+  readonly #known = new Map<string, CustomResourceDefinition>()
+  readonly #served = new Map<string, ServedCrd>()
+  readonly #waiting: { readonly revision: number; readonly done: Deferred<undefined> }[] = []
+  #seen = 0
+  readonly #conversions: ConversionOptions
+  readonly #endings: CrdFinalizer
+  #source: Watch | undefined
+
+  constructor(server: ServerContext, resource: Resource, conversions: ConversionOptions) {
+    this.#server = server
+    this.#resource = resource
+    this.#conversions = conversions
+    this.#endings = new CrdFinalizer({
+      server,
+      now: () => this.#now(),
+      write: (definition, change) => this.#change(definition, change),
+    })
+  }
+
+  /** Serves what is defined already; from then on follows changes, until `stop`. */
+  async start(): Promise<void> {
+    const { store } = this.#server
+    const range = await store.range(this.#prefix)
+    if (!range.ok) throw new Error('definitions could not be read')
+    for (const entry of range.entries) this.#learn(entry.key, new StoredObject(entry.value, entry.revision).object)
+    for (const key of [...this.#known.keys()]) await this.#settleSafely(key)
+    this.#seen = range.revision
+    this.#source = store.watch(this.#prefix, { after: range.revision })
+    this.#follow(this.#source).catch((error: unknown) => {
+      this.#server.log.error('definitions are no longer followed', { error })
+    })
+  }
+
+  stop(reason = new Error('the server is stopping')): void {
+    this.#source?.close()
+    for (const { retire } of this.#served.values()) retire.abort(reason)
+  }
+
+  /** Resolves once everything up to a revision has been taken in. */
+  async waitForRevision(revision: number): Promise<void> {
+    if (this.#seen >= revision || this.#source === undefined) return
+    const done = deferred<undefined>()
+    this.#waiting.push({ revision, done })
+    // The revision may be somebody else's: then only progress says that we are there.
+    this.#source.requestProgress()
+    await done.promise
+  }
+
+  get #prefix(): string {
+    return keyPrefix(this.#server.cluster, this.#resource.storage)
+  }
+
+  async #follow(source: Watch): Promise<void> {
+    for await (const { revision, changes } of source) {
+      for (const { key, entry } of changes) {
+        if (entry) this.#learn(key, new StoredObject(entry.value, entry.revision).object)
+        else this.#forget(key)
+      }
+      for (const key of new Set(changes.map((change) => change.key))) await this.#settleSafely(key)
+      this.#seen = revision
+      this.#release(revision)
+    }
+    this.#release(Number.POSITIVE_INFINITY)
+  }
+
+  #release(revision: number): void {
+    for (const waiting of this.#waiting.splice(0)) {
+      if (waiting.revision <= revision) waiting.done.resolve(undefined)
+      else this.#waiting.push(waiting)
+    }
+  }
+
+  #learn(key: string, object: UnstructuredObject): void {
+    this.#known.set(key, asCrd(object))
+  }
+
+  #forget(key: string): void {
+    this.#known.delete(key)
+    this.#retire(key)
+  }
+
+  /** One definition that cannot be served must not keep the others from it. */
+  async #settleSafely(key: string): Promise<void> {
+    try {
+      await this.#settleWithNeighbours(key)
+    } catch (error) {
+      this.#server.log.error('a definition cannot be served', { object: this.#known.get(key)?.metadata.name, error })
+    }
+  }
+
+  /** A definition that went or changed may have freed names: those that wait for one are looked at again. */
+  async #settleWithNeighbours(key: string): Promise<void> {
+    await this.#settle(key)
+    for (const [other, definition] of this.#known)
+      if (other !== key && !areNamesAccepted(definition)) await this.#settle(other)
+  }
+
+  async #settle(key: string): Promise<void> {
+    const definition = this.#known.get(key)
+    if (definition === undefined) return
+    const others = [...this.#known].filter(([other]) => other !== key).map(([, other]) => other)
+    const wanted = crdStatus(definition, others, this.#now())
+    const current = isStatusCurrent(definition, wanted) ? definition : await this.#write(key, definition, wanted)
+    if (current === undefined) return
+    await loadPatternEngine()
+    await loadValidationRules(current)
+    this.#serve(key, current)
+    if (CrdFinalizer.isDue(current))
+      await this.#endings.begin(current, this.#served.get(key)?.resources[0] ?? this.#unserved(current))
+  }
+
+  /** Writes the status; undefined when the definition changed meanwhile, which will be told. */
+  async #write(
+    key: string,
+    definition: CustomResourceDefinition,
+    status: CrdStatus,
+  ): Promise<CustomResourceDefinition | undefined> {
+    try {
+      const { stored } = await guaranteedUpdate(
+        (current) => {
+          const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
+          draft['status'] = { ...(draft['status'] as object), ...(status as object) } as never
+          return draft
+        },
+        {
+          call: { warnings: new Warnings() },
+          target: this.#target(definition, 'status'),
+          server: this.#server,
+          dryRun: false,
+        },
+      )
+      this.#learn(key, stored.object)
+      return asCrd(stored.object)
+    } catch (error) {
+      if (isNotFound(error) || isConflict(error)) return undefined
+      this.#server.log.error('the status of a definition could not be written', {
+        object: definition.metadata.name,
+        error,
+      })
+      return undefined
+    }
+  }
+
+  #serve(key: string, definition: CustomResourceDefinition): void {
+    const before = this.#served.get(key)
+    if (!isEstablished(definition)) {
+      this.#retire(key)
+      return
+    }
+    const {
+      metadata: { generation, resourceVersion = '0', annotations },
+      spec,
+    } = definition
+    const actions = annotations?.[actionsAnnotation]
+    const names = definition.status?.acceptedNames
+    // Being deleted is a new generation, but not another definition: who watches shall see the instances go.
+    const isSame =
+      before !== undefined &&
+      before.actions === actions &&
+      (before.generation === generation || deepEqual(before.spec, spec)) &&
+      deepEqual(before.names, names)
+    if (isSame) {
+      this.#close(before, definition)
+      return
+    }
+    const retire = new LightAbortController()
+    const resources = this.#resources(key, definition, { since: Number(resourceVersion), retired: retire.signal })
+    this.#retire(key)
+    for (const resource of resources) this.#server.registry.add(resource)
+    this.#served.set(key, {
+      resources,
+      generation,
+      actions,
+      spec,
+      names,
+      retire,
+      isClosed: definition.metadata.deletionTimestamp !== undefined,
+    })
+  }
+
+  /** What is going away is shown with fewer verbs: documents about it have to be made anew. */
+  #close(serving: ServedCrd, { metadata: { deletionTimestamp } }: CustomResourceDefinition): void {
+    if (serving.isClosed || deletionTimestamp === undefined) return
+    serving.isClosed = true
+    for (const resource of serving.resources) this.#server.registry.add(resource)
+  }
+
+  #resources(
+    key: string,
+    definition: CustomResourceDefinition,
+    { since, retired }: { since: number; retired: AbortSignal },
+  ): Resource[] {
+    const { clock, random, registry } = this.#server
+    const conversion = conversionFor(definition, { ...this.#conversions, clock, random, retired })
+    const isClosed = (): boolean => this.#known.get(key)?.metadata.deletionTimestamp !== undefined
+    // What is built in stays as it is, whoever says that it may be defined anew.
+    return crdResources(definition, { since, retired, conversion, isClosed }).filter(
+      ({ group, version, plural }) => registry.find(group, version, plural)?.custom !== false,
+    )
+  }
+
+  /** A resource for a definition whose objects are kept, but not served in any version. */
+  #unserved(definition: CustomResourceDefinition): Resource | undefined {
+    const { metadata, spec, status } = definition
+    const versions = spec.versions.map((version) => ({ ...version, served: true }))
+    return this.#resources(
+      '',
+      { metadata, spec: { ...spec, versions }, ...(status && { status }) },
+      { since: Number(metadata.resourceVersion ?? 0), retired: this.#server.stopping },
+    )[0]
+  }
+
+  #retire(key: string): void {
+    const serving = this.#served.get(key)
+    if (serving === undefined) return
+    this.#served.delete(key)
+    for (const resource of serving.resources) this.#server.registry.remove(resource)
+    serving.retire.abort(new Error('the definition of the resource changed'))
+  }
+
+  /** Writes to a definition whatever it is by now; what is said in vain is not an error. */
+  async #change(definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void): Promise<void> {
+    await guaranteedUpdate(
+      (current) => {
+        const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
+        change(draft)
+        return draft
+      },
+      {
+        call: { warnings: new Warnings() },
+        target: this.#target(definition, 'status'),
+        server: this.#server,
+        dryRun: false,
+      },
+    )
+  }
+
+  #target({ metadata: { name = '' } }: CustomResourceDefinition, part?: string): ResourceRef {
+    const subresource = this.#resource.subresources.find((one) => one.name === part)
+    return { resource: this.#resource, namespace: '', name, ...(subresource && { subresource }) }
+  }
+
+  #now(): string {
+    return formatTime(this.#server.clock.now())
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * The end of definitions: instances go first, and each step is said in the condition `Terminating`.
+ *
+ * Deleting is asked for once; then it is looked now and then whether the last instance is gone. One that keeps them
+ * waiting for a minute is said to do so, and all of it begins again. Only one end of a definition is under way at a time.
+ */
+import { isNotFound, setCondition, type Condition, type NewCondition } from '#api'
+import { sleep } from '#base'
+import { crdCleanupFinalizer, type ObjectDraft, type Resource } from '#builtins'
+import { deleteObject } from '../handlers/delete.ts'
+import type { ServerContext } from '../request-context.ts'
+import { inStorageVersion } from '../storage/codec.ts'
+import { keyPrefix } from '../storage/storage.ts'
+import { StoredObject } from '../storage/stored-object.ts'
+import { isEstablished, type CustomResourceDefinition } from './crd.ts'
+
+/** How long to wait before looking again whether the last instances are gone. */
+const pollMs = 1000
+/** How long the instances have before it is said that they are still there. */
+const patienceMs = 60_000
+/** The longest wait when deleting fails again and again. */
+const retryMaxMs = 60_000
+
+type FinalizeOutcome = 'gone' | 'waiting' | 'failed'
+
+interface CrdFinalizerOptions {
+  readonly server: ServerContext
+  /** Changes a definition as it is now, status included. */
+  readonly write: (definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void) => Promise<void>
+  readonly now: () => string
+}
+
+export class CrdFinalizer {
+  readonly #options: CrdFinalizerOptions
+  readonly #underWay = new Set<string>()
+
+  constructor(options: CrdFinalizerOptions) {
+    this.#options = options
+  }
+
+  /** Whether a definition is on its way out and has instances to lose. */
+  static isDue({ metadata: { deletionTimestamp, finalizers } }: CustomResourceDefinition): boolean {
+    return deletionTimestamp !== undefined && (finalizers?.includes(crdCleanupFinalizer) ?? false)
+  }
+
+  /** Resolves when the instances are gone, or when it takes longer and goes on by itself. */
+  async begin(definition: CustomResourceDefinition, resource: Resource | undefined): Promise<void> {
+    const { name = '' } = definition.metadata
+    if (this.#underWay.has(name)) return
+    this.#underWay.add(name)
+    const attempt = (): Promise<boolean> => this.#attempt(definition, resource)
+    if ((await this.#safely(attempt)) === 'gone') this.#underWay.delete(name)
+    else void this.#goOn(definition, attempt).finally(() => this.#underWay.delete(name))
+  }
+
+  /** Whether the definition was let go. */
+  async #attempt(definition: CustomResourceDefinition, resource: Resource | undefined): Promise<boolean> {
+    const reason =
+      !isEstablished(definition) || resource === undefined
+        ? neverEstablished
+        : this.#overlaps(definition)
+          ? overlapping
+          : undefined
+    await this.#say(definition, inProgress)
+    if (reason === undefined && resource !== undefined && (await this.#remove(definition, resource)) > 0) return false
+    await this.#options.write(definition, (draft) => {
+      this.#set(draft, reason ?? completed)
+      draft.metadata['finalizers'] = ((draft.metadata['finalizers'] as string[] | undefined) ?? []).filter(
+        (name) => name !== crdCleanupFinalizer,
+      )
+    })
+    return true
+  }
+
+  async #remove(definition: CustomResourceDefinition, resource: Resource): Promise<number> {
+    try {
+      return await deleteInstances(resource, this.#options.server)
+    } catch (error) {
+      await this.#say(definition, {
+        ...inProgress,
+        reason: 'InstanceDeletionFailed',
+        message: `could not issue all deletes: ${(error as Error).message}`,
+      })
+      throw error
+    }
+  }
+
+  async #goOn(definition: CustomResourceDefinition, attempt: () => Promise<boolean>): Promise<void> {
+    const { clock, stopping } = this.#options.server
+    let waitMs = pollMs
+    for (let began = clock.monotonic(); !stopping.aborted;) {
+      await sleep(clock, waitMs, { signal: stopping }).catch(() => undefined)
+      const outcome = stopping.aborted ? 'gone' : await this.#safely(attempt)
+      if (outcome === 'gone') return
+      waitMs = outcome === 'failed' ? Math.min(2 * waitMs, retryMaxMs) : pollMs
+      if (clock.monotonic() - began < patienceMs) continue
+      began = clock.monotonic()
+      await this.#safely(() => this.#say(definition, unconfirmed).then(() => false))
+    }
+  }
+
+  async #safely(attempt: () => Promise<boolean>): Promise<FinalizeOutcome> {
+    try {
+      return (await attempt()) ? 'gone' : 'waiting'
+    } catch (error) {
+      if (isNotFound(error)) return 'gone'
+      if (!this.#options.server.stopping.aborted)
+        this.#options.server.log.error('instances of a definition could not be deleted', { error })
+      return 'failed'
+    }
+  }
+
+  #overlaps({
+    spec: {
+      group,
+      names: { plural },
+    },
+  }: CustomResourceDefinition): boolean {
+    return this.#options.server.registry
+      .all()
+      .some(({ custom, storage }) => !custom && storage.group === group && storage.plural === plural)
+  }
+
+  async #say(definition: CustomResourceDefinition, condition: NewCondition): Promise<void> {
+    await this.#options.write(definition, (draft) => {
+      this.#set(draft, condition)
+    })
+  }
+
+  #set(draft: ObjectDraft, condition: NewCondition): void {
+    const status = (draft['status'] as { conditions?: readonly Condition[] } | undefined) ?? {}
+    draft['status'] = {
+      ...status,
+      conditions: setCondition(status.conditions, condition, { now: this.#options.now() }),
+    } as never
+  }
+}
+
+const inProgress = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+} as const
+const unconfirmed = {
+  ...inProgress,
+  reason: 'InstanceDeletionCheck',
+  message: 'could not confirm zero CustomResources remaining: context deadline exceeded',
+} as const
+const completed = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'InstanceDeletionCompleted',
+  message: 'removed all instances',
+} as const
+const neverEstablished = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'NeverEstablished',
+  message: 'resource was never established',
+} as const
+const overlapping = {
+  type: 'Terminating',
+  status: 'False',
+  reason: 'OverlappingBuiltInResource',
+  message: 'instances overlap with built-in resources in storage',
+} as const
+
+/*
+ * The end of a definition: its instances go first.
+ */
+
+const deleteOptions = {
+  dryRun: false,
+  gracePeriodSeconds: undefined,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+  uid: undefined,
+  resourceVersion: undefined,
+}
+
+/** Deletes every object of a resource; gives how many are still there because something keeps them. */
+async function deleteInstances(resource: Resource, server: ServerContext): Promise<number> {
+  const prefix = keyPrefix(server.cluster, resource.storage)
+  const range = await server.store.range(prefix)
+  if (!range.ok) return 1
+  for (const { value, revision } of range.entries) {
+    const {
+      metadata: { name = '', namespace = '' },
+    } = new StoredObject(value, revision).object
+    await deleteObject({ resource: inStorageVersion(resource), name, namespace }, deleteOptions, server).catch(
+      (error: unknown) => {
+        if (!isNotFound(error)) throw error
+      },
+    )
+  }
+  const left = await server.store.range(prefix, { limit: 1 })
+  return left.ok ? left.entries.length + left.remaining : 1
+}

@@ -1,0 +1,203 @@
+/**
+ * A CustomResourceDefinition as the server reads it: its parts by name, with what defaulting guarantees.
+ *
+ * Objects come from the store, where only validated ones are, so the shape is taken as given.
+ */
+import {
+  approvalCondition,
+  deepEqual,
+  isConditionTrue,
+  setCondition,
+  type Condition,
+  type JsonObject,
+  type PrinterColumn,
+  type SchemaNode,
+  type UnstructuredObject,
+} from '#api'
+import type { ConversionWebhookConfig } from './conversion.ts'
+
+interface CrdNames {
+  readonly plural: string
+  readonly singular?: string
+  readonly kind: string
+  readonly listKind?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+}
+
+export interface CrdVersion {
+  readonly name: string
+  readonly served: boolean
+  readonly storage: boolean
+  readonly deprecated?: boolean
+  readonly deprecationWarning?: string
+  readonly schema?: { readonly openAPIV3Schema?: SchemaNode }
+  readonly subresources?: {
+    readonly status?: JsonObject
+    readonly scale?: {
+      readonly specReplicasPath: string
+      readonly statusReplicasPath: string
+      readonly labelSelectorPath?: string
+    }
+  }
+  readonly additionalPrinterColumns?: readonly PrinterColumn[]
+  readonly selectableFields?: readonly { readonly jsonPath: string }[]
+}
+
+export interface CrdStatus {
+  readonly acceptedNames?: CrdNames
+  readonly storedVersions?: readonly string[]
+  readonly conditions?: readonly Condition[]
+}
+
+export interface CustomResourceDefinition {
+  readonly metadata: UnstructuredObject['metadata']
+  readonly spec: {
+    readonly group: string
+    readonly scope: 'Namespaced' | 'Cluster'
+    readonly names: CrdNames
+    readonly versions: readonly CrdVersion[]
+    readonly conversion?: { readonly strategy: string; readonly webhook?: ConversionWebhookConfig }
+  }
+  readonly status?: CrdStatus
+}
+
+export function asCrd(object: UnstructuredObject): CustomResourceDefinition {
+  return object as unknown as CustomResourceDefinition
+}
+
+/*
+ * Which names a definition gets: within a group every plural, singular, short name and kind belongs to one definition.
+ *
+ * Whoever has a name keeps it; who asks for one that is taken gets all its other names and is told, until the name is
+ * free. Nothing is served before all names are there.
+ */
+
+/** The status a definition should have among the others of its group. */
+export function crdStatus(
+  definition: CustomResourceDefinition,
+  others: readonly CustomResourceDefinition[],
+  now: string,
+): CrdStatus {
+  const {
+    spec: { names, versions },
+    status = {},
+  } = definition
+  const taken = takenNames(others.filter((other) => other.spec.group === definition.spec.group))
+  const { accepted, conflict } = acceptNames(names, status.acceptedNames, taken)
+  const conditions = nextConditions(withApproval(status.conditions ?? [], definition, now), conflict, now)
+  const storage = versions.find((version) => version.storage)?.name
+  const stored = status.storedVersions ?? []
+  return {
+    conditions,
+    acceptedNames: accepted,
+    storedVersions: storage === undefined || stored.includes(storage) ? stored : [...stored, storage],
+  }
+}
+
+/** Whether a definition may be served. */
+export function isEstablished({ status }: Pick<CustomResourceDefinition, 'status'>): boolean {
+  return isConditionTrue(status?.conditions ?? [], 'Established')
+}
+
+/** Whether a definition got every name it asks for. */
+export function areNamesAccepted({ status }: Pick<CustomResourceDefinition, 'status'>): boolean {
+  return isConditionTrue(status?.conditions ?? [], 'NamesAccepted')
+}
+
+interface TakenNames {
+  readonly resources: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+}
+
+function takenNames(others: readonly CustomResourceDefinition[]): TakenNames {
+  const names = others.flatMap(({ status }) => status?.acceptedNames ?? [])
+  return {
+    resources: new Set(
+      names
+        .flatMap(({ plural, singular = '', shortNames = [] }) => [plural, singular, ...shortNames])
+        .filter((name) => name !== ''),
+    ),
+    kinds: new Set(names.flatMap(({ kind, listKind = '' }) => [kind, listKind]).filter((name) => name !== '')),
+  }
+}
+
+interface NameConflict {
+  readonly reason: string
+  readonly message: string
+}
+
+function acceptNames(
+  wanted: CrdNames,
+  present: Partial<CrdNames> = {},
+  { resources, kinds }: TakenNames,
+): { accepted: CrdNames; conflict: NameConflict | undefined } {
+  const accepted: Record<string, unknown> = { ...present }
+  let conflict: NameConflict | undefined
+  const take = (field: 'plural' | 'singular' | 'kind' | 'listKind', used: ReadonlySet<string>): void => {
+    const name = wanted[field]
+    if (name === undefined || name === present[field] || !used.has(name)) accepted[field] = name
+    else conflict = { reason: `${field[0]?.toUpperCase() ?? ''}${field.slice(1)}Conflict`, message: inUse(name) }
+  }
+  take('plural', resources)
+  take('singular', resources)
+  const lost = (wanted.shortNames ?? []).filter((name) => !present.shortNames?.includes(name) && resources.has(name))
+  if (lost.length === 0) accepted['shortNames'] = wanted.shortNames
+  else
+    conflict = {
+      reason: 'ShortNamesConflict',
+      message: lost.length === 1 ? lost.map(inUse).join('') : `[${lost.map(inUse).join(', ')}]`,
+    }
+  take('kind', kinds)
+  take('listKind', kinds)
+  accepted['categories'] = wanted.categories
+  for (const [field, value] of Object.entries(accepted)) if (value === undefined) delete accepted[field]
+  return { accepted: { plural: '', kind: '', ...accepted }, conflict }
+}
+
+function withApproval(
+  present: readonly Condition[],
+  { metadata: { annotations = {} }, spec: { group } }: CustomResourceDefinition,
+  now: string,
+): readonly Condition[] {
+  const approval = approvalCondition(group, annotations)
+  return approval === undefined ? present : setCondition(present, approval, { now })
+}
+
+function inUse(name: string): string {
+  return `${JSON.stringify(name)} is already in use`
+}
+
+function nextConditions(
+  present: readonly Condition[],
+  conflict: NameConflict | undefined,
+  now: string,
+): readonly Condition[] {
+  const names =
+    conflict === undefined
+      ? ({ type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' } as const)
+      : ({ type: 'NamesAccepted', status: 'False', ...conflict } as const)
+  const withNames = setCondition(present, names, { now })
+  // What was served goes on being served, whatever names it asks for later.
+  if (isConditionTrue(present, 'Established')) return withNames
+  const established =
+    conflict === undefined
+      ? ({
+          type: 'Established',
+          status: 'True',
+          reason: 'InitialNamesAccepted',
+          message: 'the initial names have been accepted',
+        } as const)
+      : ({
+          type: 'Established',
+          status: 'False',
+          reason: 'NotAccepted',
+          message: 'not all names are accepted',
+        } as const)
+  return setCondition(withNames, established, { now })
+}
+
+/** Whether a definition already says what it should. */
+export function isStatusCurrent({ status }: Pick<CustomResourceDefinition, 'status'>, wanted: CrdStatus): boolean {
+  return deepEqual(status, { ...status, ...wanted })
+}

@@ -1,0 +1,241 @@
+/**
+ * Makes a server serve kinds that were made with `defineKind`: their definitions are created, or brought up to date.
+ *
+ * Works through any transport, so on any server that speaks the Kubernetes API. Versions of one kind go into one
+ * definition; the one that clients should prefer is stored. What a definition has beyond that stays: versions in which
+ * objects may still be stored, how they are converted, labels and annotations.
+ */
+import {
+  badRequest,
+  crdOf,
+  deepEqual,
+  findCondition,
+  fromStatus,
+  fromUnexpectedResponse,
+  isAlreadyExists,
+  isConflict,
+  isFailureStatus,
+  isJsonObject,
+  isNotFound,
+  type Condition,
+  type JsonObject,
+  type Kind,
+  type UnstructuredObject,
+} from '#api'
+import { deadline, sleep, SystemClock, type Clock } from '#base'
+import { readJson, type Transport, type WireResponse } from '#wire'
+import { compareVersions } from '../discovery/groups.ts'
+
+export interface InstallOptions {
+  /** @default the system's */
+  clock?: Clock
+  /** Ends the wait; the kinds may have been installed or not. */
+  signal?: AbortSignal
+  /**
+   * How long to wait until all kinds are served.
+   *
+   * @default 30_000
+   */
+  timeoutMs?: number
+}
+
+const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const pollMs = 100
+const attemptsMax = 10
+
+/**
+ * Installs kinds; when it resolves they are served.
+ *
+ * @throws {RangeError} when a kind cannot be a custom resource; the message says where and why.
+ * @throws {ApiError} what the server refused with.
+ */
+export async function installKinds(
+  transport: Transport,
+  kinds: readonly Kind[],
+  { clock = new SystemClock(), signal, timeoutMs = 30_000 }: InstallOptions = {},
+): Promise<void> {
+  const wanted = crdsOf(kinds)
+  if (wanted.length === 0) return
+  const { signal: waiting, done } = deadline(clock, timeoutMs, { signal })
+  try {
+    for (const definition of wanted) await applyCrd(definition, transport, waiting)
+    for (const {
+      metadata: { name = '' },
+    } of wanted)
+      await waitUntilEstablished(name, transport, { clock, signal: waiting })
+  } finally {
+    done()
+  }
+}
+
+interface CrdManifest {
+  readonly metadata: UnstructuredObject['metadata']
+  readonly spec: CrdManifestSpec
+  readonly status?: { readonly storedVersions?: readonly string[]; readonly conditions?: readonly Condition[] }
+}
+
+type CrdManifestSpec = JsonObject & { readonly versions: readonly (JsonObject & { readonly name: string })[] }
+
+/** One definition for all versions of a kind, in the order in which they are given. */
+function crdsOf(kinds: readonly Kind[]): CrdManifest[] {
+  const merged = new Map<string, CrdManifest>()
+  for (const kind of kinds) {
+    const next = crdOf(kind) as unknown as CrdManifest
+    const { name = '' } = next.metadata
+    const before = merged.get(name)
+    if (before?.spec.versions.some((version) => version.name === kind.version))
+      throw new RangeError(`${kind.kind} of ${name} is given twice in version ${kind.version}: leave one out`)
+    merged.set(
+      name,
+      before === undefined
+        ? next
+        : { ...before, spec: withVersions(next.spec, [...before.spec.versions, ...next.spec.versions]) },
+    )
+  }
+  return [...merged.values()]
+}
+
+function withVersions(spec: CrdManifestSpec, versions: CrdManifestSpec['versions']): CrdManifestSpec {
+  const [stored] = versions.map(({ name }) => name).sort(compareVersions)
+  return { ...spec, versions: versions.map((version) => ({ ...version, storage: version.name === stored })) }
+}
+
+async function applyCrd(wanted: CrdManifest, transport: Transport, signal: AbortSignal): Promise<void> {
+  const target = `${crdPath}/${wanted.metadata.name ?? ''}`
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const present = await findCrd(target, transport, signal)
+      if (present === undefined)
+        await requestObject(transport, {
+          method: 'POST',
+          target: crdPath,
+          body: wanted as unknown as UnstructuredObject,
+          signal,
+        })
+      else if (!deepEqual(present.spec, mergeSpec(present, wanted)) || !hasAnnotations(present, wanted)) {
+        const metadata = {
+          ...present.metadata,
+          annotations: { ...present.metadata.annotations, ...wanted.metadata.annotations },
+        }
+        await requestObject(transport, {
+          method: 'PUT',
+          target,
+          body: { ...present, metadata, spec: mergeSpec(present, wanted) } as unknown as UnstructuredObject,
+          signal,
+        })
+      }
+      return
+    } catch (error) {
+      // Somebody else is at it too: what counts is what is there now.
+      if (attempt === attemptsMax || !(isConflict(error) || isAlreadyExists(error) || isNotFound(error))) throw error
+    }
+  }
+}
+
+/** Whether it has the annotations that are wanted; it may have others. */
+function hasAnnotations({ metadata: { annotations = {} } }: CrdManifest, wanted: CrdManifest): boolean {
+  return Object.entries(wanted.metadata.annotations ?? {}).every(([name, value]) => annotations[name] === value)
+}
+
+/** The wanted spec, with what must not be lost of the present one. */
+function mergeSpec({ spec, status }: CrdManifest, wanted: CrdManifest): JsonObject {
+  const names = new Set(wanted.spec.versions.map(({ name }) => name))
+  const kept = spec.versions.filter(({ name }) => !names.has(name) && status?.storedVersions?.includes(name))
+  const versions = [...wanted.spec.versions, ...kept.map((version) => ({ ...version, storage: false }))]
+  return { ...wanted.spec, versions, ...(spec['conversion'] !== undefined && { conversion: spec['conversion'] }) }
+}
+
+async function findCrd(target: string, transport: Transport, signal: AbortSignal): Promise<CrdManifest | undefined> {
+  try {
+    return (await requestObject(transport, { method: 'GET', target, signal })) as unknown as CrdManifest
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+async function waitUntilEstablished(
+  name: string,
+  transport: Transport,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  for (;;) {
+    const definition = await findCrd(`${crdPath}/${name}`, transport, signal)
+    const conditions = definition?.status?.conditions
+    if (
+      definition?.metadata.deletionTimestamp === undefined &&
+      findCondition(conditions, 'Established')?.status === 'True'
+    )
+      return
+    const names = findCondition(conditions, 'NamesAccepted')
+    if (names?.status === 'False')
+      throw new Error(`${name} cannot be served, because one of its names is taken: ${names.message}`)
+    await sleep(clock, pollMs, { signal })
+  }
+}
+
+/*
+ * One question to a server about one object, through a transport.
+ */
+
+interface ObjectRequest {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly target: string
+  readonly body?: UnstructuredObject
+  readonly signal: AbortSignal
+}
+
+/**
+ * The object that a server answers with.
+ *
+ * @throws {ApiError} the server's refusal.
+ */
+async function requestObject(
+  transport: Transport,
+  { method, target, body, signal }: ObjectRequest,
+): Promise<UnstructuredObject> {
+  const headers = {
+    accept: 'application/json',
+    'user-agent': 'evenkeel',
+    ...(body && { 'content-type': 'application/json' }),
+  }
+  const response = await transport({
+    method,
+    target,
+    headers,
+    signal,
+    ...(body && { body: Buffer.from(JSON.stringify(body)) }),
+  })
+  const text = Buffer.from(await wholeBody(response)).toString()
+  const value = parseText(text)
+  if (response.status < 200 || response.status > 299) {
+    throw isFailureStatus(value)
+      ? fromStatus(value)
+      : fromUnexpectedResponse({ code: response.status, method, text: text.slice(0, 1024) })
+  }
+  if (!isJsonObject(value)) throw badRequest(`${method} ${target} was not answered with an object`)
+  return value as unknown as UnstructuredObject
+}
+
+/** More than any definition may have. */
+const bytesMax = 16 * 1024 * 1024
+
+async function wholeBody({ body }: WireResponse): Promise<Uint8Array> {
+  if (body === undefined || body instanceof Uint8Array) return body ?? new Uint8Array()
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.byteLength
+    if (size > bytesMax) throw badRequest(`the answer is larger than ${bytesMax} bytes`)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+function parseText(text: string): unknown {
+  try {
+    return readJson(text, { duplicates: false }).value
+  } catch {
+    return undefined
+  }
+}

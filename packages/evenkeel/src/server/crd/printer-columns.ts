@@ -1,0 +1,97 @@
+/**
+ * The columns a custom resource brings along: each is a JSON path into the object and the type its value should have.
+ *
+ * The name always comes first; a kind without columns shows its age. Only the first match of a path counts, and a value
+ * of another type than promised gives an empty cell (`null`), never a wrong one.
+ */
+import { compareText, exceedsDepth, getOwn, isJsonObject, type PrinterColumn } from '#api'
+import { age, columnsOf, nameColumn, type Cell, type Column, type TableColumns } from '#builtins'
+import { findByJsonPath, parseJsonPath } from './json-path.ts'
+
+/**
+ * The columns for a list of printer columns.
+ *
+ * @throws {RangeError} when a path cannot be read.
+ */
+export function columnsFromPrinter(printerColumns: readonly PrinterColumn[]): TableColumns {
+  return columnsOf(nameColumn, ...(printerColumns.length > 0 ? printerColumns : defaultColumns).map(toColumn))
+}
+
+const defaultColumns: readonly PrinterColumn[] = [
+  {
+    name: 'Age',
+    type: 'date',
+    jsonPath: '.metadata.creationTimestamp',
+    description: 'How long ago the object was created.',
+  },
+]
+const depthMax = 500
+
+function toColumn(printer: PrinterColumn): Column {
+  const path = parseJsonPath(printer.jsonPath)
+  const { name: title, type, format = '', description = '', priority = 0 } = printer
+  return {
+    definition: {
+      name: title,
+      type,
+      format,
+      description: description || `The value at ${printer.jsonPath}.`,
+      priority,
+    },
+    cell(object, nowMs) {
+      const found = findByJsonPath(path, object.value)
+      return found === undefined || found.length === 0 ? null : toCell(found[0], type, nowMs)
+    },
+  }
+}
+
+function toCell(value: unknown, type: PrinterColumn['type'], nowMs: number): Cell {
+  switch (type) {
+    case 'string':
+      return toText(value)
+    case 'integer':
+      return typeof value === 'number' && Math.abs(value) < 2 ** 63 ? Math.trunc(value) : null
+    case 'number':
+      return typeof value === 'number' ? value : null
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null
+    case 'date':
+      return typeof value === 'string' ? toAge(value, nowMs) : null
+    default:
+      return null
+  }
+}
+
+function toAge(moment: string, nowMs: number): string {
+  const shown = age(moment, nowMs)
+  // A text that is there but no time is a mistake worth showing; no text, or the year 1, is just not known.
+  return shown === '<unknown>' && !['', 'null', '0001-01-01T00:00:00Z'].includes(moment) ? '<invalid>' : shown
+}
+
+function toText(value: unknown): string | null {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return formatNumber(value)
+  if (typeof value === 'boolean') return String(value)
+  if (value === null || value === undefined) return '<no value>'
+  return exceedsDepth(value, depthMax) ? null : jsonText(value).replace(/[<>&\u2028\u2029]/g, escapeCharacter)
+}
+
+/** Go writes small numbers in the exponential form sooner than JavaScript does, with two digits at least. */
+function formatNumber(value: number): string {
+  const small = value !== 0 && Math.abs(value) < 1e-4
+  return small ? value.toExponential().replace(/e-(\d)$/, 'e-0$1') : String(value)
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** Compact JSON with the keys in order; `JSON.stringify` would keep theirs and put numbers first. */
+function jsonText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value ?? null)
+  const keys = Object.keys(value)
+    .filter((key) => getOwn(value, key) !== undefined)
+    .sort(compareText)
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${jsonText(getOwn(value, key))}`).join(',')}}`
+}

@@ -1,0 +1,238 @@
+/**
+ * What a definition makes the server serve: one record per served version, like any built-in resource.
+ */
+import {
+  actionsAnnotation,
+  checkDnsSubdomainName,
+  defaultCustomObject,
+  fieldError,
+  FieldPath,
+  getOwn,
+  isJsonObject,
+  lazyValidationRules,
+  matchesPattern,
+  readActionDefinitions,
+  setOwn,
+  validateCustomObject,
+  type FieldError,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+  type PrinterColumn,
+  type Schema,
+  type SchemaNode,
+  type UnstructuredObject,
+  type ValidateCustomOptions,
+} from '#api'
+import { assert } from '#base'
+import type { ObjectDraft, Resource, ResourceStrategy, Subresource, Verb } from '#builtins'
+import type { Conversion } from './conversion.ts'
+import type { CrdVersion, CustomResourceDefinition } from './crd.ts'
+import { columnsFromPrinter } from './printer-columns.ts'
+import { CrdVersions } from './versions.ts'
+
+const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
+const actionVerbs: readonly Verb[] = ['create']
+
+interface CrdResourceOptions {
+  /** Objects written after this revision are as the definition has them. */
+  readonly since: number
+  readonly retired: AbortSignal
+  /** How objects get from version to version, when more changes than its name. */
+  readonly conversion: Conversion | undefined
+  /** Whether the definition is going away, so that nothing new may be made. */
+  readonly isClosed: () => boolean
+}
+
+/** The resources of a definition. */
+export function crdResources(
+  definition: CustomResourceDefinition,
+  { since, retired, conversion, isClosed }: CrdResourceOptions,
+): Resource[] {
+  const {
+    spec: { group, scope, versions },
+  } = definition
+  const names = definition.status?.acceptedNames ?? definition.spec.names
+  const { plural, singular = '', kind, listKind = `${kind}List`, shortNames = [], categories = [] } = names
+  const storage = { group, plural, kind, version: versions.find((version) => version.storage)?.name ?? '' }
+  const actions = readActionDefinitions(definition.metadata.annotations?.[actionsAnnotation])
+  const forms = new CrdVersions(definition, conversion)
+  const reading = forms.reading(since)
+  return versions
+    .filter(({ served }) => served)
+    .map((version) => {
+      const schema = forms.schemaOf(version.name)
+      assert(schema, 'every version has a form')
+      return {
+        group,
+        version: version.name,
+        kind,
+        listKind,
+        plural,
+        singular,
+        shortNames,
+        categories,
+        scope,
+        verbs,
+        storage,
+        schema,
+        retired,
+        custom: true,
+        subresources: [
+          ...subresourcesOf(version, { group, kind }),
+          ...actions.map((sheet) => ({
+            name: sheet.name,
+            verbs: actionVerbs,
+            group: 'evenkeel.dev',
+            version: 'v1alpha1',
+            kind: 'ActionRequest',
+          })),
+        ],
+        actions,
+        strategy: crdRules(version, { schema, warning: deprecationOf(version, definition), isClosed }),
+        columns: printedColumns((version.additionalPrinterColumns as readonly PrinterColumn[] | undefined) ?? []),
+        reading,
+        ...(version.subresources?.scale && { scale: version.subresources.scale }),
+      }
+    })
+}
+
+function subresourcesOf(
+  { name, subresources = {} }: CrdVersion,
+  { group, kind }: { group: string; kind: string },
+): Subresource[] {
+  return [
+    ...(subresources.status ? [{ name: 'status', verbs: subresourceVerbs, group, version: name, kind }] : []),
+    ...(subresources.scale
+      ? [{ name: 'scale', verbs: subresourceVerbs, group: 'autoscaling', version: 'v1', kind: 'Scale' }]
+      : []),
+  ]
+}
+
+interface CrdRulesOptions {
+  readonly schema: Schema
+  readonly warning: string | undefined
+  readonly isClosed: () => boolean
+}
+
+function crdRules(
+  { selectableFields = [], subresources: { scale } = {} }: CrdVersion,
+  { schema, warning, isClosed }: CrdRulesOptions,
+): ResourceStrategy {
+  const expressions = lazyValidationRules(schema.root)
+  const check = (
+    object: UnstructuredObject,
+    old?: UnstructuredObject,
+    options: Pick<ValidateCustomOptions, 'part' | 'warn'> = {},
+  ): ReturnType<typeof validateCustomObject> => [
+    ...validateCustomObject(object as unknown as JsonObject, schema.root, {
+      matches: matchesPattern,
+      rules: expressions(),
+      ...(old && { old: old as unknown as JsonObject }),
+      ...options,
+    }),
+    ...scaleErrors(object, scale, options.part),
+  ]
+  return {
+    checkName: checkDnsSubdomainName,
+    unconditionalUpdate: false,
+    createOnUpdate: false,
+    generation: true,
+    returnsDeleted: false,
+    dependents: 'background',
+    ratcheting: true,
+    selectableFields: Object.fromEntries(
+      selectableFields.map(({ jsonPath }) => [
+        jsonPath.replace(/^\./, ''),
+        (object: UnstructuredObject) => textAt(object, jsonPath),
+      ]),
+    ),
+    default: (object: ObjectDraft) => {
+      fillDefaults(object, schema.root)
+    },
+    validate: (object) => check(object),
+    validateUpdate: (object, old, warn) => check(object, old, { warn }),
+    validateStatusUpdate: (object, old, warn) => check(object, old, { part: 'status', warn }),
+    ...(warning !== undefined && { deprecation: warning }),
+    createForbidden: () =>
+      isClosed() ? 'create not allowed while custom resource definition is terminating' : undefined,
+  }
+}
+
+// Defaults give a new object; whoever asked for them holds the old one.
+function fillDefaults(object: JsonObjectDraft, schema: SchemaNode): void {
+  const filled = defaultCustomObject(object, schema)
+  if (filled !== object) for (const key of Object.keys(filled)) setOwn(object, key, filled[key])
+}
+
+// Fields are simple paths of names; what is not there is the empty text.
+function textAt(object: UnstructuredObject, path: string): string {
+  let value: unknown = object
+  for (const name of path.split('.').filter((part) => part !== ''))
+    value = isJsonObject(value) ? getOwn(value, name) : undefined
+  return value === undefined || value === null || typeof value === 'object'
+    ? ''
+    : String(value as string | number | boolean)
+}
+
+function deprecationOf(
+  { deprecated, deprecationWarning, name }: CrdVersion,
+  { spec: { group, names, versions } }: CustomResourceDefinition,
+): string | undefined {
+  if (!deprecated) return undefined
+  if (deprecationWarning !== undefined && deprecationWarning !== '') return deprecationWarning
+  const newer = versions
+    .filter((version) => version.served && !version.deprecated)
+    .map((version) => version.name)
+    .at(0)
+  return `${group}/${name} ${names.kind} is deprecated${newer === undefined ? '' : `; use ${group}/${newer} ${names.kind}`}`
+}
+
+/** Columns whose paths cannot be read are left out with all the others, as upstream does: the kind is served all the same. */
+function printedColumns(columns: readonly PrinterColumn[]): Resource['columns'] {
+  try {
+    return columnsFromPrinter(columns)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return columnsFromPrinter([])
+  }
+}
+
+/*
+ * What a scale subresource demands of an object: at its paths stand numbers that a Scale can show.
+ *
+ * Asked at every write, because the schema need not say so.
+ */
+
+type ScaleSubresource = NonNullable<NonNullable<CrdVersion['subresources']>['scale']>
+
+const replicasMax = 2 ** 31 - 1
+
+/** What is wrong at the paths of a scale; a write to the status is judged by the status alone. */
+export function scaleErrors(
+  object: UnstructuredObject,
+  scale: ScaleSubresource | undefined,
+  part?: 'status',
+): FieldError[] {
+  if (scale === undefined) return []
+  const { specReplicasPath, statusReplicasPath } = scale
+  return [...(part === 'status' ? [] : [specReplicasPath]), statusReplicasPath].flatMap((path) =>
+    numberErrors(valueAt(object, path), path),
+  )
+}
+
+/** The field is named as the definition writes it, with its first dot. */
+function numberErrors(value: JsonValue | undefined, path: string): FieldError[] {
+  if (typeof value !== 'number') return []
+  if (value < 0) return [fieldError.invalid(FieldPath.of(path), value, 'should be a non-negative integer')]
+  return value > replicasMax
+    ? [fieldError.invalid(FieldPath.of(path), value, `should be less than or equal to ${replicasMax}`)]
+    : []
+}
+
+function valueAt(object: UnstructuredObject, path: string): JsonValue | undefined {
+  let value: unknown = object
+  for (const name of path.replace(/^\./, '').split('.')) value = isJsonObject(value) ? getOwn(value, name) : undefined
+  return value as JsonValue | undefined
+}

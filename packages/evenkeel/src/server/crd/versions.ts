@@ -1,0 +1,192 @@
+/**
+ * The versions of a definition and the ways between them.
+ *
+ * An object is read in three steps, as upstream does: pruned and completed with the defaults of the version it is in,
+ * converted, and pruned by the version it is wanted in, whose defaults are for those who write. Where nobody has to be
+ * asked, the second step is a new `apiVersion`, and all of it is one synchronous call.
+ */
+import {
+  defaultCustomObject,
+  formatApiVersion,
+  jsonSize,
+  pruneCustomObject,
+  toStructuralSchema,
+  type JsonObject,
+  type Schema,
+  type UnstructuredObject,
+} from '#api'
+import { assert } from '#base'
+import type { StoredObjectReader } from '#builtins'
+import { typeBytes } from '../storage/stored-object.ts'
+import type { Conversion } from './conversion.ts'
+import type { CrdVersion, CustomResourceDefinition } from './crd.ts'
+
+/** How the objects of a definition are read. */
+export class CrdVersions {
+  readonly #group: string
+  readonly #schemas: ReadonlyMap<string, Schema>
+  readonly #conversion: Conversion | undefined
+  readonly #converted = new ConvertedCache()
+  readonly #type: Uint8Array | undefined
+
+  constructor(
+    {
+      spec: {
+        group,
+        names: { kind },
+        versions,
+      },
+    }: CustomResourceDefinition,
+    conversion?: Conversion,
+  ) {
+    this.#group = group
+    const stored = versions.find(({ storage }) => storage)
+    if (stored && versions.length > 1) this.#type = typeBytes(this.#apiVersion(stored.name), kind)
+    this.#schemas = new Map(versions.map((version) => [version.name, compiledSchema(version)]))
+    this.#conversion = conversion
+  }
+
+  schemaOf(version: string): Schema | undefined {
+    return this.#schemas.get(version)
+  }
+
+  /** @param since objects written after this revision are as the definition has them. */
+  reading(since: number): StoredObjectReader {
+    return {
+      since,
+      ...(this.#type && { type: this.#type }),
+      schemaOf: (version) => this.schemaOf(version),
+      read: (object, version, { isTidy = false } = {}) =>
+        this.#read(
+          isTidy ? asJson(object) : this.#tidy(asJson(object), version),
+          version,
+        ) as unknown as UnstructuredObject,
+      ...(this.#conversion && { convert: this.#converter(this.#conversion) }),
+    }
+  }
+
+  #read(tidy: JsonObject, version: string): JsonObject {
+    const apiVersion = this.#apiVersion(version)
+    if (tidy['apiVersion'] === apiVersion) return tidy
+    assert(this.#conversion === undefined, 'an object of another version has to be converted first')
+    return this.#prune({ ...tidy, apiVersion }, version)
+  }
+
+  #converter(convert: Conversion): NonNullable<StoredObjectReader['convert']> {
+    return async (objects, version, { reuse = false } = {}) => {
+      const apiVersion = this.#apiVersion(version)
+      const results = objects.map((object) =>
+        object.apiVersion === apiVersion
+          ? this.#tidy(asJson(object), version)
+          : reuse
+            ? this.#converted.get(keyOf(object, version))
+            : undefined,
+      )
+      const missing = [...objects.entries()].filter(([index]) => results[index] === undefined)
+      await Promise.all(
+        bySource(missing).map(async (same) => {
+          const made = await convert(
+            same.map(([, object]) => this.#tidy(asJson(object), version)),
+            apiVersion,
+          )
+          for (const [at, [index, object]] of same.entries()) {
+            const result = this.#prune(made[at] ?? {}, version)
+            results[index] = result
+            if (reuse) this.#converted.put(keyOf(object, version), result, jsonSize(result))
+          }
+        }),
+      )
+      return results as readonly unknown[] as UnstructuredObject[]
+    }
+  }
+
+  /** An object as its own version has it; one of a version that there is not any more counts as being of `otherwise`. */
+  #tidy(object: JsonObject, otherwise: string): JsonObject {
+    const given = versionOf(object)
+    const version = this.#schemas.has(given) ? given : otherwise
+    const schema = this.#schemas.get(version)
+    if (schema === undefined) return object
+    return defaultCustomObject(this.#prune({ ...object, apiVersion: this.#apiVersion(version) }, version), schema.root)
+  }
+
+  #prune(object: JsonObject, version: string): JsonObject {
+    const schema = this.#schemas.get(version)
+    return schema === undefined ? object : pruneCustomObject(object, schema.root).object
+  }
+
+  #apiVersion(version: string): string {
+    return formatApiVersion({ group: this.#group, version })
+  }
+}
+
+/** By the text they were made from: servers of one process, as in simulations, share what was worked out for the same kinds. */
+const recentSchemas = new Map<string, Schema>()
+const [recentMax, textMax] = [64, 65_536]
+
+function compiledSchema({ schema }: CrdVersion): Schema {
+  const given: JsonObject = (schema?.openAPIV3Schema as JsonObject | undefined) ?? {
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
+  }
+  const text = JSON.stringify(given)
+  const known = recentSchemas.get(text)
+  if (known) return known
+  const made: Schema = { root: toStructuralSchema(given), definitions: () => undefined }
+  if (recentSchemas.size >= recentMax) recentSchemas.clear()
+  if (text.length <= textMax) recentSchemas.set(text, made)
+  return made
+}
+
+/** Objects of one version each, because a converter is asked once for each of them. */
+function bySource(
+  objects: readonly (readonly [number, UnstructuredObject])[],
+): (readonly [number, UnstructuredObject])[][] {
+  const versions = new Set(objects.map(([, { apiVersion }]) => apiVersion))
+  return [...versions].map((version) => objects.filter(([, { apiVersion }]) => apiVersion === version))
+}
+
+function versionOf({ apiVersion }: JsonObject): string {
+  return typeof apiVersion === 'string' ? apiVersion.slice(apiVersion.indexOf('/') + 1) : ''
+}
+
+// The state of an object has a number of its own, and no two objects share a uid.
+function keyOf({ metadata: { uid = '', resourceVersion = '' } }: UnstructuredObject, version: string): string {
+  return `${version} ${resourceVersion} ${uid}`
+}
+
+function asJson(object: UnstructuredObject): JsonObject {
+  return object as unknown as JsonObject
+}
+
+/*
+ * Objects that were converted for a list or a watch, for the next one that asks.
+ *
+ * An object in a given state always converts to the same, as far as we are concerned: upstream keeps converted objects
+ * in its watch cache too. Reads of one object and writes ask anew. The oldest go first when the room is used up.
+ */
+
+export class ConvertedCache {
+  readonly #objects = new Map<string, { readonly object: JsonObject; readonly bytes: number }>()
+  readonly #bytesMax: number
+  #bytes = 0
+
+  constructor({ bytesMax = 16 * 1024 * 1024 }: { bytesMax?: number } = {}) {
+    this.#bytesMax = bytesMax
+  }
+
+  get(key: string): JsonObject | undefined {
+    return this.#objects.get(key)?.object
+  }
+
+  /** `bytes` is about how large the object is. */
+  put(key: string, object: JsonObject, bytes: number): void {
+    this.#bytes += bytes - (this.#objects.get(key)?.bytes ?? 0)
+    this.#objects.delete(key)
+    this.#objects.set(key, { object, bytes })
+    for (const [oldest, { bytes: freed }] of this.#objects) {
+      if (this.#bytes <= this.#bytesMax) break
+      this.#objects.delete(oldest)
+      this.#bytes -= freed
+    }
+  }
+}

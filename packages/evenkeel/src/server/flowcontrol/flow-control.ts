@@ -1,0 +1,226 @@
+/**
+ * Between rooms 3 and 4: whose turn is it, and how long may it take?
+ *
+ * Before: it is known who calls, and as whom. After: `authorize` asks whether they may. Nothing expensive has been done by then.
+ * Members of `system:masters`, and who asks whether the server is well, wait for nobody: else the one who could
+ * help would be kept out by what has to be helped.
+ */
+import { parseDuration, timeout, tooManyRequests } from '#api'
+import type { Clock } from '#base'
+import type { WireRequest, WireResponse } from '#wire'
+import type { RequestContext, RequestInfo } from '../request-context.ts'
+import { onResponseEnd } from '../response.ts'
+import { Deadlines, TimedRequest } from './deadlines.ts'
+import { FairQueue, tooManyMessage, type Seat } from './fair-queue.ts'
+import { withDefaultLimits, type LimitOptions, type Limits } from './limits.ts'
+import { ListScheduler, ListSlices } from './list-scheduler.ts'
+
+/** What a call is counted as. */
+type RequestClass = 'reads' | 'writes' | 'lists'
+
+const requestClasses: readonly RequestClass[] = ['reads', 'writes', 'lists']
+const writes: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'post', 'put'])
+const lists: ReadonlySet<string> = new Set(['list', 'deletecollection'])
+const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
+
+export class FlowControl {
+  readonly #limits: Limits
+  readonly #gates: Readonly<Record<RequestClass, FairQueue>>
+  readonly #watches: WatchLimiter
+  readonly #deadlines: Deadlines
+  readonly #pace: ListScheduler
+  readonly #clock: Clock
+  readonly #exempt: Record<RequestClass, number> = { reads: 0, writes: 0, lists: 0 }
+
+  constructor(options: LimitOptions, { clock, stopping }: { clock: Clock; stopping: AbortSignal }) {
+    const limits = (this.#limits = withDefaultLimits(options))
+    const gate = (seatsMax: number): FairQueue =>
+      new FairQueue({
+        ...limits,
+        clock,
+        seatsMax,
+        seatsPerUserMax: Math.max(1, Math.floor(seatsMax * limits.userShare)),
+      })
+    this.#gates = { reads: gate(limits.readsMax), writes: gate(limits.writesMax), lists: gate(limits.listsMax) }
+    this.#watches = new WatchLimiter(limits)
+    this.#clock = clock
+    this.#pace = new ListScheduler(clock)
+    this.#deadlines = new Deadlines({ clock, usual: [limits.requestMs, limits.writeMs], stopping })
+  }
+
+  /**
+   * Lets a call in, or makes it wait. Watches are not counted here: {@link startWatch}.
+   *
+   * @throws {ApiError} `TooManyRequests`, also by rejecting.
+   */
+  enter(call: RequestContext): Seat | Promise<Seat> {
+    if (call.verb === 'watch') return noSeat
+    const lane = requestClassOf(call.verb)
+    if (isExempt(call)) return this.#exemptSeat(lane)
+    const seat = this.#gates[lane].enter(call.user.name, () => call.request.signal)
+    return lane === 'lists' && call.request.peer !== undefined ? this.#paced(seat) : seat
+  }
+
+  /**
+   * Counts a watch; gives back how to say that it ended.
+   *
+   * @throws {ApiError} `TooManyRequests`
+   */
+  startWatch(call: RequestContext): () => void {
+    return this.#watches.start(call.user.name, { isExempt: isExempt(call) })
+  }
+
+  /**
+   * Does the work within the time that a request has.
+   *
+   * @throws {ApiError} `Timeout`, when that is over, and what the work throws.
+   */
+  withDeadline(info: RequestInfo, work: () => Promise<WireResponse>): Promise<WireResponse> {
+    const { request } = info
+    if (info.verb === 'watch' || !(request instanceof TimedRequest)) return work()
+    const isWrite = info.resourcePath !== undefined && writes.has(info.verb)
+    const refusal = (): Error =>
+      timeout(
+        isWrite
+          ? 'request did not complete within requested timeout - context deadline exceeded'
+          : 'request did not complete within the allotted timeout',
+      )
+    return this.#deadlines.within(this.#timeOf(info, isWrite), request, { work, refusal })
+  }
+
+  /** For a list that is long: counts what it does, and says when others come first. */
+  sliceList(request: Pick<WireRequest, 'signal'>): ListSlices {
+    return new ListSlices({ scheduler: this.#pace, clock: this.#clock, request })
+  }
+
+  /** The response; its call is over when its last piece was taken. */
+  holdSeat(response: WireResponse, seat: Seat, { verb, request }: RequestInfo): WireResponse {
+    if (verb === 'watch') return response
+    return onResponseEnd(response, request instanceof TimedRequest ? request.original : request, () => {
+      seat.leave()
+    })
+  }
+
+  /** Lines for `/metrics`. */
+  metrics(): string[] {
+    const { reads, writes: mutating, lists: listing } = this.#gates
+    const each = (name: string, read: (gate: FairQueue) => number): string[] =>
+      requestClasses.map((lane) => `${name}{lane="${lane}"} ${read(this.#gates[lane])}`)
+    return [
+      '# HELP apiserver_current_inflight_requests Requests that are being answered.',
+      '# TYPE apiserver_current_inflight_requests gauge',
+      `apiserver_current_inflight_requests{request_kind="mutating"} ${mutating.seatsInUse + this.#exempt.writes}`,
+      `apiserver_current_inflight_requests{request_kind="readOnly"} ${reads.seatsInUse + listing.seatsInUse + this.#exempt.reads + this.#exempt.lists}`,
+      '# HELP evenkeel_requests_waiting Requests that wait for their turn.',
+      '# TYPE evenkeel_requests_waiting gauge',
+      ...each('evenkeel_requests_waiting', (gate) => gate.waiting),
+      '# HELP evenkeel_requests_refused_total Requests that were told to come again.',
+      '# TYPE evenkeel_requests_refused_total counter',
+      ...each('evenkeel_requests_refused_total', (gate) => gate.refused),
+      `evenkeel_requests_refused_total{lane="watches"} ${this.#watches.refused}`,
+      '# HELP apiserver_longrunning_requests Watches that are open.',
+      '# TYPE apiserver_longrunning_requests gauge',
+      `apiserver_longrunning_requests{verb="WATCH"} ${this.#watches.total}`,
+      '# HELP apiserver_request_terminations_total Requests that took too long.',
+      '# TYPE apiserver_request_terminations_total counter',
+      `apiserver_request_terminations_total{code="504"} ${this.#deadlines.expired}`,
+    ]
+  }
+
+  #timeOf({ query }: RequestInfo, isWrite: boolean): number {
+    const { requestMs, writeMs } = this.#limits
+    const max = isWrite ? Math.min(writeMs, requestMs) : requestMs
+    const asked = query.get('timeout')
+    const askedMs = asked === null || asked === '' ? 0 : (parseDuration(asked) ?? 0)
+    return askedMs > 0 && askedMs < max ? askedMs : max
+  }
+
+  /** Who is in may still have to let others go first. In process nobody's socket waits to be read. */
+  #paced(entering: Seat | Promise<Seat>): Seat | Promise<Seat> {
+    if (entering instanceof Promise) return entering.then((seat) => this.#paced(seat))
+    const turn = this.#pace.turn()
+    return turn === undefined ? entering : turn.then(() => entering)
+  }
+
+  #exemptSeat(lane: RequestClass): Seat {
+    this.#exempt[lane]++
+    let isTaken = true
+    return {
+      leave: () => {
+        if (isTaken) this.#exempt[lane]--
+        isTaken = false
+      },
+    }
+  }
+}
+
+const noSeat: Seat = { leave: () => undefined }
+
+function requestClassOf(verb: string): RequestClass {
+  if (lists.has(verb)) return 'lists'
+  return writes.has(verb) ? 'writes' : 'reads'
+}
+
+function isExempt({ user, path, resourcePath: place }: RequestContext): boolean {
+  return user.groups.includes('system:masters') || (place === undefined && openPaths.test(path))
+}
+
+/*
+ * How many watches there are, in all and of each user.
+ *
+ * A watch costs memory for as long as it lasts, so the total holds for everybody; how many one user may have does not hold for
+ * administrators. It is counted from its first moment until it has ended or its client is gone.
+ */
+
+interface WatchLimiterOptions {
+  readonly watchesMax: number
+  readonly watchesPerUserMax: number
+}
+
+class WatchLimiter {
+  readonly #options: WatchLimiterOptions
+  readonly #perUser = new Map<string, number>()
+  #total = 0
+  #refused = 0
+
+  constructor(options: WatchLimiterOptions) {
+    this.#options = options
+  }
+
+  get total(): number {
+    return this.#total
+  }
+
+  get refused(): number {
+    return this.#refused
+  }
+
+  /**
+   * Counts one more; gives back how to say that it ended, which may be said twice.
+   *
+   * @throws {ApiError} `TooManyRequests`
+   */
+  start(user: string, { isExempt }: { isExempt: boolean }): () => void {
+    const { watchesMax, watchesPerUserMax } = this.#options
+    const own = this.#perUser.get(user) ?? 0
+    if (this.#total >= watchesMax || (!isExempt && own >= watchesPerUserMax)) {
+      this.#refused++
+      throw tooManyRequests(tooManyMessage)
+    }
+    this.#total++
+    this.#perUser.set(user, own + 1)
+    let isCounted = true
+    return () => {
+      if (!isCounted) return
+      isCounted = false
+      this.#end(user)
+    }
+  }
+
+  #end(user: string): void {
+    this.#total--
+    const left = (this.#perUser.get(user) ?? 1) - 1
+    if (left === 0) this.#perUser.delete(user)
+    else this.#perUser.set(user, left)
+  }
+}

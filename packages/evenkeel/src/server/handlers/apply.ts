@@ -1,0 +1,151 @@
+/**
+ * The walk of PATCH with an applied configuration: the client says all it wants, the server finds out what changed.
+ *
+ * Creates what is not there. What the manager applied before and leaves out now goes, unless somebody else wants it;
+ * what others manage stays theirs, or the whole request is a conflict.
+ */
+import {
+  badRequest,
+  conflict,
+  isBadRequest,
+  isJsonObject,
+  restoreNulls,
+  type JsonObject,
+  type UnstructuredObject,
+} from '#api'
+import type { ObjectDraft, Resource } from '#builtins'
+import { duplicateYamlKeys, readYaml, type WireResponse } from '#wire'
+import { authorizeCreation } from '../authz/authorize.ts'
+import { applyManaged } from '../registry/field-manager.ts'
+import { applyDefaults } from '../registry/strategy.ts'
+import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import { negotiateResponse, replyStored } from '../response.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
+import { createObject } from './create.ts'
+import { jsonType, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
+import { checkName, guaranteedUpdate } from './update.ts'
+import { readWriteOptions } from './write-options.ts'
+
+export async function applyResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
+  const { resource } = target
+  const choice = negotiateResponse(call, resource)
+  const bytes = await readBody(call.request)
+  const { dryRun, fieldManager, fieldValidation, force } = readWriteOptions(call.query, 'PatchOptions', {
+    isApply: true,
+  })
+  const { config, repeated } = await readConfiguration(bytes)
+  const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
+    const object = await applyManaged(config, current, { manager: fieldManager, target, server, force })
+    refuseDuplicates(repeated, { fieldValidation, warnings: call.warnings })
+    const shaped = shapeApplied(object, resource, { fieldValidation, warnings: call.warnings })
+    checkName(shaped, target)
+    if (!isUnchanged(object, current)) applyDefaults(shaped, resource)
+    return shaped
+  }
+  const create = async (): Promise<StoredObject> => {
+    await authorizeCreation(call, target, server.authorizer)
+    return createObject(async () => asNew(await wanted(undefined), target), { call, target, server, dryRun })
+  }
+  const { stored, created } = await guaranteedUpdate(wanted, {
+    call,
+    target,
+    server,
+    dryRun,
+    create: target.subresource === undefined ? create : undefined,
+  })
+  return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, server })
+}
+
+/** Whether only managers changed. Then nothing is completed either: defaults of another version would be a change. */
+function isUnchanged({ metadata, ...rest }: JsonObject, current: UnstructuredObject | undefined): boolean {
+  if (current === undefined) return false
+  const { metadata: before, ...restBefore } = current
+  const sameFields = (a: object, b: object): boolean =>
+    Object.entries(a).every(([key, value]) => key === 'managedFields' || (b as JsonObject)[key] === value)
+  return (
+    sameFields(rest, restBefore) &&
+    sameFields(restBefore, rest) &&
+    sameFields(metadata as JsonObject, before) &&
+    sameFields(before, metadata as JsonObject)
+  )
+}
+
+/** What an apply made of an object, as an object of its kind. Managed fields were just written: they need no second look. */
+export function shapeApplied(
+  { metadata, ...rest }: JsonObject,
+  resource: Resource,
+  options: ShapeOptions,
+): ObjectDraft {
+  const { managedFields, ...others } = metadata as JsonObject
+  const text = JSON.stringify({ ...rest, metadata: others })
+  const shaped = shapeObject({ value: JSON.parse(text) as JsonObject, duplicates: [] }, resource, options)
+  if (resource.custom && text.includes(':null')) restoreNulls(shaped, rest)
+  if (managedFields !== undefined) shaped.metadata['managedFields'] = managedFields
+  return shaped
+}
+
+/** A configuration as it was sent. */
+interface ApplyConfiguration {
+  readonly config: JsonObject
+  /** What a strict reader says about keys that stand twice. */
+  readonly repeated: readonly string[]
+}
+
+/**
+ * The configuration in a body.
+ *
+ * @throws {ApiError} `BadRequest`
+ */
+export async function readConfiguration(bytes: Uint8Array): Promise<ApplyConfiguration> {
+  const { value, duplicates } = await readYaml(bytes).catch((error: unknown) => {
+    throw isBadRequest(error) ? badRequest(`error decoding YAML: ${error.message}`, { cause: error }) : error
+  })
+  const config = value ?? {}
+  if (!isJsonObject(config))
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonType(config)} into Go value of type map[string]interface {}`,
+    )
+  return { config, repeated: duplicates.length === 0 ? [] : await duplicateFields(bytes, duplicates) }
+}
+
+/** Where the lines of a text are too many to be counted, the paths will do. */
+async function duplicateFields(bytes: Uint8Array, duplicates: readonly string[]): Promise<readonly string[]> {
+  const byPath = duplicates.map((path) => `key ${JSON.stringify(path)} already set in map`)
+  return bytes.byteLength > countedBytesMax ? byPath : duplicateYamlKeys(bytes).catch(() => byPath)
+}
+
+const countedBytesMax = 256 * 1024
+
+/**
+ * Says what is wrong with a configuration that was understood all the same, or refuses it.
+ *
+ * @throws {ApiError} `BadRequest`, when a strict client wants that.
+ */
+export function refuseDuplicates(repeated: readonly string[], { fieldValidation, warnings }: ShapeOptions): void {
+  if (repeated.length === 0 || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Strict')
+    throw badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${repeated.join('\n  ')}`,
+    )
+  for (const sentence of repeated) warnings.add(sentence)
+}
+
+/**
+ * An applied object where there is none. A version it names is not looked at: there is nothing it could be of.
+ *
+ * @throws {ApiError} `Conflict`, when it names the object that should be there.
+ */
+function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: ResourceRef): ObjectDraft {
+  const uid = String(draft.metadata['uid'] ?? '')
+  if (uid !== '')
+    throw conflict(
+      { group, kind: plural, name },
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    )
+  delete draft.metadata['resourceVersion']
+  return draft
+}

@@ -1,0 +1,276 @@
+/**
+ * The walk of DELETE on one object.
+ *
+ * Three things can keep an object: finalizers (also those that the propagation policy adds), a grace period, and the
+ * kind's own rule. Then it is marked as being deleted and stays; otherwise it goes at once.
+ */
+import {
+  conflict,
+  foregroundFinalizer,
+  formatTime,
+  notFound,
+  orphanFinalizer,
+  parseTime,
+  type JsonObject,
+  type Status,
+  type UnstructuredObject,
+} from '#api'
+import type { ObjectDraft, Resource } from '#builtins'
+import type { WireResponse } from '#wire'
+import { refuseProtectedNamespace } from '../admission/namespace-lifecycle.ts'
+import { writeAdmissionFor, type WriteAdmission } from '../admission/write-admission.ts'
+import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import { negotiateResponse, replyDocument, replyStored, successStatus } from '../response.ts'
+import { completeWithDefaults, inStorageVersion, prepareConversions, toServed } from '../storage/codec.ts'
+import { deleteStored, getStored, putStored } from '../storage/storage.ts'
+import { StoredObject, Unstamped } from '../storage/stored-object.ts'
+import { readOptionsBody } from './request-body.ts'
+import { deleteOptionsObject, readDeleteOptions, type DeleteOptions } from './write-options.ts'
+
+export async function deleteResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
+  const { resource } = target
+  const choice = negotiateResponse(call, resource)
+  const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
+  const { stored, gone } = await deleteObject(
+    target,
+    { ...options, admission: deletionAdmission(call, target, { options, server }) },
+    server,
+  )
+  warnAboutOrphans(call, options, resource)
+  if (!gone || resource.strategy.returnsDeleted) {
+    const status = !gone && options.orphanDependents === false ? 202 : 200
+    return replyStored(call, stored, { status, resource, choice, server })
+  }
+  return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, {
+    choice: { format: choice.format },
+  })
+}
+
+/** The admission of a deletion; undefined when it concerns nobody. */
+export function deletionAdmission(
+  call: RequestContext,
+  target: ResourceRef,
+  { options, server }: { options: DeleteOptions; server: ServerContext },
+): WriteAdmission | undefined {
+  return writeAdmissionFor('DELETE', {
+    call,
+    target,
+    server,
+    dryRun: options.dryRun,
+    options: deleteOptionsObject(options),
+  })
+}
+
+interface DeleteObjectOptions extends DeleteOptions {
+  /** Who is asked; nobody when the server itself deletes. */
+  readonly admission?: WriteAdmission | undefined
+}
+
+interface DeleteResult {
+  /** The object as it was last, or as it is marked now. */
+  readonly stored: StoredObject
+  readonly gone: boolean
+}
+
+/**
+ * Deletes an object, or marks it.
+ *
+ * @throws {ApiError} `NotFound`, `Conflict` (preconditions), `Forbidden`.
+ */
+export async function deleteObject(
+  target: ResourceRef,
+  options: DeleteObjectOptions,
+  server: ServerContext,
+): Promise<DeleteResult> {
+  const {
+    resource: { group, plural },
+    name,
+  } = target
+  refuseProtectedNamespace(target, name)
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const stored = await getStored(name, { server, target })
+    if (stored === undefined) throw notFound({ group, kind: plural, name })
+    const preparing = prepareConversions([stored], target.resource)
+    if (preparing) await preparing
+    checkPreconditions(stored.object, options, target)
+    const result = await tryDelete(stored, { target, options, server })
+    if (result !== undefined) return result
+  }
+  throw conflict({ group, kind: plural, name }, 'the object kept changing while it was being deleted; please try again')
+}
+
+/** How often somebody else may be faster. */
+const attemptsMax = 100
+
+interface DeleteContext {
+  readonly target: ResourceRef
+  readonly options: DeleteObjectOptions
+  readonly server: ServerContext
+}
+
+/** The result, or undefined when somebody else was faster. */
+async function tryDelete(
+  stored: StoredObject,
+  { target, options, server }: DeleteContext,
+): Promise<DeleteResult | undefined> {
+  const { resource } = target
+  const form = inStorageVersion(resource)
+  const preparing = prepareConversions([stored], form)
+  if (preparing) await preparing
+  const object = toServed(stored, form)
+  const draft = (object === stored.object ? stored.draft() : JSON.parse(JSON.stringify(object))) as ObjectDraft
+  const plan = planDeletion(object, draft, { resource, options, nowMs: server.clock.now() })
+  const expect = stored.revision
+  if (plan === 'waits') return { stored, gone: false }
+  await options.admission?.validate(undefined, toServed(stored, resource))
+  if (plan === 'leave') return { stored, gone: false }
+  if (plan === 'erase')
+    return options.dryRun || (await deleteStored(target.name, { server, target, expect })).ok
+      ? { stored, gone: true }
+      : undefined
+  if (options.dryRun)
+    return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
+  const written = await putStored(completeWithDefaults(plan as JsonObject, stored, form), {
+    server,
+    target: { ...target, resource: form },
+    expect,
+  })
+  return written.ok ? { stored: written.stored, gone: false } : undefined
+}
+
+interface DeletionPlanContext {
+  readonly resource: Resource
+  readonly options: DeleteOptions
+  readonly nowMs: number
+}
+
+/** What a deletion does to an object: nothing because its time runs already, nothing more, away with it, or the object as it is marked. */
+function planDeletion(
+  object: UnstructuredObject,
+  draft: ObjectDraft,
+  { resource, options, nowMs }: DeletionPlanContext,
+): 'waits' | 'leave' | 'erase' | ObjectDraft {
+  const { metadata } = object
+  const finalizers = finalizersFor(metadata.finalizers ?? [], { resource, options })
+  if (finalizers.length > 0) draft.metadata['finalizers'] = finalizers
+  else delete draft.metadata['finalizers']
+  const graceful = planGrace(draft, object, { resource, options, nowMs })
+  const held = finalizers.length > 0 || (resource.strategy.deletion?.blocksDeletion(object) ?? false)
+  if (!held && graceful === 'now') return 'erase'
+  if (graceful === 'pending' && !changed(draft, object)) return 'waits'
+  if (metadata.deletionTimestamp === undefined) markDeleted(draft, { resource, nowMs })
+  return changed(draft, object) ? draft : 'leave'
+}
+
+/** Sets the time an object has left; says whether it goes now, has been given time, or was given time before. */
+function planGrace(
+  draft: ObjectDraft,
+  { metadata, ...rest }: UnstructuredObject,
+  { resource: { strategy: rules }, options, nowMs }: DeletionPlanContext,
+): 'now' | 'given' | 'pending' {
+  const graceful = rules.graceSeconds
+  if (graceful === undefined) return 'now'
+  const { deletionTimestamp, deletionGracePeriodSeconds: present = 0 } = metadata
+  if (deletionTimestamp !== undefined) {
+    if (present === 0) return 'now'
+    const asked = options.gracePeriodSeconds
+    if (asked === undefined || asked >= present) return 'pending'
+    const shortened = Math.max(nowMs, (parseTime(deletionTimestamp) ?? nowMs) + (asked - present) * 1000)
+    setDeletion(draft, shortened, asked !== 0 && shortened === nowMs ? 1 : asked)
+    return asked === 0 ? 'now' : 'given'
+  }
+  const seconds = graceful({ metadata, ...rest } as UnstructuredObject, options.gracePeriodSeconds)
+  if (seconds <= 0) return 'now'
+  setDeletion(draft, nowMs + seconds * 1000, seconds)
+  countDeletion(draft)
+  return 'given'
+}
+
+function markDeleted(
+  draft: ObjectDraft,
+  { resource: { strategy: rules }, nowMs }: Omit<DeletionPlanContext, 'options'>,
+): void {
+  if (draft.metadata['deletionTimestamp'] === undefined) {
+    setDeletion(draft, nowMs, 0)
+    countDeletion(draft)
+  }
+  rules.deletion?.markDeleting(draft)
+}
+
+function setDeletion({ metadata }: ObjectDraft, atMs: number, seconds: number): void {
+  metadata['deletionTimestamp'] = formatTime(atMs)
+  metadata['deletionGracePeriodSeconds'] = seconds
+}
+
+// Being deleted is a change of what an object is for.
+function countDeletion({ metadata }: ObjectDraft): void {
+  if (typeof metadata['generation'] === 'number') metadata['generation'] += 1
+}
+
+/** The finalizers an object has from now on: the two that belong to propagation come and go with the policy. */
+function finalizersFor(
+  present: readonly string[],
+  {
+    resource: { strategy: rules },
+    options: { orphanDependents, propagationPolicy: propagation },
+  }: Omit<DeletionPlanContext, 'nowMs'>,
+): string[] {
+  const others = present.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer)
+  if (rules.dependents === 'none') return others
+  const said = orphanDependents === undefined ? propagation : orphanDependents ? 'Orphan' : 'Background'
+  const kept = present.includes(orphanFinalizer)
+    ? 'Orphan'
+    : present.includes(foregroundFinalizer)
+      ? 'Foreground'
+      : undefined
+  const policy = said ?? kept ?? (rules.dependents === 'orphan' ? 'Orphan' : 'Background')
+  if (policy === 'Orphan') return [...others, orphanFinalizer]
+  return policy === 'Foreground' ? [...others, foregroundFinalizer] : others
+}
+
+function changed(draft: ObjectDraft, object: UnstructuredObject): boolean {
+  return JSON.stringify(draft) !== JSON.stringify(object)
+}
+
+function checkPreconditions(
+  { metadata }: UnstructuredObject,
+  { uid, resourceVersion }: DeleteOptions,
+  { resource: { group, kind, plural, strategy: rules }, name }: ResourceRef,
+): void {
+  const subject = { group, kind, name }
+  if (uid !== undefined && uid !== metadata.uid) {
+    // Namespaces have a way of their own to be deleted, and words of their own for this.
+    if (rules.deletion)
+      throw conflict(
+        { ...subject, kind: plural },
+        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`,
+      )
+    throw conflict(
+      subject,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`,
+    )
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    throw conflict(
+      subject,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`,
+    )
+  }
+}
+
+function deletedStatus({ object: { metadata } }: StoredObject, { group, plural }: Resource): Status {
+  return successStatus({ name: metadata.name ?? '', ...(group && { group }), kind: plural, uid: metadata.uid ?? '' })
+}
+
+function warnAboutOrphans(
+  { warnings }: RequestContext,
+  { propagationPolicy: propagation, orphanDependents }: DeleteOptions,
+  { strategy: { orphanWarning } }: Resource,
+): void {
+  if (orphanWarning !== undefined && propagation === undefined && orphanDependents === undefined)
+    warnings.add(orphanWarning)
+}

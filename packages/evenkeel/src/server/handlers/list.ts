@@ -1,0 +1,258 @@
+/**
+ * The walk of GET on a collection.
+ *
+ * All pages of a list are read at one revision. In the common case, JSON without selectors, nothing is parsed: the
+ * stored bytes are joined, and a large list goes out piece by piece so that other requests are not kept waiting. What has
+ * to be looked into is looked into in shares, for the same reason.
+ */
+import { badRequest, isJsonObject, parseRequestedVersion, type JsonValue, type ListMeta } from '#api'
+import type { Resource } from '#builtins'
+import type { Entry } from '#store'
+import type { WireResponse } from '#wire'
+import type { ListSlices } from '../flowcontrol/list-scheduler.ts'
+import { compressedList } from '../list/compressed-list.ts'
+import { joinedList, listText, transformedList, type ListText } from '../list/list-response.ts'
+import { selectionFor, type ListSelection } from '../list/selection.ts'
+import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import { acceptsGzip, gzipHeaders, gzipSizeMin, headersOf, negotiateResponse } from '../response.ts'
+import { isCurrent, isStorageVersion, prepareConversions } from '../storage/codec.ts'
+import { revisionError, withStorageErrors } from '../storage/storage.ts'
+import { StoredObject } from '../storage/stored-object.ts'
+import { requireRevision } from './get.ts'
+import { readListOptions, type ListOptions } from './list-options.ts'
+
+export async function listResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
+  const { resource } = target
+  const choice = negotiateResponse(call, resource, { answer: 'list' })
+  const share = server.flowControl.sliceList(call.request)
+  const page = await readPage(target, readListOptions(call.query, { watch: false }), { server, share })
+  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource)) {
+    return replyList(call, listText(page, resource), server)
+  }
+  const body = await transformedList(page.entries, { call, target, server, choice, share, metadata: page.metadata })
+  return { status: 200, headers: headersOf(call, choice.format), body }
+}
+
+/** Compressed right here when it is worth it: runs of objects are remembered in that form. */
+async function replyList(call: RequestContext, text: ListText, server: ServerContext): Promise<WireResponse> {
+  const {
+    method,
+    headers: { 'accept-encoding': encodings = '' },
+  } = call.request
+  const headers = headersOf(call, 'json')
+  if (text.size < gzipSizeMin || method === 'HEAD' || !acceptsGzip(encodings))
+    return { status: 200, headers, body: joinedList(text, server) }
+  return { status: 200, headers: { ...headers, ...gzipHeaders }, body: await compressedList(text, server) }
+}
+
+function areCurrent({ entries }: ListPage, resource: Resource): boolean {
+  return resource.reading === undefined
+    ? isStorageVersion(resource)
+    : entries.every(({ value, revision }) => isCurrent({ bytes: value, writtenAt: revision }, resource))
+}
+
+/** Some objects of a collection, as they lie in the store, and what the list says about itself. */
+interface ListPage {
+  readonly entries: readonly Entry[]
+  readonly metadata: ListMeta
+}
+
+/** The objects of a page, for who has to look into them. */
+export function storedOf({ entries }: ListPage): StoredObject[] {
+  return entries.map(({ value, revision }) => new StoredObject(value, revision))
+}
+
+interface ListContext {
+  readonly server: ServerContext
+  /** Of whoever the work is for: what has to be looked into is done in pieces, and others come in between. */
+  readonly share: ListSlices
+}
+
+/** Reads the objects that a list is about. */
+export async function readPage(
+  target: ResourceRef,
+  options: ListOptions,
+  { server, share }: ListContext,
+): Promise<ListPage> {
+  const selection = selectionFor(target, options, server)
+  const start = startOf(options)
+  // Upstream gives everything it has in its cache to who asks for any version.
+  const limit = start.kind === 'any' ? 0 : options.limit
+  const page = await collect({ target, server, share, selection, limit }, start)
+  if (start.kind === 'notOlderThan') requireRevision(options.resourceVersion, page.revision)
+  return { entries: page.entries, metadata: metadataOf(page, selection) }
+}
+
+type ListStart =
+  | { readonly kind: 'newest' | 'any' | 'notOlderThan'; readonly after?: string }
+  | { readonly kind: 'exact'; readonly revision: number; readonly after?: string }
+
+function startOf({ resourceVersion, resourceVersionMatch: match, limit, continueToken }: ListOptions): ListStart {
+  const requested = parseRequestedVersion(resourceVersion)
+  if (requested === undefined)
+    throw badRequest(`invalid resource version ${JSON.stringify(resourceVersion)}: it must be a whole number`)
+  if (continueToken !== '') {
+    if (requested.kind === 'version') throw badRequest('specifying resource version is not allowed when using continue')
+    const { revision, after } = parseContinue(continueToken)
+    return revision < 0 ? { kind: 'newest', after } : { kind: 'exact', revision, after }
+  }
+  if (requested.kind !== 'version') return { kind: requested.kind }
+  const exact = match === 'Exact' || (match === '' && limit > 0)
+  return exact ? { kind: 'exact', revision: Number(resourceVersion) } : { kind: 'notOlderThan' }
+}
+
+interface ListQuery extends ListContext {
+  readonly target: ResourceRef
+  readonly selection: ListSelection
+  readonly limit: number
+}
+
+interface ListResult {
+  readonly revision: number
+  readonly entries: readonly Entry[]
+  /** The key of the last item, when more follow; relative to the prefix. */
+  readonly after?: string
+  readonly remaining: number
+}
+
+/** How many entries are looked at in one go when a selector may refuse most of them. */
+const scanMin = 500
+
+async function collect(collection: ListQuery, start: ListStart): Promise<ListResult> {
+  const {
+    target,
+    server,
+    limit,
+    selection,
+    selection: { prefix, matches },
+  } = collection
+  const found: Entry[] = []
+  let after = start.after === undefined ? undefined : prefix + start.after
+  let revision = start.kind === 'exact' ? start.revision : undefined
+  for (;;) {
+    const wanted = limit === 0 ? undefined : matches ? Math.max(limit, scanMin) : limit
+    const result = await withStorageErrors(target, 'list', () =>
+      rangeOf(selection, { server, revision, after, limit: wanted }),
+    )
+    if (!result.ok)
+      throw revisionError(result, {
+        requested: revision ?? 0,
+        ...(start.after !== undefined && { continueToken: formatContinue({ revision: -1, after: start.after }) }),
+      })
+    const { entries, remaining } = result
+    revision = result.revision
+    // Without a selector the first range is the page.
+    if (matches === undefined)
+      return { revision, entries, remaining, ...(remaining > 0 && { after: lastKey(entries, prefix) }) }
+    const left = entries.length - (await pick(entries, { ...collection, found })) + remaining
+    if (left === 0) return { revision, entries: found, remaining: 0 }
+    if (found.length === limit) return { revision, entries: found, after: lastKey(found, prefix), remaining: left }
+    after = entries.at(-1)?.key
+  }
+}
+
+/** Adds those that are meant, up to the limit, and tells how many it looked at. What was parsed for it is not kept. */
+async function pick(
+  entries: readonly Entry[],
+  { target, share, selection: { matches }, limit, found }: ListQuery & { readonly found: Entry[] },
+): Promise<number> {
+  for (let start = 0; start < entries.length; start += scanMin) {
+    const items = entries
+      .slice(start, start + scanMin)
+      .map((entry) => ({ entry, stored: new StoredObject(entry.value, entry.revision) }))
+    const preparing = prepareConversions(
+      items.map(({ stored }) => stored),
+      target.resource,
+      { reuse: true },
+    )
+    if (preparing) await preparing
+    for (const [index, { entry, stored }] of items.entries()) {
+      const pausing = share.add(entry.value.byteLength)
+      if (pausing) await pausing
+      if (matches?.(stored) !== true) continue
+      found.push(entry)
+      if (found.length === limit) return start + index + 1
+    }
+  }
+  return entries.length
+}
+
+function lastKey(entries: readonly Entry[], prefix: string): string {
+  return entries.at(-1)?.key.slice(prefix.length) ?? ''
+}
+
+interface RangeOptions {
+  readonly server: ServerContext
+  readonly revision: number | undefined
+  readonly after: string | undefined
+  readonly limit: number | undefined
+}
+
+async function rangeOf({ prefix, key }: ListSelection, { server: { store }, revision, after, limit }: RangeOptions) {
+  if (key === undefined) return store.range(prefix, { revision, after, limit })
+  const result = await store.get(key, { revision })
+  if (!result.ok) return result
+  const entries: readonly Entry[] =
+    result.entry === undefined || (after !== undefined && key <= after) ? [] : [result.entry]
+  return { ok: true as const, revision: result.revision, entries, remaining: 0 }
+}
+
+function metadataOf({ revision, after, remaining }: ListResult, { matches }: ListSelection): ListMeta {
+  if (after === undefined) return { resourceVersion: String(revision) }
+  return {
+    resourceVersion: String(revision),
+    continue: formatContinue({ revision, after }),
+    ...(matches === undefined && { remainingItemCount: remaining }),
+  }
+}
+
+/*
+ * Where a list goes on: the token between two pages.
+ *
+ * It names the revision all pages are read at and the key the last page ended with, so that pages fit together
+ * whatever is written in between. Clients treat it as opaque; we do not trust it: the key must lie where the list does.
+ */
+
+interface Continuation {
+  /** The revision of the first page; -1 to go on with whatever is there now. */
+  readonly revision: number
+  /** The last key of the page before, without the prefix of the list. */
+  readonly after: string
+}
+
+const tokenVersion = 'evenkeel.dev/v1'
+
+export function formatContinue({ revision, after }: Continuation): string {
+  return Buffer.from(JSON.stringify({ v: tokenVersion, rv: revision, start: after })).toString('base64url')
+}
+
+/**
+ * Reads a token.
+ *
+ * @throws {ApiError} `BadRequest`
+ */
+export function parseContinue(token: string): Continuation {
+  const value = decodeToken(token)
+  if (!isJsonObject(value) || value['v'] !== tokenVersion) throw invalidToken()
+  const { rv, start } = value
+  if (!Number.isSafeInteger(rv) || (rv as number) < -1 || rv === 0) throw invalidToken()
+  if (typeof start !== 'string' || start === '' || !/^[!-~]+$/.test(start)) throw invalidToken()
+  return { revision: rv as number, after: start }
+}
+
+function decodeToken(token: string): JsonValue | undefined {
+  if (!/^[\w-]+=*$/.test(token)) return undefined
+  try {
+    return JSON.parse(Buffer.from(token, 'base64url').toString()) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+function invalidToken(): Error {
+  return badRequest('invalid continue token: continue key is not valid: start the list again without it')
+}

@@ -1,0 +1,200 @@
+/**
+ * The walk of PATCH: JSON patch, merge patch, strategic merge patch.
+ *
+ * A patch is applied to what is there now, in the form it is served in, and the result goes the way of an update. A
+ * patch that says nothing about the version is applied again when somebody else was faster.
+ */
+import {
+  ApiError,
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  badRequest,
+  fieldError,
+  FieldPath,
+  invalid,
+  isApiError,
+  isBadRequest,
+  isInvalid,
+  isJsonObject,
+  requestEntityTooLarge,
+  unsupportedMediaType,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonPatchOperation,
+  type JsonValue,
+  type UnstructuredObject,
+} from '#api'
+import type { ObjectDraft, Resource } from '#builtins'
+import { parseMediaType, readJson, type WireResponse } from '#wire'
+import { managerName } from '../registry/field-manager.ts'
+import { applyDefaults } from '../registry/strategy.ts'
+import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import { negotiateResponse, replyStored } from '../response.ts'
+import { applyResource } from './apply.ts'
+import { readBody, shapeObject, type ShapeOptions } from './request-body.ts'
+import { checkName, guaranteedUpdate } from './update.ts'
+import { readWriteOptions } from './write-options.ts'
+
+const jsonPatchType = 'application/json-patch+json'
+const mergePatchType = 'application/merge-patch+json'
+const strategicPatchType = 'application/strategic-merge-patch+json'
+export const applyType = 'application/apply-patch+yaml'
+const operationsMax = 10_000
+
+/** What a patch makes of an object. */
+type ApplyPatch = (current: UnstructuredObject) => JsonValue
+
+export async function patchResource(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
+  const { resource } = target
+  const type = patchType(call, resource)
+  if (type === applyType) return applyResource(call, target, server)
+  const choice = negotiateResponse(call, resource)
+  const bytes = await readBody(call.request)
+  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'PatchOptions')
+  const { value, duplicates } = readPatch(bytes)
+  const apply = patcher(type, value, resource)
+  const isBlind = !mentionsManagers(value)
+  const { stored } = await guaranteedUpdate(
+    (current) => {
+      const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), {
+        bytes,
+        duplicates,
+        resource,
+        fieldValidation,
+        warnings: call.warnings,
+      })
+      checkName(patched, target)
+      applyDefaults(patched, resource)
+      return patched
+    },
+    { call, target, server, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) },
+  )
+  return replyStored(call, stored, { resource, choice, server })
+}
+
+/**
+ * A patch as JSON.
+ *
+ * @throws {ApiError} `BadRequest`
+ */
+export function readPatch(bytes: Uint8Array): ReturnType<typeof readJson> {
+  try {
+    return readJson(bytes)
+  } catch (error) {
+    throw isApiError(error) ? badRequest(`error decoding patch: ${error.message}`, { cause: error }) : error
+  }
+}
+
+interface PatchedShape extends ShapeOptions {
+  /** The patch as it came, for the message about what is wrong with it. */
+  readonly bytes: Uint8Array
+  readonly duplicates: readonly string[]
+  readonly resource: Resource
+}
+
+/**
+ * What a patch has made of an object, as an object of its kind.
+ *
+ * @throws {ApiError} `Invalid`, when it no longer is one: the mistake is then in the patch.
+ */
+export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ...options }: PatchedShape): ObjectDraft {
+  try {
+    return shapeObject({ value, duplicates }, resource, options)
+  } catch (error) {
+    if (!isBadRequest(error)) throw error
+    const text = Buffer.from(bytes).toString()
+    throw invalid({ kind: '', name: '' }, [
+      fieldError.invalid(FieldPath.of('patch'), text, error.message.replace(/^.* cannot be handled as a \w+: /, '')),
+    ])
+  }
+}
+
+/**
+ * The type of a patch.
+ *
+ * @throws {ApiError} `UnsupportedMediaType`, naming what the resource takes.
+ */
+export function patchType({ request: { headers } }: RequestContext, { custom }: Resource): string {
+  const { type } = parseMediaType(headers['content-type'] ?? '')
+  const accepted = custom
+    ? [jsonPatchType, mergePatchType, applyType]
+    : [jsonPatchType, mergePatchType, strategicPatchType, applyType]
+  if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
+  return type
+}
+
+/**
+ * A patch ready to be applied, any number of times.
+ *
+ * @throws {ApiError} `BadRequest` for what is no patch, `RequestEntityTooLarge` for too many operations.
+ */
+export function patcher(type: string, value: JsonValue, { schema }: Resource): ApplyPatch {
+  if (type === jsonPatchType) {
+    if (!Array.isArray(value)) throw badRequest('error decoding patch: a JSON patch is a list of operations')
+    if (value.length > operationsMax)
+      throw requestEntityTooLarge(
+        `The allowed maximum operations in a JSON patch is ${operationsMax}, got ${value.length}`,
+      )
+    return (current) =>
+      copyOf(
+        withPlainRefusal(() =>
+          applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], {
+            negativeIndices: true,
+            missingIsNull: true,
+          }),
+        ),
+      )
+  }
+  if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
+  if (type === mergePatchType) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
+  // What a strategic patch says about the type is not listened to: it says it of itself.
+  const { kind: _, apiVersion: __, ...changes } = value
+  return (current) => copyOf(applyStrategicMergePatch(current as unknown as JsonObject, changes, schema))
+}
+
+// Clients match on the plain sentence; what exactly went wrong is said in a cause, which kubectl shows.
+function withPlainRefusal<T>(apply: () => T): T {
+  try {
+    return apply()
+  } catch (error) {
+    if (!isInvalid(error)) throw error
+    throw new ApiError('Invalid', 'the server rejected our request due to an error in our request', {
+      causes: [{ reason: 'FieldValueInvalid', message: plainReason(error.message), field: 'patch' }],
+      cause: error,
+    })
+  }
+}
+
+function plainReason(message: string): string {
+  return message.replace(/^the server rejected our request due to an error in our request: /, '')
+}
+
+/** Whether a patch could say something about managed fields; one that does not has them left alone, whatever they are. */
+function mentionsManagers(value: JsonValue): boolean {
+  if (!Array.isArray(value))
+    return isJsonObject(value) && isJsonObject(value['metadata']) && value['metadata']['managedFields'] !== undefined
+  return value.some((operation) =>
+    [operation?.['path'], operation?.['from']].some(
+      (path) =>
+        path === '' || path === '/metadata' || (typeof path === 'string' && path.startsWith('/metadata/managedFields')),
+    ),
+  )
+}
+
+// They need not be copied and read again for each patch.
+function withoutManagers(current: UnstructuredObject): UnstructuredObject {
+  const metadata: JsonObjectDraft = {}
+  for (const [name, value] of Object.entries(current.metadata))
+    if (name !== 'managedFields') metadata[name] = value as JsonValue
+  return { ...current, metadata } as UnstructuredObject
+}
+
+// Patches share what they did not change with the current object; what follows changes its object in place.
+function copyOf(value: JsonValue): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue
+}

@@ -1,0 +1,182 @@
+/**
+ * Room 5: what do they want?
+ *
+ * Before: `authorize` let the caller in. After: the walk reads what is there and computes what shall be. Bodies are
+ * bounded before they are read, parsed by their content type, brought into the shape of their kind, and what a strict
+ * reader objects to becomes warnings or a refusal, as the client asked.
+ */
+import {
+  badRequest,
+  cannotBeHandledError,
+  decodeObject,
+  isBadRequest,
+  isJsonObject,
+  pruneCustomObject,
+  requestEntityTooLarge,
+  strictDecodingError,
+  strictDecodingMessages,
+  unsupportedMediaType,
+  type ApiError,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+} from '#api'
+import type { ObjectDraft, Resource } from '#builtins'
+import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml, type MediaFormat, type WireRequest } from '#wire'
+import { completeTypeMeta } from '../registry/strategy.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { FieldValidation } from './write-options.ts'
+
+/** The most bytes a body may have. */
+const bodyBytesMax = 3 * 1024 * 1024
+
+/** A body that was read: its value, and the keys it had twice. */
+interface ParsedBody {
+  readonly value: JsonValue
+  readonly duplicates: readonly string[]
+}
+
+/**
+ * The bytes of a body.
+ *
+ * @throws {ApiError} `RequestEntityTooLarge`
+ */
+export async function readBody({ body, headers }: WireRequest): Promise<Uint8Array> {
+  if (body === undefined) return new Uint8Array()
+  if (Number(headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge()
+  if (body instanceof Uint8Array) {
+    if (body.byteLength > bodyBytesMax) throw tooLarge()
+    return body
+  }
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.byteLength
+    if (size > bodyBytesMax) throw tooLarge()
+    pieces.push(piece)
+  }
+  return pieces.length === 1 ? (pieces[0] ?? new Uint8Array()) : Buffer.concat(pieces)
+}
+
+/**
+ * The format of a request's body.
+ *
+ * @throws {ApiError} `UnsupportedMediaType`, naming what is.
+ */
+export function bodyFormat(
+  { headers }: WireRequest,
+  formats: readonly MediaFormat[] = ['json', 'yaml', 'protobuf'],
+): MediaFormat {
+  const format = formatOfBody(headers['content-type'])
+  if (format === undefined || !formats.includes(format))
+    throw unsupportedMediaType(formats.map((name) => mediaTypes[name]))
+  return format
+}
+
+/**
+ * The value of a body that should hold an object of a kind.
+ *
+ * @throws {ApiError} `BadRequest`, showing how the body begins, when it holds none.
+ */
+export async function parseObject(bytes: Uint8Array, format: MediaFormat, kind: string): Promise<ParsedBody> {
+  let read: ParsedBody
+  try {
+    read = await parseBody(bytes, format)
+  } catch (error) {
+    if (!isBadRequest(error)) throw error
+    throw unrecognized(
+      format === 'json' ? `couldn't get version/kind; json parse error: ${error.message}` : error.message,
+      { bytes, kind },
+    )
+  }
+  if (!isJsonObject(read.value))
+    throw unrecognized(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonType(read.value)} into Go value of type struct`,
+      { bytes, kind },
+    )
+  return read
+}
+
+function unrecognized(why: string, { bytes, kind }: { bytes: Uint8Array; kind: string }): ApiError {
+  const start = Buffer.from(bytes.subarray(0, 30)).toString('hex')
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): ${why} (${start}${bytes.byteLength > 30 ? ' ...' : ''})`,
+  )
+}
+
+/** Reads bytes of any format. */
+async function parseBody(bytes: Uint8Array, format: MediaFormat): Promise<ParsedBody> {
+  if (format === 'json') return readJson(bytes)
+  if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] }
+  return readYaml(bytes)
+}
+
+export interface ShapeOptions {
+  readonly fieldValidation: FieldValidation
+  readonly warnings: RequestContext['warnings']
+}
+
+/**
+ * Makes a value an object of a kind: unknown fields are dropped, types are right, its own type is settled.
+ *
+ * @throws {ApiError} `BadRequest`, when it cannot be such an object, or has mistakes that a strict client wants refused.
+ */
+export function shapeObject(
+  { value, duplicates }: ParsedBody,
+  resource: Resource,
+  { fieldValidation, warnings }: ShapeOptions,
+): ObjectDraft {
+  if (!isJsonObject(value))
+    throw cannotBeHandledError(
+      resource.kind,
+      resource.version,
+      `json: cannot unmarshal ${jsonType(value)} into Go value of type ${resource.version}.${resource.kind}`,
+    )
+  const given = value as JsonObjectDraft
+  checkType(given, resource)
+  completeTypeMeta(given, resource)
+  const { object, unknown, mistake } = resource.custom
+    ? pruneCustomObject(given, resource.schema.root)
+    : decodeObject(given, resource.schema)
+  if (mistake !== undefined) throw cannotBeHandledError(resource.kind, resource.version, mistake)
+  const draft = object as ObjectDraft
+  if (!resource.custom) keepResetFields(draft, given)
+  if (fieldValidation === 'Ignore' || (unknown.length === 0 && duplicates.length === 0)) return draft
+  const sentences = strictDecodingMessages({ unknown, duplicates })
+  if (fieldValidation === 'Strict' && sentences.length > 0)
+    throw strictDecodingError(resource.kind, resource.version, sentences)
+  for (const sentence of sentences) warnings.add(sentence)
+  return draft
+}
+
+/** An empty list of managers says that tracking shall start over. Custom resources, as upstream has it, need `[{}]` for that. */
+function keepResetFields(draft: ObjectDraft, given: JsonObjectDraft): void {
+  const entries = isJsonObject(given['metadata']) ? given['metadata']['managedFields'] : undefined
+  if (Array.isArray(entries) && entries.length === 0) draft.metadata['managedFields'] = []
+}
+
+/** A body that holds options rather than an object; undefined when there is none. */
+export async function readOptionsBody(request: WireRequest): Promise<JsonObject | undefined> {
+  const bytes = await readBody(request)
+  if (bytes.byteLength === 0) return undefined
+  const { value } = await parseBody(bytes, bodyFormat(request))
+  if (!isJsonObject(value)) throw badRequest('the body must hold one object')
+  return value
+}
+
+function checkType(draft: JsonObjectDraft, { custom }: Resource): void {
+  if (!custom) return
+  if (!draft['apiVersion']) throw badRequest('the object has no apiVersion')
+  if (!draft['kind']) throw badRequest('the object has no kind')
+}
+
+/** What Go calls the type of a value. */
+export function jsonType(value: JsonValue): string {
+  if (value === null) return 'null'
+  if (typeof value === 'boolean') return 'bool'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function tooLarge(): Error {
+  return requestEntityTooLarge(`limit is ${bodyBytesMax}`)
+}

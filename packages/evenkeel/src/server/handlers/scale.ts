@@ -1,0 +1,375 @@
+/**
+ * The scale of something that has replicas: `autoscaling/v1 Scale`, read from and written to its owner.
+ */
+import {
+  applyConfiguration,
+  fieldError,
+  FieldPath,
+  formatLabelRequirements,
+  fromScaleEntries,
+  getOwn,
+  internalError,
+  invalid,
+  isJsonObject,
+  labelRequirementsOf,
+  managedFieldsAfterUpdate,
+  parseLabelSelector,
+  setOwn,
+  toScaleEntries,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+  type LabelSelector,
+  type ManagedFieldsEntry,
+  type ReplicasPaths,
+  type Schema,
+  type SchemaNode,
+  type UnstructuredObject,
+} from '#api'
+import { builtinSchemas, columnsFor, schemaName, type ObjectDraft, type Resource } from '#builtins'
+import type { WireResponse } from '#wire'
+import { writeAdmissionFor } from '../admission/write-admission.ts'
+import { managerName } from '../registry/field-manager.ts'
+import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import { negotiateResponse, replyObject } from '../response.ts'
+import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
+import { readConfiguration, refuseDuplicates, shapeApplied } from './apply.ts'
+import { getObject } from './get.ts'
+import { applyType, patcher, patchType, readPatch, shapePatched } from './patch.ts'
+import { bodyFormat, parseObject, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
+import { checkName, guaranteedUpdate } from './update.ts'
+import { readWriteOptions } from './write-options.ts'
+
+const scaleType = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
+
+/** GET, PUT and PATCH of a scale. */
+export async function handleScale(
+  call: RequestContext,
+  target: ResourceRef,
+  server: ServerContext,
+): Promise<WireResponse> {
+  const resource = scaleResource(target.resource)
+  const choice = negotiateResponse(call, resource)
+  if (call.verb === 'get') {
+    const stored = await getObject(target, server)
+    await prepareConversions([stored], target.resource)
+    return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, server })
+  }
+  const { dryRun, ...wanted } = await requestedScale(call, { resource, target, server })
+  const { stored } = await guaranteedUpdate(
+    async (current) => {
+      const paths = replicasPaths(target, current, server)
+      const before = withScaleManagers(scaleOf(current, target), current, paths)
+      const next = await wanted.from(before)
+      await writeAdmissionFor('UPDATE', { call, target, server, dryRun })?.mutate(next, before)
+      checkScale(next, target)
+      const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
+      takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
+      return changed
+    },
+    { call, target, server, dryRun, admitted: (object) => scaleOf(object, target) },
+  )
+  await prepareConversions([stored], target.resource)
+  return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, server })
+}
+
+interface RequestedScale {
+  readonly dryRun: boolean
+  /** The Scale that shall be, and who manages it. */
+  from(current: UnstructuredObject): ObjectDraft | Promise<ObjectDraft>
+}
+
+interface ScaleContext {
+  /** The Scale as a resource. */
+  readonly resource: Resource
+  readonly target: ResourceRef
+  readonly server: ServerContext
+}
+
+async function requestedScale(call: RequestContext, scaling: ScaleContext): Promise<RequestedScale> {
+  const { resource, target, server } = scaling
+  const type = call.verb === 'patch' ? patchType(call, resource) : undefined
+  if (type === applyType) return appliedScale(call, scaling)
+  const bytes = await readBody(call.request)
+  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(
+    call.query,
+    type === undefined ? 'UpdateOptions' : 'PatchOptions',
+  )
+  const writer = { manager: managerName(fieldManager, call.request.headers['user-agent']), schema: scaleSchema, server }
+  const shaping = { fieldValidation, warnings: call.warnings }
+  const read =
+    type === undefined
+      ? readScale(bytes, { call, resource, shaping })
+      : patchedScale(bytes, type, { resource, shaping })
+  return {
+    dryRun,
+    async from(current) {
+      const next = await read(current)
+      checkName(next, target)
+      trackScale(next, current, writer)
+      return next
+    },
+  }
+}
+
+type ReadScale = (current: UnstructuredObject) => ObjectDraft | Promise<ObjectDraft>
+
+function readScale(
+  bytes: Uint8Array,
+  { call, resource, shaping }: { call: RequestContext; resource: Resource; shaping: ShapeOptions },
+): ReadScale {
+  const format = bodyFormat(call.request)
+  return async () => shapeObject(await parseObject(bytes, format, resource.kind), resource, shaping)
+}
+
+function patchedScale(
+  bytes: Uint8Array,
+  type: string,
+  { resource, shaping }: { resource: Resource; shaping: ShapeOptions },
+): ReadScale {
+  const { value, duplicates } = readPatch(bytes)
+  const apply = patcher(type, value, resource)
+  return (current) => shapePatched(apply(current), { ...shaping, bytes, duplicates, resource })
+}
+
+async function appliedScale(call: RequestContext, { resource, target, server }: ScaleContext): Promise<RequestedScale> {
+  const bytes = await readBody(call.request)
+  const {
+    dryRun,
+    fieldValidation,
+    fieldManager: manager,
+    force,
+  } = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
+  const { config, repeated } = await readConfiguration(bytes)
+  const shaping = { fieldValidation, warnings: call.warnings }
+  return {
+    dryRun,
+    from(current) {
+      const object = applyScale(config, current, { manager, schema: scaleSchema, server, force })
+      refuseDuplicates(repeated, shaping)
+      const next = shapeApplied(object, resource, shaping)
+      checkName(next, target)
+      return next
+    },
+  }
+}
+
+function scaleOf(object: UnstructuredObject, { resource }: ResourceRef): UnstructuredObject {
+  const { metadata, spec, status } = object as UnstructuredObject & { spec?: JsonObject; status?: JsonObject }
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
+  const selector = resource.scale ? textAt(object, resource.scale.labelSelectorPath) : selectorText(spec?.['selector'])
+  const replicas = resource.scale ? specReplicas(object, resource.scale.specReplicasPath) : (spec?.['replicas'] ?? 0)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    // As upstream writes it, a count of 0 is left out of the spec but not of the status.
+    spec: replicas === 0 ? {} : { replicas },
+    status: {
+      replicas: (resource.scale ? valueAt(object, resource.scale.statusReplicasPath) : status?.['replicas']) ?? 0,
+      ...(selector !== '' && { selector }),
+    },
+  } as UnstructuredObject
+}
+
+// A ReplicationController selects by a plain map, everything else by a label selector.
+function selectorText(selector: unknown): string {
+  if (!isJsonObject(selector)) return ''
+  const wellFormed = isJsonObject(selector['matchLabels']) || Array.isArray(selector['matchExpressions'])
+  const requirements = labelRequirementsOf((wellFormed ? selector : { matchLabels: selector }) as LabelSelector)
+  return requirements === undefined
+    ? ''
+    : formatLabelRequirements(parseLabelSelector(formatLabelRequirements(requirements)))
+}
+
+// A custom object is judged as a whole, by what its definition says about scale.
+function checkScale({ spec, metadata }: ObjectDraft, { name, resource }: ResourceRef): void {
+  if (resource.custom) return
+  const replicas = isJsonObject(spec) ? (spec['replicas'] ?? 0) : 0
+  if (Number(replicas) >= 0) return
+  throw invalid({ group: 'autoscaling', kind: 'Scale', name: String(metadata['name'] ?? name) }, [
+    fieldError.invalid(FieldPath.of('spec', 'replicas'), replicas, 'must be greater than or equal to 0'),
+  ])
+}
+
+function specReplicas(object: UnstructuredObject, path: string): JsonValue {
+  const value = valueAt(object, path)
+  if (typeof value !== 'number')
+    throw internalError(new Error(`the spec replicas field ${JSON.stringify(path)} does not exist`))
+  return value
+}
+
+function valueAt(object: UnstructuredObject, path: string): JsonValue | undefined {
+  let value: unknown = object
+  for (const name of namesOf(path)) value = isJsonObject(value) ? getOwn(value, name) : undefined
+  return value as JsonValue | undefined
+}
+
+function textAt(object: UnstructuredObject, path: string | undefined): string {
+  const value = path === undefined ? '' : valueAt(object, path)
+  return typeof value === 'string' ? value : ''
+}
+
+function putAt(draft: JsonObjectDraft, path: string, value: JsonValue): void {
+  const names = namesOf(path)
+  let place = draft
+  for (const name of names.slice(0, -1)) {
+    if (!isJsonObject(place[name])) setOwn(place, name, {})
+    place = place[name] as JsonObjectDraft
+  }
+  setOwn(place, names.at(-1) ?? '', value)
+}
+
+// The version a client names in the scale is the version of the object it scales.
+function withReplicas(
+  current: UnstructuredObject,
+  { spec, metadata }: ObjectDraft,
+  path = '.spec.replicas',
+): ObjectDraft {
+  const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject }
+  const replicas = isJsonObject(spec) ? (spec['replicas'] ?? 0) : 0
+  putAt(draft, path, replicas)
+  const { resourceVersion, uid } = metadata
+  if (resourceVersion) draft.metadata['resourceVersion'] = resourceVersion
+  if (uid) draft.metadata['uid'] = uid
+  return draft
+}
+
+const scaleSchema: Schema = {
+  name: schemaName(scaleType),
+  definitions: builtinSchemas,
+  get root(): SchemaNode {
+    return builtinSchemas(schemaName(scaleType)) ?? {}
+  },
+}
+
+// What the rooms need to know to read and write a Scale: the rest is the owner's.
+function scaleResource(owner: Resource): Resource {
+  return {
+    ...owner,
+    ...scaleType,
+    listKind: 'ScaleList',
+    schema: scaleSchema,
+    custom: false,
+    columns: columnsFor(scaleType.group, scaleType.kind),
+    storage: { ...scaleType, plural: 'scales' },
+  }
+}
+
+/*
+ * Who manages the count, on the way from an object to its Scale and back.
+ *
+ * A write to a Scale is tracked as a write of a Scale, with the managers of the count as its own; what comes out of
+ * that is told to the object in its own words.
+ */
+
+interface ScaleWriter {
+  readonly manager: string
+  readonly schema: Schema
+  readonly server: Pick<ServerContext, 'clock'>
+}
+
+/** Writes into a Scale that is about to take the place of another who now manages its count. */
+function trackScale(next: ObjectDraft, live: UnstructuredObject, writer: ScaleWriter): void {
+  const entries = managedFieldsAfterUpdate({
+    ...managedRequestOf(writer),
+    live: live as unknown as JsonObject,
+    next: next as JsonObject,
+  })
+  setEntries(next, entries)
+}
+
+/**
+ * What an applied configuration makes of a Scale.
+ *
+ * @throws {ApiError} `Conflict`, when another one manages the count.
+ */
+function applyScale(
+  config: JsonObject,
+  live: UnstructuredObject,
+  { force, ...writer }: ScaleWriter & { readonly force: boolean },
+): JsonObject {
+  return applyConfiguration({
+    ...managedRequestOf(writer),
+    kind: 'Scale',
+    live: live as unknown as JsonObject,
+    config,
+    force,
+  })
+}
+
+function managedRequestOf({ manager, schema, server }: ScaleWriter): {
+  manager: string
+  schema: Schema
+  apiVersion: string
+  subresource: string
+  nowMs: number
+} {
+  return { manager, schema, apiVersion: 'autoscaling/v1', subresource: 'scale', nowMs: server.clock.now() }
+}
+
+/** A Scale with those managers of its object that manage the count. */
+function withScaleManagers(
+  scale: UnstructuredObject,
+  object: UnstructuredObject,
+  paths: ReplicasPaths,
+): UnstructuredObject {
+  const managedFields = toScaleEntries(object.metadata.managedFields, paths)
+  return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } } as UnstructuredObject
+}
+
+/** Writes into an object who manages it, after its Scale was written. */
+function takeScaleManagers(
+  object: ObjectDraft,
+  scale: ObjectDraft,
+  { paths, apiVersion }: { paths: ReplicasPaths; apiVersion: string },
+): void {
+  const parent = object.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined
+  setEntries(
+    object,
+    fromScaleEntries(
+      {
+        parent,
+        scale: scale.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined,
+        apiVersion,
+      },
+      paths,
+    ),
+  )
+}
+
+/** Where each version of a kind has its count. Managers of versions that have none of that are left alone. */
+function replicasPaths(
+  { resource }: ResourceRef,
+  { metadata: { managedFields = [] } }: UnstructuredObject,
+  { registry }: Pick<ServerContext, 'registry'>,
+): ReplicasPaths {
+  const paths = new Map<string, readonly string[] | null>()
+  for (const { apiVersion = '' } of managedFields) {
+    // A version that is no longer served may still be known: what it says is kept, whatever it is.
+    if (isKnownVersion(apiVersion, resource)) paths.set(apiVersion, null)
+  }
+  for (const other of registry.all()) {
+    if (other.storage.group !== resource.storage.group || other.storage.plural !== resource.storage.plural) continue
+    const hasScale = other.subresources.some(({ name }) => name === 'scale')
+    paths.set(
+      servedType(other).apiVersion,
+      hasScale ? namesOf(other.scale?.specReplicasPath ?? '.spec.replicas') : null,
+    )
+  }
+  return paths
+}
+
+function isKnownVersion(apiVersion: string, { group, reading }: Resource): boolean {
+  return apiVersion.startsWith(`${group}/`) && reading?.schemaOf(apiVersion.slice(group.length + 1)) !== undefined
+}
+
+/** The names in a simple path. */
+function namesOf(path: string): string[] {
+  return path.split('.').filter((name) => name !== '')
+}
+
+function setEntries({ metadata }: ObjectDraft, entries: readonly ManagedFieldsEntry[] | undefined): void {
+  if (entries) metadata['managedFields'] = entries as unknown as JsonValue
+  else delete metadata['managedFields']
+}

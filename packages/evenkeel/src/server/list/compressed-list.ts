@@ -1,0 +1,250 @@
+/**
+ * A list as a gzip file, put together from compressed runs.
+ *
+ * Only runs that are not remembered are compressed, a few at a time and off the main thread. What surrounds them (the head of
+ * the list with its revision, commas, the end) goes in as it is. A list that needs little work is there in whole, with its
+ * length and without a copy; otherwise it goes out as it is made, with a turn for everybody else in between.
+ */
+import { nextTurn } from '#base'
+import type { Entry } from '#store'
+import type { ServerContext } from '../request-context.ts'
+import { commaBlock, GzipWriter, shiftOf } from './gzip.ts'
+import { itemsLength, writeItem, type ListText } from './list-response.ts'
+
+/** A piece is written to the socket at once. */
+const pieceBytes = 256 * 1024
+/** How many runs are compressed at once: enough to keep going while one is written. */
+const aheadMax = 4
+
+type CompressionContext = Pick<ServerContext, 'clock' | 'compressedRuns'>
+
+interface ListRuns {
+  readonly runs: readonly ListRun[]
+  /** Those of the runs that are there. */
+  readonly found: readonly (CompressedRun | undefined)[]
+}
+
+/** The gzip file of a list. */
+export async function compressedList(
+  text: ListText,
+  server: CompressionContext,
+): Promise<readonly Uint8Array[] | AsyncIterable<Uint8Array>> {
+  const { compressedRuns: packed } = server
+  const { crc32 } = await import('node:zlib')
+  const writer = new GzipWriter(text, crc32)
+  const runs = runsOf(text.entries, text.skipped)
+  const found = runs.map((run) => packed.find(run))
+  const missing = runs.filter((_, index) => found[index] === undefined)
+  if (missing.length > aheadMax) return writtenPieces(writer, { runs, found }, server)
+  const made = await Promise.all(missing.map((run) => packed.compress(run)))
+  for (const run of found) writer.add(run ?? (made.shift() as CompressedRun))
+  writer.end()
+  return writer.take()
+}
+
+async function* writtenPieces(
+  writer: GzipWriter,
+  { runs, found }: ListRuns,
+  { clock, compressedRuns: packed }: CompressionContext,
+): AsyncGenerator<Uint8Array, void> {
+  const ahead: Promise<CompressedRun>[] = []
+  let asked = 0
+  for (const run of found) {
+    for (; asked < runs.length && ahead.length < aheadMax; asked++) {
+      if (!found[asked]) ahead.push(packed.compress(runs[asked] as ListRun))
+    }
+    // What is not there is the first of those that were asked for.
+    writer.add(run ?? (await (ahead.shift() as Promise<CompressedRun>)))
+    if (writer.waiting < pieceBytes) continue
+    yield Buffer.concat(writer.take())
+    await nextTurn(clock)
+  }
+  writer.end()
+  yield Buffer.concat(writer.take())
+}
+
+/*
+ * Compressed runs of lists, remembered.
+ *
+ * A run is the same text as long as its objects are at the same revisions, because a revision is never used twice. That is
+ * compared in full, so what is found is exact; the fingerprint only says where to look. Runs that were not asked for longest
+ * are forgotten first. Whoever asks for a run that is being compressed waits for that.
+ */
+
+interface CompressedRunCacheOptions {
+  /**
+   * How much is remembered.
+   *
+   * @default 33_554_432
+   */
+  bytesMax?: number
+}
+
+/** A run as a part of a gzip file. */
+export interface CompressedRun {
+  /** A comma, and blocks that end at a whole byte; none of them is the last one. */
+  readonly bytes: Uint8Array
+  /** Of the text, without the comma. */
+  readonly checksum: number
+  readonly shift: number
+}
+
+interface CachedRun {
+  readonly keys: readonly string[]
+  readonly revisions: readonly number[]
+  readonly skipped: number
+  readonly pending: Promise<CompressedRun>
+  /** Once it is there. */
+  packed?: CompressedRun
+  bytes: number
+}
+
+/** A number in an array, a reference to a key, and their share of what holds them. */
+const entryOverhead = 24
+const runOverhead = 400
+const compressionLevel = 1
+
+export class CompressedRunCache {
+  readonly #bytesMax: number
+  /** In the order of use. */
+  readonly #runs = new Map<number, CachedRun>()
+  #bytes = 0
+
+  constructor({ bytesMax = 32 * 1024 * 1024 }: CompressedRunCacheOptions = {}) {
+    if (!(bytesMax >= 0)) throw new RangeError(`bytesMax must be 0 or more, got ${bytesMax}`)
+    this.#bytesMax = bytesMax
+  }
+
+  /** How much is remembered now. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** A run that is there. */
+  find(run: ListRun): CompressedRun | undefined {
+    return this.#recall(run)?.packed
+  }
+
+  /** A run, compressed now if it is not there. */
+  compress(run: ListRun): Promise<CompressedRun> {
+    return this.#recall(run)?.pending ?? this.#add(run)
+  }
+
+  #recall(run: ListRun): CachedRun | undefined {
+    const known = this.#runs.get(run.fingerprint)
+    if (known === undefined || !isOf(known, run)) return undefined
+    this.#runs.delete(run.fingerprint)
+    this.#runs.set(run.fingerprint, known)
+    return known
+  }
+
+  #add(run: ListRun): Promise<CompressedRun> {
+    this.#forget(run.fingerprint)
+    const entries = run.entries.slice(run.start, run.end)
+    const pending = compressRun(entries, run.skipped)
+    const added: CachedRun = {
+      keys: entries.map(({ key }) => key),
+      revisions: entries.map(({ revision }) => revision),
+      skipped: run.skipped,
+      pending,
+      bytes: 0,
+    }
+    this.#runs.set(run.fingerprint, added)
+    pending.then(
+      (packed) => {
+        added.packed = packed
+        this.#count(run.fingerprint, added)
+      },
+      () => {
+        if (this.#runs.get(run.fingerprint) === added) this.#forget(run.fingerprint)
+      },
+    )
+    return pending
+  }
+
+  #count(fingerprint: number, added: CachedRun): void {
+    if (this.#runs.get(fingerprint) !== added) return
+    added.bytes = (added.packed?.bytes.byteLength ?? 0) + added.keys.length * entryOverhead + runOverhead
+    this.#bytes += added.bytes
+    for (const [oldest] of this.#runs) {
+      if (this.#bytes <= this.#bytesMax) break
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(fingerprint: number): void {
+    this.#bytes -= this.#runs.get(fingerprint)?.bytes ?? 0
+    this.#runs.delete(fingerprint)
+  }
+}
+
+function isOf({ keys, revisions, skipped }: CachedRun, run: ListRun): boolean {
+  if (skipped !== run.skipped || keys.length !== run.end - run.start) return false
+  for (let index = 0; index < keys.length; index++) {
+    const { key, revision } = run.entries[run.start + index] as Entry
+    if (revision !== revisions[index] || key !== keys[index]) return false
+  }
+  return true
+}
+
+async function compressRun(entries: readonly Entry[], skipped: number): Promise<CompressedRun> {
+  // Loaded when the first large list goes out: a server starts without it.
+  const { constants, crc32, deflateRaw } = await import('node:zlib')
+  const text = Buffer.allocUnsafe(itemsLength(entries, skipped))
+  let at = 0
+  for (const [index, entry] of entries.entries()) at = writeItem(text, entry, { at, skipped, isFirst: index === 0 })
+  const blocks = await new Promise<Uint8Array>((done, failed) => {
+    deflateRaw(text, { level: compressionLevel, finishFlush: constants.Z_SYNC_FLUSH }, (error, result) => {
+      if (error) failed(error)
+      else done(result)
+    })
+  })
+  return { bytes: Buffer.concat([commaBlock, blocks]), checksum: crc32(text), shift: shiftOf(text.byteLength) }
+}
+
+/*
+ * A list cut into runs of neighbours, the same runs every time.
+ *
+ * Where a run ends depends on the objects and not on their number in the list: about every 64th object is the last of its
+ * run, decided by the commit that made it. So an object that changes, comes or goes touches its own run and leaves the others
+ * as they were, and so does where a page begins. Runs that get too large are cut, until the next object that ends one.
+ */
+
+/** Some neighbours of a list: its entries from `start` up to `end`. */
+export interface ListRun {
+  readonly entries: readonly Entry[]
+  readonly start: number
+  readonly end: number
+  /** Bytes of an entry that are not part of the text. */
+  readonly skipped: number
+  /** The same for the same objects; what has the same may still be different. */
+  readonly fingerprint: number
+}
+
+const runBytesMax = 256 * 1024
+
+/** Cuts a list. */
+export function runsOf(entries: readonly Entry[], skipped: number): ListRun[] {
+  const runs: ListRun[] = []
+  let [start, bytes, hash] = [0, 0, skipped]
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] as Entry
+    bytes += entry.value.byteLength
+    hash = Math.imul(hash ^ entry.revision, 0x01000193)
+    if (!endsRun(entry) && bytes < runBytesMax && index < entries.length - 1) continue
+    runs.push({ entries, start, end: index + 1, skipped, fingerprint: fingerprintOf(hash, index + 1 - start) })
+    start = index + 1
+    bytes = 0
+    hash = skipped
+  }
+  return runs
+}
+
+/** Spreads consecutive commits evenly: multiplied by the golden ratio, one in 64 has six leading zeros. */
+function endsRun({ created }: Entry): boolean {
+  return Math.imul(created, 0x9e3779b1) >>> 26 === 0
+}
+
+function fingerprintOf(hash: number, count: number): number {
+  return (hash >>> 0) + count * 2 ** 32
+}

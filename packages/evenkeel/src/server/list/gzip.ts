@@ -1,0 +1,147 @@
+/**
+ * The parts of a gzip file that are not compressed: the beginning, plain blocks, and the end.
+ *
+ * A file is one stream of blocks. Blocks that were made by themselves and end at a whole byte can be put in a row, with plain
+ * blocks in between; so a file can be put together from parts that were compressed long ago. Every reader takes it: it
+ * is one member, as if it had been compressed in one go.
+ */
+import type { CompressedRun } from './compressed-list.ts'
+import { listEnd, type ListText } from './list-response.ts'
+
+/** Everybody can read it; the fastest level was used; nobody says on which system. */
+export const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff)
+
+const plainMax = 0xffff
+
+/** Bytes as they are. `last` closes the stream. */
+export function plainBlocks(bytes: Uint8Array, { last = false }: { last?: boolean } = {}): Uint8Array {
+  const count = Math.max(1, Math.ceil(bytes.byteLength / plainMax))
+  const out = Buffer.alloc(bytes.byteLength + 5 * count)
+  for (let index = 0, at = 0; index < count; index++) {
+    const part = bytes.subarray(index * plainMax, (index + 1) * plainMax)
+    out[at] = last && index === count - 1 ? 1 : 0
+    out.writeUInt16LE(part.byteLength, at + 1)
+    out.writeUInt16LE(part.byteLength ^ plainMax, at + 3)
+    out.set(part, at + 5)
+    at += part.byteLength + 5
+  }
+  return out
+}
+
+/** What the file says about what is in it. */
+export function gzipTail({ checksum, bytes }: { checksum: number; bytes: number }): Uint8Array {
+  const out = Buffer.alloc(8)
+  out.writeUInt32LE(checksum)
+  out.writeUInt32LE(bytes % 2 ** 32, 4)
+  return out
+}
+
+/** What stands between two runs. */
+const commaText: Uint8Array = Buffer.from(',')
+export const commaBlock = plainBlocks(commaText)
+
+/*
+ * CRC-32 of texts that are known in parts: the checksum of `a` followed by `b`, from the checksums of both.
+ *
+ * A CRC is the rest of a division of polynomials over bits. Putting `n` bytes behind a text multiplies its polynomial by
+ * x^8n, so joining two is one multiplication, whatever their length, once x^8n is known. Polynomials are written with the
+ * highest power in the lowest bit, as gzip has them.
+ */
+
+const divisor = 0xedb88320
+/** The polynomial 1. */
+const unit = 0x80000000
+
+/** x to the power 1, 2, 4, 8, ... */
+const squares = [0x40000000]
+for (let index = 1; index < 32; index++) squares.push(multiply(squares[index - 1] ?? 0, squares[index - 1] ?? 0))
+
+/** What {@link joinChecksums} multiplies by when `length` bytes follow. */
+export function shiftOf(length: number): number {
+  let shift = unit
+  // 8 is the third square; powers repeat after 2^32 - 1, so the 32 squares are all there are.
+  for (let left = length, index = 3; left > 0; left = Math.floor(left / 2), index++) {
+    if (left % 2 === 1) shift = multiply(squares[index % 32] ?? 0, shift)
+  }
+  return shift
+}
+
+/** The checksum of two texts in a row; `shift` is that of the second one's length. */
+export function joinChecksums(first: number, second: number, { shift }: { shift: number }): number {
+  return (multiply(shift, first) ^ second) >>> 0
+}
+
+/** The product of two polynomials, divided by the divisor: its rest. */
+function multiply(a: number, b: number): number {
+  let [product, rest, factor] = [0, b, a]
+  while (factor !== 0) {
+    // The power of x that is looked at grows from bit to bit, and `rest` is b times it.
+    if (factor < 0 || factor >= unit) product ^= rest
+    factor = (factor << 1) >>> 0
+    rest = (rest & 1) === 1 ? (rest >>> 1) ^ divisor : rest >>> 1
+  }
+  return product >>> 0
+}
+
+/*
+ * Puts a gzip file together from the head of a list, its runs and its end, and knows its checksum all the time.
+ *
+ * Nothing is copied until somebody wants it in one: runs go out as they are remembered.
+ */
+
+type Checksum = (bytes: Uint8Array) => number
+
+const commaShift = shiftOf(commaText.byteLength)
+const endBlock = plainBlocks(listEnd, { last: true })
+const endShift = shiftOf(listEnd.byteLength)
+
+export class GzipWriter {
+  readonly #checksumOf: Checksum
+  readonly #commaChecksum: number
+  readonly #size: number
+  #checksum: number
+  #parts: Uint8Array[]
+  #waiting: number
+  #isFirst = true
+
+  constructor({ head, size }: ListText, checksumOf: Checksum) {
+    this.#checksumOf = checksumOf
+    this.#commaChecksum = checksumOf(commaText)
+    this.#size = size
+    this.#checksum = checksumOf(head)
+    const block = plainBlocks(head)
+    this.#parts = [gzipHead, block]
+    this.#waiting = gzipHead.byteLength + block.byteLength
+  }
+
+  /** Bytes that were made and not taken. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  add({ bytes, checksum, shift }: CompressedRun): void {
+    if (!this.#isFirst) this.#checksum = joinChecksums(this.#checksum, this.#commaChecksum, { shift: commaShift })
+    this.#checksum = joinChecksums(this.#checksum, checksum, { shift })
+    this.#push(this.#isFirst ? bytes.subarray(commaBlock.byteLength) : bytes)
+    this.#isFirst = false
+  }
+
+  end(): void {
+    this.#checksum = joinChecksums(this.#checksum, this.#checksumOf(listEnd), { shift: endShift })
+    this.#push(endBlock)
+    this.#push(gzipTail({ checksum: this.#checksum, bytes: this.#size }))
+  }
+
+  /** What was made since the last time. */
+  take(): readonly Uint8Array[] {
+    const parts = this.#parts
+    this.#parts = []
+    this.#waiting = 0
+    return parts
+  }
+
+  #push(bytes: Uint8Array): void {
+    this.#parts.push(bytes)
+    this.#waiting += bytes.byteLength
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * A list made of stored bytes, without looking into any of them.
+ *
+ * Built-in kinds leave `apiVersion` and `kind` out of list items: their bytes begin with exactly those, so an item is
+ * an opening brace and the rest. Small lists are one buffer; large ones come in pieces, with a turn for everybody else
+ * between two pieces.
+ */
+import type { JsonObject, JsonValue, ListMeta, UnstructuredObject } from '#api'
+import { nextTurn } from '#base'
+import type { Resource } from '#builtins'
+import type { Entry } from '#store'
+import type { MediaChoice } from '#wire'
+import type { ListSlices } from '../flowcontrol/list-scheduler.ts'
+import { makeTable, metadataListOnly, type MetaVersion } from '../handlers/table.ts'
+import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import { encode, includeObjectOf } from '../response.ts'
+import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
+import { StoredObject, typeLength } from '../storage/stored-object.ts'
+
+/** A piece is written to the socket at once. */
+const pieceBytes = 256 * 1024
+/** Lists up to this size are sent in one, with their length. */
+const wholeBytes = 1024 * 1024
+
+interface ListItems {
+  readonly entries: readonly Entry[]
+  readonly metadata: ListMeta
+}
+
+/** A list whose text is known and not yet written. */
+export interface ListText {
+  readonly entries: readonly Entry[]
+  /** Everything before the first item. */
+  readonly head: Uint8Array
+  /** How many bytes at the beginning of every entry give way to a brace; none when entries are items as they are. */
+  readonly skipped: number
+  /** Of the whole text. */
+  readonly size: number
+}
+
+export const listEnd: Uint8Array = Buffer.from(']}')
+
+/** What the JSON text of a list will be. */
+export function listText({ entries, metadata }: ListItems, resource: Resource): ListText {
+  const { apiVersion, kind } = servedType(resource)
+  const head = Buffer.from(
+    `{"kind":"${resource.listKind}","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`,
+  )
+  const skipped = resource.custom ? 0 : typeLength(apiVersion, kind)
+  return { entries, head, skipped, size: head.byteLength + itemsLength(entries, skipped) + listEnd.byteLength }
+}
+
+/** How long items are in a row, with a comma between two. */
+export function itemsLength(entries: readonly Entry[], skipped: number): number {
+  const own = skipped > 0 ? 2 - skipped : 1
+  return entries.reduce((sum, { value }) => sum + value.byteLength + own, entries.length > 0 ? -1 : 0)
+}
+
+/** The JSON text of a list. */
+export function joinedList(
+  text: ListText,
+  { clock }: Pick<ServerContext, 'clock'>,
+): Uint8Array | AsyncIterable<Uint8Array> {
+  const isWhole = text.size <= wholeBytes
+  const pieces = listPieces(text, { pieceMax: isWhole ? text.size : pieceBytes })
+  return isWhole ? (pieces.next().value ?? text.head) : yieldBetween(pieces, clock)
+}
+
+/** Writes one item, with a comma before it if others precede it, and says where the next one goes. */
+export function writeItem(
+  target: Uint8Array,
+  { value }: Entry,
+  { at, skipped, isFirst }: { at: number; skipped: number; isFirst: boolean },
+): number {
+  let next = at
+  if (!isFirst) target[next++] = comma
+  if (skipped > 0) target[next++] = brace
+  target.set(skipped > 0 ? value.subarray(skipped) : value, next)
+  return next + value.byteLength - skipped
+}
+
+/** Pieces, with a turn for everybody else after each. */
+async function* yieldBetween(
+  pieces: Iterable<Uint8Array>,
+  clock: ServerContext['clock'],
+): AsyncGenerator<Uint8Array, void> {
+  for (const piece of pieces) {
+    yield piece
+    await nextTurn(clock)
+  }
+}
+
+function* listPieces(
+  { entries, head, skipped }: ListText,
+  { pieceMax }: { pieceMax: number },
+): Generator<Uint8Array, void> {
+  let piece = Buffer.allocUnsafe(Math.max(pieceMax, head.byteLength))
+  piece.set(head)
+  let used = head.byteLength
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index]
+    if (entry === undefined) continue
+    const needed = entry.value.byteLength - skipped + (skipped > 0 ? 1 : 0) + (index > 0 ? 1 : 0)
+    if (used + needed > piece.byteLength) {
+      yield piece.subarray(0, used)
+      piece = Buffer.allocUnsafe(Math.max(pieceMax, needed))
+      used = 0
+    }
+    used = writeItem(piece, entry, { at: used, skipped, isFirst: index === 0 })
+  }
+  if (used + listEnd.byteLength <= piece.byteLength) {
+    piece.set(listEnd, used)
+    yield piece.subarray(0, used + listEnd.byteLength)
+    return
+  }
+  yield piece.subarray(0, used)
+  yield listEnd
+}
+
+const comma = 0x2c
+const brace = 0x7b
+
+/*
+ * A list that has to be looked into: another version, another shape, another format.
+ *
+ * JSON is made share by share, a run of objects at a time: nobody waits longer than a share takes, and no more than some runs of objects are in memory beside
+ * the text. Other formats are made of all objects at once.
+ */
+
+interface TransformedListOptions {
+  readonly call: RequestContext
+  readonly target: ResourceRef
+  readonly server: ServerContext
+  readonly choice: MediaChoice
+  readonly metadata: ListMeta
+  readonly share: ListSlices
+}
+
+/** How many objects are converted at a time, if somebody has to be asked. */
+const preparedItems = 500
+/** How many objects are written at a time. */
+const itemsPerRun = 64
+
+/** The bytes of a list of these objects. */
+export async function transformedList(
+  entries: readonly Entry[],
+  options: TransformedListOptions,
+): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
+  const { choice, server } = options
+  if (choice.format !== 'json' || choice.pretty) {
+    const objects: UnstructuredObject[] = []
+    for await (const run of convertedRuns(entries, options)) objects.push(...run)
+    return encode(transform(objects, options), choice)
+  }
+  // Whatever the shape, items come last.
+  const around = JSON.stringify(transform([], options))
+  const pieces: Uint8Array[] = [Buffer.from(around.slice(0, -2))]
+  for await (const run of convertedRuns(entries, options))
+    pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${itemsText(run, options)}`))
+  pieces.push(Buffer.from(around.slice(-2)))
+  const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
+  return bytes <= wholeBytes ? Buffer.concat(pieces) : yieldBetween(pieces, server.clock)
+}
+
+/** Objects in the form they are asked for, some at a time. */
+async function* convertedRuns(
+  entries: readonly Entry[],
+  { target: { resource }, share }: TransformedListOptions,
+): AsyncGenerator<readonly UnstructuredObject[], void> {
+  for (let start = 0; start < entries.length; start += preparedItems) {
+    const items = entries
+      .slice(start, start + preparedItems)
+      .map(({ value, revision }) => new StoredObject(value, revision))
+    const preparing = prepareConversions(items, resource, { reuse: true })
+    if (preparing) await preparing
+    let run: UnstructuredObject[] = []
+    for (const [index, stored] of items.entries()) {
+      const pausing = share.add(stored.bytes.byteLength)
+      if (pausing) await pausing
+      run.push(toServed(stored, resource))
+      if (run.length < itemsPerRun && index < items.length - 1) continue
+      yield run
+      run = []
+    }
+  }
+}
+
+/** Items as they stand in the list. */
+function itemsText(objects: readonly UnstructuredObject[], options: TransformedListOptions): string {
+  const { rows, items = rows } = transform(objects, options) as {
+    readonly rows?: JsonValue
+    readonly items?: JsonValue
+  }
+  return JSON.stringify(items).slice(1, -1)
+}
+
+function transform(
+  objects: readonly UnstructuredObject[],
+  { call, target: { resource }, server, choice, metadata }: TransformedListOptions,
+): JsonObject {
+  const version = choice.shape?.version as MetaVersion
+  if (choice.shape?.kind === 'Table') {
+    const table = makeTable({
+      columns: resource.columns,
+      objects,
+      listMeta: metadata,
+      includeObject: includeObjectOf(call.query),
+      nowMs: server.clock.now(),
+      version,
+    })
+    return table as unknown as JsonObject
+  }
+  if (choice.shape) return metadataListOnly(objects, { metadata, version }) as unknown as JsonObject
+  const shown = resource.custom ? objects : objects.map(withoutType)
+  return {
+    kind: resource.listKind,
+    apiVersion: servedType(resource).apiVersion,
+    metadata: metadata as JsonObject,
+    items: shown as unknown as JsonObject[],
+  }
+}
+
+function withoutType({ apiVersion: _, kind: __, ...rest }: UnstructuredObject): JsonObject {
+  return rest as unknown as JsonObject
+}

@@ -1,0 +1,80 @@
+/**
+ * Which objects a list or a watch is about: labels, fields, and where in the store they can be.
+ */
+import {
+  badRequest,
+  exactFieldValue,
+  matchesFields,
+  matchesLabels,
+  requireSelectable,
+  type UnstructuredObject,
+} from '#api'
+import type { ListOptions } from '../handlers/list-options.ts'
+import type { ResourceRef, ServerContext } from '../request-context.ts'
+import { toServed } from '../storage/codec.ts'
+import { keyPrefix, objectKey } from '../storage/storage.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
+
+export interface ListSelection {
+  /** All keys that can be meant begin with this. */
+  readonly prefix: string
+  /** The one key that can be meant, when a selector names it. */
+  readonly key?: string
+  /** Absent when everything below the prefix is meant. What has to be converted must have been prepared. */
+  readonly matches?: (stored: StoredObject) => boolean
+}
+
+/**
+ * Reads the selectors of a list or watch.
+ *
+ * @throws {ApiError} `BadRequest`, when a field cannot be selected by.
+ */
+export function selectionFor(
+  { resource, namespace }: ResourceRef,
+  { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
+  { cluster }: Pick<ServerContext, 'cluster'>,
+): ListSelection {
+  const { storage, strategy: rules, scope } = resource
+  const own = rules.selectableFields ?? {}
+  requireKnown(fields, Object.keys(own))
+  const inside =
+    namespace === '' && scope === 'Namespaced' ? (exactFieldValue(fields, 'metadata.namespace') ?? '') : namespace
+  const prefix = keyPrefix(cluster, storage, { namespace: inside })
+  const name = exactFieldValue(fields, 'metadata.name')
+  const pinned = name !== undefined && name !== '' && (scope === 'Cluster' || inside !== '')
+  const key = pinned ? { key: objectKey(cluster, storage, { namespace: inside, name }) } : {}
+  if (labels.length === 0 && fields.length === 0) return { prefix }
+  // A converter may have its own view of labels.
+  const shown = (stored: StoredObject): UnstructuredObject =>
+    resource.reading?.convert ? toServed(stored, resource) : stored.object
+  const valuesOf = (stored: StoredObject): Record<string, string> => {
+    const object = shown(stored)
+    const values: Record<string, string> = {
+      'metadata.name': object.metadata.name ?? '',
+      'metadata.namespace': object.metadata.namespace ?? '',
+    }
+    for (const { field } of fields) {
+      const value = Object.hasOwn(own, field) ? own[field] : undefined
+      if (value) values[field] = value(toServed(stored, resource))
+    }
+    return values
+  }
+  const matches = (stored: StoredObject): boolean =>
+    matchesLabels(labels, shown(stored).metadata.labels ?? {}) &&
+    (fields.length === 0 || matchesFields(fields, valuesOf(stored)))
+  return { prefix, ...key, matches }
+}
+
+// Kinds that select by nothing of their own say what there is; the others only say what there is not.
+function requireKnown(fields: ListOptions['fields'], own: readonly string[]): void {
+  const common = ['metadata.name', 'metadata.namespace']
+  if (own.length > 0) {
+    requireSelectable(fields, [...common, ...own])
+    return
+  }
+  const unknown = fields.find(({ field }) => !common.includes(field))
+  if (unknown)
+    throw badRequest(
+      `${JSON.stringify(unknown.field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    )
+}

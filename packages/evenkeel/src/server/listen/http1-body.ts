@@ -1,0 +1,229 @@
+/**
+ * A body that comes in pieces: from the socket's reads into the queue that the server reads.
+ *
+ * Invariant: bytes after the end of the body are given back, bytes before it never are.
+ */
+import { badRequest } from '#api'
+import type { BodyQueue } from './body-queue.ts'
+import { HttpProtocolError } from './http-message.ts'
+import { parseFields } from './http1-head.ts'
+
+export class BodyReader {
+  readonly queue: BodyQueue
+  readonly #decoder: ChunkedDecoder | undefined
+  #left: number
+  #state: 'open' | 'done' | 'broken' = 'open'
+  #isBegun = false
+
+  constructor(length: number | 'chunked', queue: BodyQueue) {
+    this.queue = queue
+    this.#decoder = length === 'chunked' ? new ChunkedDecoder() : undefined
+    this.#left = length === 'chunked' ? Number.POSITIVE_INFINITY : length
+  }
+
+  /** The whole body was here. */
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+
+  /** What came makes no sense, or did not come: nobody knows where the next request would begin. */
+  get isBroken(): boolean {
+    return this.#state === 'broken'
+  }
+
+  get isBegun(): boolean {
+    return this.#isBegun
+  }
+
+  /** Bytes that are still to come; infinite when nobody knows. */
+  get left(): number {
+    return this.#left
+  }
+
+  /** Takes what belongs to the body and gives back the rest. */
+  feed(bytes: Buffer): Buffer {
+    if (this.#state === 'broken') return bytes.subarray(bytes.length)
+    if (this.#state === 'done') return bytes
+    this.#isBegun = true
+    return this.#decoder ? this.#feedChunks(bytes, this.#decoder) : this.#feedBytes(bytes)
+  }
+
+  fail(error: unknown): void {
+    if (this.#state !== 'open') return
+    this.#state = 'broken'
+    this.queue.fail(error)
+  }
+
+  #feedBytes(bytes: Buffer): Buffer {
+    const taken = Math.min(this.#left, bytes.length)
+    this.queue.push(bytes.subarray(0, taken))
+    this.#left -= taken
+    if (this.#left === 0) this.#finish()
+    return bytes.subarray(taken)
+  }
+
+  #feedChunks(bytes: Buffer, decoder: ChunkedDecoder): Buffer {
+    try {
+      const taken = decoder.feed(bytes, (piece) => {
+        this.queue.push(piece)
+      })
+      if (decoder.isDone) this.#finish()
+      return bytes.subarray(taken)
+    } catch (error) {
+      if (!(error instanceof HttpProtocolError)) throw error
+      this.fail(badRequest(error.message, { cause: error }))
+      return bytes.subarray(bytes.length)
+    }
+  }
+
+  #finish(): void {
+    this.#state = 'done'
+    this.#left = 0
+    this.queue.end()
+  }
+}
+
+/*
+ * Takes a chunked body apart (RFC 9112 section 7), from reads that may end anywhere.
+ *
+ * Invariants: sizes are plain hexadecimal and lines end in CRLF, nothing else; extensions and trailers are bounded, checked and
+ * dropped; not a byte beyond the end of the body is touched, because the next request begins there.
+ */
+
+const sizeLine = /^([0-9a-fA-F]{1,8})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
+const plainText = /^[\t\x20-\x7e\x80-\xff]*$/
+const lineBytesMax = 4096
+/** Extensions and trailers of a whole body. */
+const overheadBytesMax = 16_384
+const trailersMax = 100
+const lineFeed = 10
+
+export class ChunkedDecoder {
+  #expects: 'size' | 'data' | 'data-end' | 'trailer' | 'nothing' = 'size'
+  #left = 0
+  #line = ''
+  #overhead = 0
+  #trailers = 0
+
+  get isDone(): boolean {
+    return this.#expects === 'nothing'
+  }
+
+  /**
+   * Hands on the data in these bytes and tells how many of them belong to the body.
+   *
+   * @throws {HttpProtocolError} when they are no chunks.
+   */
+  feed(bytes: Buffer, onData: (piece: Buffer) => void): number {
+    let at = 0
+    while (at < bytes.length && !this.isDone) {
+      at = this.#expects === 'data' ? this.#takeData(bytes, at, onData) : this.#takeLine(bytes, at)
+    }
+    return at
+  }
+
+  #takeData(bytes: Buffer, at: number, onData: (piece: Buffer) => void): number {
+    const end = Math.min(bytes.length, at + this.#left)
+    this.#left -= end - at
+    if (this.#left === 0) this.#expects = 'data-end'
+    onData(bytes.subarray(at, end))
+    return end
+  }
+
+  #takeLine(bytes: Buffer, at: number): number {
+    const found = bytes.indexOf(lineFeed, at)
+    const end = found < 0 ? bytes.length : found
+    if (this.#line.length + end - at > lineBytesMax)
+      throw new HttpProtocolError(400, 'a line between chunks is too long')
+    this.#line += bytes.toString('latin1', at, end)
+    if (found < 0) return end
+    if (!this.#line.endsWith('\r')) throw new HttpProtocolError(400, 'a line between chunks does not end in CRLF')
+    const line = this.#line.slice(0, -1)
+    this.#line = ''
+    this.#onLine(line)
+    return end + 1
+  }
+
+  #onLine(line: string): void {
+    if (this.#expects === 'size') this.#onSize(line)
+    else if (this.#expects === 'trailer') this.#onTrailer(line)
+    else if (line === '') this.#expects = 'size'
+    else throw new HttpProtocolError(400, 'a chunk is longer than it said')
+  }
+
+  #onSize(line: string): void {
+    const digits = sizeLine.exec(line)?.[1]
+    if (digits === undefined) throw new HttpProtocolError(400, 'a chunk has no proper size')
+    this.#count(line.length - digits.length)
+    this.#left = Number.parseInt(digits, 16)
+    this.#expects = this.#left === 0 ? 'trailer' : 'data'
+  }
+
+  #onTrailer(line: string): void {
+    if (line === '') {
+      this.#expects = 'nothing'
+      return
+    }
+    this.#count(line.length)
+    if (++this.#trailers > trailersMax || !plainText.test(line))
+      throw new HttpProtocolError(400, 'the trailers are no header fields')
+    parseFields(line, 0, 1)
+  }
+
+  #count(bytes: number): void {
+    this.#overhead += bytes
+    if (this.#overhead > overheadBytesMax) throw new HttpProtocolError(400, 'too much beside the data of the chunks')
+  }
+}
+
+/*
+ * Pieces of a streamed response as chunks. A thousand watchers are sent the same piece: its frame is made once. Large
+ * pieces can be made with room around them: their frame is written there, and nothing is copied.
+ */
+
+const frames = new WeakMap<Uint8Array, Buffer>()
+/** Larger ones are parts of lists, which nobody shares; remembering would only hold memory. */
+const sharedBytesMax = 65_536
+/** Pieces with room before and after them, and the memory they lie in. */
+const roomy = new WeakMap<Uint8Array, Buffer>()
+/** Eight digits and a line end. */
+const roomBefore = 10
+const roomAfter = 2
+
+export const lastChunk = Buffer.from('0\r\n\r\n')
+
+/** Memory for a piece that may become a chunk where it lies: new, or the beginning of a piece that nobody uses any more. */
+export function allocatePiece(bytes: number, { memory }: { memory?: Buffer } = {}): Buffer {
+  const whole = (memory && roomy.get(memory)) || Buffer.allocUnsafeSlow(roomBefore + bytes + roomAfter)
+  const piece = whole.subarray(roomBefore, roomBefore + bytes)
+  roomy.set(piece, whole)
+  return piece
+}
+
+/** The piece with its size before and a line end after it; the same buffer for the same piece. */
+export function chunkOf(piece: Uint8Array): Buffer {
+  const known = frames.get(piece)
+  if (known) return known
+  const whole = roomy.get(piece)
+  if (whole) return frameInPlace(piece, whole)
+  const frame = frameOf(piece)
+  if (piece.length <= sharedBytesMax) frames.set(piece, frame)
+  return frame
+}
+
+function frameOf(piece: Uint8Array): Buffer {
+  const size = `${piece.length.toString(16)}\r\n`
+  const frame = Buffer.allocUnsafe(size.length + piece.length + 2)
+  frame.write(size, 0, 'latin1')
+  frame.set(piece, size.length)
+  frame.write('\r\n', size.length + piece.length, 'latin1')
+  return frame
+}
+
+function frameInPlace({ length }: Uint8Array, whole: Buffer): Buffer {
+  const size = `${length.toString(16)}\r\n`
+  const start = roomBefore - size.length
+  whole.write(size, start, 'latin1')
+  whole.write('\r\n', roomBefore + length, 'latin1')
+  return whole.subarray(start, roomBefore + length + roomAfter)
+}

@@ -1,0 +1,373 @@
+/**
+ * One HTTP/2 connection: many requests at a time, each an exchange of its own.
+ *
+ * Invariants: a client that opens and cancels requests, or sends pings and settings, faster than work explains loses its
+ * connection; without requests the connection is closed after a while; after `retire` new requests are refused by a GOAWAY, which clients
+ * take as "ask again elsewhere", and the connection closes with its last request.
+ */
+import {
+  constants,
+  performServerHandshake,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import { badRequest } from '#api'
+import { deferred, type Deferred } from '#base'
+import type { WireHeaders, WireResponse } from '#wire'
+import { BodyQueue } from './body-queue.ts'
+import { lingerMs, type ConnectionContext, type ServerConnection } from './connection.ts'
+import {
+  bytesOf,
+  describeRequest,
+  failureResponse,
+  fieldsToSend,
+  HttpProtocolError,
+  isBodiless,
+  isIdentityHeader,
+  isStreamed,
+  makeRequest,
+  piecesOf,
+  release,
+  RequestLifetime,
+  textResponse,
+} from './http-message.ts'
+import { OutputStream } from './output-stream.ts'
+
+/** All unread bodies of a connection together; one slow reader does not hold up the others. */
+const connectionWindowBytes = 4_194_304
+/** Node refuses requests above this; our own back-pressure stays far below it. */
+const sessionMegabytes = 1_024
+const floodEventsPerSweep = 50
+
+/** As Node gives it; its types do not know the last part, the fields as they were sent. */
+type StreamEvent = [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, sent: readonly string[]]
+
+export class Http2Connection implements ServerConnection {
+  readonly #socket: TLSSocket
+  readonly #context: ConnectionContext
+  readonly #session: ServerHttp2Session
+  readonly #exchanges = new Set<Http2Exchange>()
+  #deadlineMs: number
+  #nuisances = 0
+  #isClosed = false
+
+  constructor(socket: TLSSocket, context: ConnectionContext) {
+    const { limits } = context
+    this.#socket = socket
+    this.#context = context
+    this.#deadlineMs = this.#inMs(limits.keepAliveMs)
+    this.#session = performServerHandshake(socket, {
+      maxSessionMemory: sessionMegabytes,
+      maxHeaderListPairs: limits.headFieldsMax,
+      settings: { maxConcurrentStreams: limits.streamsMax, maxHeaderListSize: limits.headBytesMax },
+    })
+    this.#session.setLocalWindowSize(connectionWindowBytes)
+    this.#listen()
+  }
+
+  retire(): void {
+    if (!this.#session.closed && !this.#session.destroyed) this.#session.close()
+  }
+
+  expire(nowMs: number): void {
+    this.#nuisances = Math.max(0, this.#nuisances - floodEventsPerSweep)
+    for (const exchange of this.#exchanges) exchange.expire(nowMs)
+    if (nowMs < this.#deadlineMs) return
+    if (this.#isClosed) this.#socket.destroy()
+    else if (this.#exchanges.size === 0) this.retire()
+  }
+
+  #listen(): void {
+    const session = this.#session
+    session.on('stream', (...[stream, headers, , sent]: StreamEvent) => {
+      this.#onStream(stream, { headers, sent })
+    })
+    session.on('ping', () => {
+      this.#onNuisance()
+    })
+    session.on('remoteSettings', () => {
+      this.#onNuisance()
+    })
+    session.on('error', (error: unknown) => {
+      this.#context.log.debug('a connection failed', { error })
+    })
+    session.on('close', () => {
+      this.#isClosed = true
+      this.#deadlineMs = this.#inMs(lingerMs)
+      if (!this.#socket.destroyed) this.#socket.end()
+    })
+    this.#socket.on('error', () => undefined)
+  }
+
+  #onStream(
+    stream: ServerHttp2Stream,
+    { headers, sent }: { headers: IncomingHttpHeaders; sent: readonly string[] },
+  ): void {
+    const exchange = new Http2Exchange(stream, this.#context)
+    this.#exchanges.add(exchange)
+    stream.on('close', () => {
+      this.#exchanges.delete(exchange)
+      this.#deadlineMs = this.#inMs(this.#context.limits.keepAliveMs)
+      if (!exchange.isAnswered && stream.rstCode !== constants.NGHTTP2_NO_ERROR) this.#onNuisance()
+    })
+    void exchange.serve(headers, sent)
+  }
+
+  #onNuisance(): void {
+    if (++this.#nuisances <= this.#context.limits.nuisancesMax || this.#session.destroyed) return
+    this.#context.log.warn('a client makes more noise than requests: disconnected', {
+      address: this.#context.peer.address,
+    })
+    this.#session.destroy(
+      new Error('too many cancelled requests, pings or settings'),
+      constants.NGHTTP2_ENHANCE_YOUR_CALM,
+    )
+  }
+
+  #inMs(delayMs: number): number {
+    return this.#context.clock.monotonic() + delayMs
+  }
+}
+
+/*
+ * One request on an HTTP/2 connection, and its response.
+ *
+ * Invariants: the client's leaving aborts the signal and leaves the loop over the response; a response that cannot be
+ * finished is reset, never ended as if it were whole; a stream is never reset while something that could be sent is on its way, because then
+ * Node 20 loops for ever and Node 26 aborts. What the client does not take for a while is not on its way.
+ */
+
+const never = Number.POSITIVE_INFINITY
+const oneWriteBytesMax = 65_536
+const nothing = Buffer.alloc(0)
+
+export class Http2Exchange {
+  readonly #stream: ServerHttp2Stream
+  readonly #context: ConnectionContext
+  readonly #outlet: OutputStream
+  readonly #life = new RequestLifetime()
+  #queue: BodyQueue | undefined
+  #whole: Deferred<Uint8Array> | undefined
+  #bodyDeadlineMs = never
+  #resetAtMs = never
+  #isAnswered = false
+
+  constructor(stream: ServerHttp2Stream, context: ConnectionContext) {
+    this.#stream = stream
+    this.#context = context
+    this.#outlet = new OutputStream(stream, context.clock)
+    stream.on('error', () => undefined)
+    stream.on('close', () => {
+      this.#onClose()
+    })
+  }
+
+  /** True when the whole response was handed over; before that a reset by the client is a cancelled request. */
+  get isAnswered(): boolean {
+    return this.#isAnswered
+  }
+
+  expire(nowMs: number): void {
+    const { limits } = this.#context
+    if (nowMs >= this.#resetAtMs || this.#outlet.isStalledSince(nowMs - limits.writeStallMs))
+      this.#stream.destroy(new Error('the client does not take its response'))
+    if (nowMs < this.#bodyDeadlineMs) return
+    this.#awaitBody()
+    this.#whole?.reject(new HttpProtocolError(408, 'the request took too long to arrive'))
+    if (this.#queue?.isWaitedFor === true) this.#queue.fail(badRequest('the body stopped arriving'))
+  }
+
+  async serve(raw: IncomingHttpHeaders, sent: readonly string[]): Promise<void> {
+    const response = await this.#ask(raw, sent)
+    if (this.#stream.destroyed || this.#stream.closed) {
+      release(response.body)
+      return
+    }
+    try {
+      await this.#send(response, raw[':method'] ?? '')
+      this.#finish()
+    } catch (error) {
+      this.#context.log.warn('a response was cut off', { path: raw[':path']?.split('?', 1)[0], error })
+      release(response.body)
+      this.#cut(error)
+    }
+  }
+
+  async #ask(raw: IncomingHttpHeaders, sent: readonly string[]): Promise<WireResponse> {
+    const { transport, peer, log } = this.#context
+    try {
+      const { method, target, headers, length } = convertHttp2Head(raw, sent)
+      const body = this.#body(length)
+      return await transport(
+        makeRequest({ method, target, headers, body: body instanceof Promise ? await body : body, peer }, this.#life),
+      )
+    } catch (error) {
+      if (error instanceof HttpProtocolError) return textResponse(error.status, error.message)
+      log.error('a request failed', {
+        ...describeRequest({ method: raw[':method'] ?? '', target: raw[':path'] ?? '' }),
+        error,
+      })
+      return failureResponse(error)
+    }
+  }
+
+  /** A small body in one piece, a longer one or one of unknown length in pieces. */
+  #body(length: number | undefined): Promise<Uint8Array> | AsyncIterable<Uint8Array> | undefined {
+    if (this.#stream.endAfterHeaders || length === 0) return undefined
+    this.#awaitBody()
+    return length !== undefined && length <= this.#context.limits.wholeBodyBytesMax ? this.#gather() : this.#openQueue()
+  }
+
+  /** HTTP/2 itself sees to it that no more comes than was said. */
+  #gather(): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = []
+    const whole = (this.#whole = deferred<Uint8Array>())
+    this.#stream.on('data', (piece: Buffer) => {
+      this.#awaitBody()
+      pieces.push(piece)
+    })
+    this.#stream.on('end', () => {
+      this.#bodyDeadlineMs = never
+      const [first] = pieces
+      whole.resolve(first && pieces.length === 1 ? first : Buffer.concat(pieces))
+    })
+    return whole.promise
+  }
+
+  #openQueue(): BodyQueue {
+    const stream = this.#stream
+    const queue = (this.#queue = new BodyQueue({
+      bytesMax: this.#context.limits.wholeBodyBytesMax,
+      onRoom: () => {
+        stream.resume()
+      },
+    }))
+    stream.on('data', (piece: Buffer) => {
+      this.#awaitBody()
+      if (!queue.push(piece)) stream.pause()
+    })
+    stream.on('end', () => {
+      this.#bodyDeadlineMs = never
+      queue.end()
+    })
+    return queue
+  }
+
+  #awaitBody(): void {
+    this.#bodyDeadlineMs = this.#context.clock.monotonic() + this.#context.limits.bodyIdleMs
+  }
+
+  async #send(response: WireResponse, method: string): Promise<void> {
+    const stream = this.#stream
+    const { body, status } = response
+    const pieces = isStreamed(body) ? undefined : piecesOf(body)
+    const isWithout = isBodiless(method, status)
+    const isLengthTold = pieces !== undefined && (!isWithout || (method === 'HEAD' && body !== undefined))
+    const endStream = isWithout || pieces?.length === 0
+    stream.respond(this.#fields(response, isLengthTold ? bytesOf(pieces) : undefined), { endStream })
+    if (endStream) release(body)
+    else if (isStreamed(body)) (await this.#outlet.sendStream(body, (piece) => piece)) && stream.end()
+    else if (pieces?.length === 1 && (pieces[0]?.length ?? 0) <= oneWriteBytesMax) stream.end(pieces[0])
+    else (await this.#outlet.sendAll(pieces ?? [])) && stream.end()
+  }
+
+  #fields(response: WireResponse, bytes: number | undefined): OutgoingHttpHeaders {
+    const fields: OutgoingHttpHeaders = { ':status': response.status }
+    for (const [name, value] of fieldsToSend(response)) fields[name] = value
+    fields['date'] ??= this.#context.date()
+    if (bytes !== undefined) fields['content-length'] = bytes
+    return fields
+  }
+
+  /** The response is handed over; a client that is still sending its body is told to stop. */
+  #finish(): void {
+    const stream = this.#stream
+    this.#isAnswered = true
+    this.#bodyDeadlineMs = never
+    this.#queue?.discard()
+    this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
+    if (stream.readableEnded || stream.endAfterHeaders) return
+    stream.resume()
+    const stop = (): void => {
+      if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
+    }
+    if (stream.writableFinished) stop()
+    else stream.once('finish', stop)
+  }
+
+  /**
+   * Ends the response in a way that nobody takes for its end, once all before it is on its way: `destroy` with an error resets
+   * the stream, while `close` with an error code first sends an end as if the response were whole.
+   */
+  #cut(error: unknown): void {
+    const stream = this.#stream
+    this.#resetAtMs = this.#context.clock.monotonic() + this.#context.limits.writeStallMs
+    const reset = (): void => {
+      stream.destroy(new Error('the response was cut off', { cause: error }))
+    }
+    if (!stream.headersSent) reset()
+    else if (!stream.destroyed && !stream.writableEnded) stream.write(nothing, reset)
+  }
+
+  #onClose(): void {
+    if (!this.#isAnswered) this.#life.end()
+    this.#whole?.reject(new HttpProtocolError(400, 'the client went away'))
+    this.#queue?.fail(badRequest('the client went away'))
+  }
+}
+
+/*
+ * The head of an HTTP/2 request in the form that both versions share: `:authority` is `host`, and no field begins with a colon.
+ */
+
+interface Http2Head {
+  readonly method: string
+  readonly target: string
+  readonly headers: WireHeaders
+  /** Bytes of the body, if the client said. */
+  readonly length: number | undefined
+}
+
+const methodText = /^[A-Z][A-Z-]{0,31}$/
+const targetText = /^\/[\x21\x22\x24-\x7e]*$/
+const lengthText = /^\d{1,15}$/
+
+/**
+ * @param sent names and values in turn, as they came
+ * @throws {HttpProtocolError} when a part is missing or contradicts another.
+ */
+export function convertHttp2Head(raw: IncomingHttpHeaders, sent: readonly string[]): Http2Head {
+  const { ':method': method = '', ':path': target = '', ':authority': authority } = raw
+  if (method === 'CONNECT') throw new HttpProtocolError(405, 'this is no proxy')
+  if (!methodText.test(method)) throw new HttpProtocolError(400, 'the method is no word')
+  if (!targetText.test(target) && !(target === '*' && method === 'OPTIONS'))
+    throw new HttpProtocolError(400, 'the request target is not a path')
+  const headers = convertFields(raw, sent)
+  if (authority !== undefined && headers['host'] !== undefined && headers['host'] !== authority)
+    throw new HttpProtocolError(400, 'host and :authority differ')
+  if (authority !== undefined) headers['host'] = authority
+  if (headers['host'] === undefined) throw new HttpProtocolError(400, 'there is no host')
+  const length = headers['content-length']
+  if (length !== undefined && !lengthText.test(length))
+    throw new HttpProtocolError(400, 'content-length is not a number of bytes')
+  return { method, target, headers, length: length === undefined ? undefined : Number(length) }
+}
+
+function convertFields(raw: IncomingHttpHeaders, sent: readonly string[]): Record<string, string> {
+  const headers = { __proto__: null } as unknown as Record<string, string>
+  for (const name of Object.keys(raw)) {
+    const value = raw[name]
+    if (value === undefined || name.startsWith(':')) continue
+    if (isIdentityHeader(name)) headers[name] = valuesOf(name, sent).join('\n')
+    else headers[name] = typeof value === 'string' ? value : value.join(', ')
+  }
+  return headers
+}
+
+/** Node joins repeated fields by commas; as they were sent they are names and values in turn. */
+function valuesOf(name: string, sent: readonly string[]): string[] {
+  return sent.filter((_value, index) => index % 2 === 1 && sent[index - 1]?.toLowerCase() === name)
+}

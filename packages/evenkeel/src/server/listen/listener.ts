@@ -1,0 +1,376 @@
+/**
+ * Room 1: what arrived? Sockets become calls of a transport.
+ *
+ * One port speaks HTTP/1.1 and, with TLS, HTTP/2 (by ALPN). HTTP/1.1 is read by our own parser, HTTP/2 by Node's (docs/decisions/transport.md).
+ * After: `route` says which verb on what.
+ *
+ * Invariants: only this machine can connect unless another address is asked for by name; after `close` there is no socket, timer or listener
+ * left; a fault of one connection never reaches another.
+ */
+import type { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer as createTcpServer, isIPv6, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
+import { formatTime } from '#api'
+import {
+  deferred,
+  onAbort,
+  silentLogger,
+  SystemClock,
+  type AbortOptions,
+  type Cancel,
+  type Clock,
+  type Logger,
+} from '#base'
+import type { Transport, WirePeer } from '#wire'
+import {
+  withDefaultListenLimits,
+  type ConnectionContext,
+  type ListenLimits,
+  type ServerConnection,
+} from './connection.ts'
+import { Http1Connection } from './http1-connection.ts'
+
+/** In PEM. */
+interface ListenTls {
+  readonly key: string
+  readonly cert: string
+  /** Whose client certificates we believe, one after the other; none, and nobody is asked for one. */
+  readonly ca?: string
+}
+
+export interface ListenOptions {
+  /**
+   * The address to bind. Anything but loopback lets other machines call.
+   *
+   * @default '127.0.0.1'
+   */
+  host?: string
+  /**
+   * 0 takes a free one.
+   *
+   * @default 0
+   */
+  port?: number
+  /** Without it the listener speaks plain HTTP/1.1. */
+  tls?: ListenTls
+  limits?: Partial<ListenLimits>
+  /**
+   * @default the machine's clock
+   */
+  clock?: Clock
+  /**
+   * @default silent
+   */
+  log?: Logger
+}
+
+interface CloseOptions extends AbortOptions {
+  /**
+   * How long requests under way may take to end; then they are cut off, as they are when the signal aborts.
+   *
+   * @default 0
+   */
+  graceMs?: number
+}
+
+interface ListenerHandle {
+  /** `https://127.0.0.1:6443` */
+  readonly url: string
+  readonly port: number
+  /** Open connections. */
+  readonly connections: number
+  /** Takes no more connections and requests; resolves when nothing is left. Streamed responses are ended by the server, not by this. */
+  close(options?: CloseOptions): Promise<void>
+}
+
+/**
+ * Binds the address and serves until closed.
+ *
+ * @throws what binding throws: `EADDRINUSE`, `EACCES`.
+ */
+export async function listen(
+  transport: Transport,
+  { host = '127.0.0.1', port = 0, tls, limits = {}, clock = new SystemClock(), log = silentLogger }: ListenOptions = {},
+): Promise<ListenerHandle> {
+  const listener = new Listener(transport, { tls, limits: withDefaultListenLimits(limits), clock, log })
+  await listener.open(host, port)
+  return listener
+}
+
+interface ListenerOptions {
+  readonly tls: ListenTls | undefined
+  readonly limits: ListenLimits
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const tcpOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }
+
+class Listener implements ListenerHandle {
+  readonly #transport: Transport
+  readonly #options: ListenerOptions
+  readonly #server: Server
+  readonly #sweeper: Sweeper
+  readonly #date: () => string
+  readonly #guests = new Map<string, AcceptedSocket>()
+  readonly #perAddress = new Map<string, number>()
+  #isClosing = false
+  #closing: Promise<void> | undefined
+  /** The last guest left after the server had closed: the server does not wait until we have noticed. */
+  readonly #empty = deferred<undefined>()
+
+  constructor(transport: Transport, options: ListenerOptions) {
+    this.#transport = transport
+    this.#options = options
+    this.#sweeper = new Sweeper(options.clock)
+    this.#date = httpDates(options.clock)
+    this.#server = options.tls ? this.#tlsServer(options.tls) : createTcpServer(tcpOptions)
+    this.#server.maxConnections = options.limits.connectionsMax
+    this.#server.on('connection', (socket) => {
+      this.#onSocket(socket)
+    })
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo | null)?.port ?? 0
+  }
+
+  get url(): string {
+    const { address = '', port = 0 } = (this.#server.address() as AddressInfo | null) ?? {}
+    return `${this.#options.tls ? 'https' : 'http'}://${isIPv6(address) ? `[${address}]` : address}:${port}`
+  }
+
+  get connections(): number {
+    return this.#guests.size
+  }
+
+  async open(host: string, port: number): Promise<void> {
+    this.#server.listen({ host, port })
+    await once(this.#server, 'listening')
+    this.#server.on('error', (error) => {
+      this.#options.log.error('the listener failed', { error })
+    })
+  }
+
+  close({ graceMs = 0, signal }: CloseOptions = {}): Promise<void> {
+    this.#closing ??= this.#close()
+    const cutOff = (): void => {
+      for (const { socket } of this.#guests.values()) socket.destroy()
+    }
+    const cancel = this.#options.clock.after(graceMs, cutOff)
+    const stop = onAbort(signal, cutOff)
+    return this.#closing.finally(() => {
+      cancel()
+      stop()
+    })
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosing = true
+    const closed = deferred<undefined>()
+    this.#server.close(() => {
+      closed.resolve(undefined)
+    })
+    for (const { connection } of this.#guests.values()) connection?.retire()
+    await closed.promise
+    if (this.#guests.size > 0) await this.#empty.promise
+  }
+
+  #tlsServer({ key, cert, ca }: ListenTls): Server {
+    const trust = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }
+    const server = createTlsServer({
+      ...tcpOptions,
+      key,
+      cert,
+      ...trust,
+      minVersion: 'TLSv1.2',
+      ALPNProtocols: ['h2', 'http/1.1'],
+    })
+    server.on('tlsClientError', (error) => {
+      this.#options.log.debug('a TLS handshake failed', { error })
+    })
+    server.on('secureConnection', (socket) => {
+      const guest = this.#guests.get(nameOf(socket))
+      if (guest) this.#connect(guest, socket)
+      else socket.destroy()
+    })
+    return server
+  }
+
+  #onSocket(socket: Socket): void {
+    if (!this.#count(socket)) {
+      socket.destroy()
+      return
+    }
+    const name = nameOf(socket)
+    const guest = new AcceptedSocket(socket, this.#options.clock.monotonic() + this.#options.limits.headMs)
+    this.#guests.set(name, guest)
+    this.#sweeper.add(guest)
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.#guests.delete(name)
+      this.#sweeper.delete(guest)
+      if (this.#isClosing && this.#guests.size === 0) this.#empty.resolve(undefined)
+    })
+    if (!this.#options.tls) this.#connect(guest, socket)
+  }
+
+  /** Counts a connection by where it comes from, until it closes; false when there are too many already. */
+  #count(socket: Socket): boolean {
+    const { remoteAddress: address = '' } = socket
+    const count = this.#perAddress.get(address) ?? 0
+    if (count >= this.#options.limits.connectionsPerAddressMax) return false
+    this.#perAddress.set(address, count + 1)
+    socket.on('close', () => {
+      const left = (this.#perAddress.get(address) ?? 1) - 1
+      if (left === 0) this.#perAddress.delete(address)
+      else this.#perAddress.set(address, left)
+    })
+    return true
+  }
+
+  #connect(guest: AcceptedSocket, socket: Socket | TLSSocket): void {
+    const { limits, clock, log } = this.#options
+    const context = { transport: this.#transport, limits, clock, log, date: this.#date, peer: peerOf(socket) }
+    if (isTls(socket) && socket.alpnProtocol === 'h2') {
+      this.#connectHttp2(guest, socket, context)
+      return
+    }
+    guest.connection = new Http1Connection(socket, context)
+    if (this.#isClosing) guest.connection.retire()
+  }
+
+  /** HTTP/2 is loaded when the first client speaks it. Nothing is lost meanwhile: a socket nobody reads keeps what arrives. */
+  #connectHttp2(guest: AcceptedSocket, socket: TLSSocket, context: ConnectionContext): void {
+    import('./http2-connection.ts')
+      .then(({ Http2Connection }) => {
+        if (socket.destroyed) return
+        guest.connection = new Http2Connection(socket, context)
+        if (this.#isClosing) guest.connection.retire()
+      })
+      .catch((error: unknown) => {
+        this.#options.log.error('HTTP/2 could not be loaded', { error })
+        socket.destroy()
+      })
+  }
+}
+
+/** A TCP socket and, once hands are shaken, what is spoken on it. */
+class AcceptedSocket {
+  readonly socket: Socket
+  connection: ServerConnection | undefined
+  readonly #deadlineMs: number
+
+  constructor(socket: Socket, deadlineMs: number) {
+    this.socket = socket
+    this.#deadlineMs = deadlineMs
+  }
+
+  expire(nowMs: number): void {
+    if (this.connection) this.connection.expire(nowMs)
+    else if (nowMs >= this.#deadlineMs) this.socket.destroy()
+  }
+}
+
+/** The other end's address is the same for a TCP socket and the TLS socket on top of it, and no two open ones share it. */
+function nameOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress ?? ''} ${remotePort ?? ''}`
+}
+
+function isTls(socket: Socket | TLSSocket): socket is TLSSocket {
+  return 'alpnProtocol' in socket
+}
+
+function peerOf(socket: Socket | TLSSocket): WirePeer {
+  const address = socket.remoteAddress ?? ''
+  if (!isTls(socket)) return { address, encrypted: false }
+  const shown = socket.getPeerX509Certificate()
+  if (shown === undefined) return { address, encrypted: true }
+  return socket.authorized
+    ? { address, encrypted: true, certificate: shown.raw, issuers: issuersOf(shown) }
+    : { address, encrypted: true, certificateRefused: true }
+}
+
+/** The chain as it was verified; bounded, because the other side says how long it is. */
+function issuersOf(shown: X509Certificate): Uint8Array[] {
+  const issuers: Uint8Array[] = []
+  for (let issuer = shown.issuerCertificate; issuer && issuers.length < chainMax; issuer = issuer.issuerCertificate)
+    issuers.push(issuer.raw)
+  return issuers
+}
+
+const chainMax = 8
+
+/*
+ * Looks at every connection once a second. One timer for all: setting one for each request would cost more than reading it.
+ *
+ * Invariant: without connections there is no timer.
+ */
+
+interface Sweepable {
+  expire(nowMs: number): void
+}
+
+const intervalMs = 1_000
+
+class Sweeper {
+  readonly #clock: Clock
+  readonly #swept = new Set<Sweepable>()
+  #cancel: Cancel | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  add(one: Sweepable): void {
+    this.#swept.add(one)
+    this.#arm()
+  }
+
+  delete(one: Sweepable): void {
+    this.#swept.delete(one)
+    if (this.#swept.size > 0) return
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  #arm(): void {
+    this.#cancel ??= this.#clock.after(intervalMs, () => {
+      this.#cancel = undefined
+      const nowMs = this.#clock.monotonic()
+      for (const one of this.#swept) one.expire(nowMs)
+      if (this.#swept.size > 0) this.#arm()
+    })
+  }
+}
+
+/*
+ * The `date` header: made once a second, however many responses carry it.
+ */
+
+const weekdays = ['Thu', 'Fri', 'Sat', 'Sun', 'Mon', 'Tue', 'Wed']
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** Gives the time of the clock as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+export function httpDates(clock: Clock): () => string {
+  let second = Number.NaN
+  let text = ''
+  return () => {
+    const now = Math.floor(clock.now() / 1000)
+    if (now !== second) {
+      second = now
+      text = formatHttpDate(now)
+    }
+    return text
+  }
+}
+
+function formatHttpDate(epochSeconds: number): string {
+  const [date = '', time = ''] = formatTime(epochSeconds * 1000)
+    .slice(0, -1)
+    .split('T')
+  const [year = '', month = '', day = ''] = date.split('-')
+  const weekday = weekdays[((Math.floor(epochSeconds / 86_400) % 7) + 7) % 7] ?? ''
+  return `${weekday}, ${day} ${months[Number(month) - 1] ?? ''} ${year} ${time} GMT`
+}

@@ -1,0 +1,68 @@
+/**
+ * Between the listener and everything else: is this call meant for us, and not sent by a web page of somebody else?
+ *
+ * A page that the developer visits can make the browser call `127.0.0.1`, and by rebinding a DNS name even read the answer. Such
+ * a call carries the page's name, in `Host` or in `Origin`, and that is how it is told. No response ever carries a CORS header.
+ */
+import type { Transport, WireHeaders, WireRequest } from '#wire'
+import { textResponse } from './http-message.ts'
+
+interface OriginGuardOptions {
+  /** Names and addresses under which we are called, beside those of this machine alone; addresses of IPv6 without brackets. */
+  hosts?: readonly string[]
+}
+
+const defaultHosts = [
+  'localhost',
+  '127.0.0.1',
+  '::1',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'kubernetes.default.svc.cluster.local',
+]
+/** A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port. */
+const hostText = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@?#\s]+))(?::\d{1,5})?$/i
+
+/** The same transport, for calls that name us and come from no other site. */
+export function guardOrigin(transport: Transport, { hosts = [] }: OriginGuardOptions = {}): Transport {
+  const known = new Set([...defaultHosts, ...hosts].map((host) => host.toLowerCase()))
+  let passed = ''
+  return (request) => {
+    const { host, origin, 'sec-fetch-site': site } = request.headers
+    // Nearly every call names the same host as the one before, and comes from no page.
+    if (host !== undefined && host === passed && origin === undefined && site === undefined) return transport(request)
+    const problem = originProblem(request, known)
+    if (!problem) passed = host ?? ''
+    return problem ? Promise.resolve(textResponse(problem.status, problem.text)) : transport(request)
+  }
+}
+
+function originProblem(
+  { headers }: WireRequest,
+  known: ReadonlySet<string>,
+): { status: number; text: string } | undefined {
+  const host = hostOf(headers['host'] ?? '')
+  if (host === undefined || !known.has(host))
+    return {
+      status: 421,
+      text: `this server is not called ${JSON.stringify(headers['host'] ?? '')}: use localhost, or start it with that name`,
+    }
+  if (isCrossSite(headers, known)) return { status: 403, text: 'calls from web pages of other sites are refused' }
+  return undefined
+}
+
+function isCrossSite(headers: WireHeaders, known: ReadonlySet<string>): boolean {
+  const { origin, 'sec-fetch-site': site } = headers
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return true
+  if (origin === undefined) return false
+  const [, rest] = /^https?:\/\/(.+)$/i.exec(origin) ?? []
+  const host = rest === undefined ? undefined : hostOf(rest)
+  // Another port of this machine is another site: only the very place that was called may call.
+  return host === undefined || !known.has(host) || rest?.toLowerCase() !== headers['host']?.toLowerCase()
+}
+
+function hostOf(text: string): string | undefined {
+  const [, address, name] = hostText.exec(text) ?? []
+  return (address ?? name?.replace(/\.$/, ''))?.toLowerCase()
+}

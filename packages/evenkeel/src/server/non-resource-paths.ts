@@ -1,0 +1,293 @@
+/**
+ * Everything that is not about resources: health, version, metrics, discovery, OpenAPI.
+ */
+import { compareText, type JsonObject } from '#api'
+import { negotiate, type MediaShape, type Query, type WireResponse } from '#wire'
+import type { Authentication } from './auth/authentication.ts'
+import { answerOpenId } from './auth/service-account-keys.ts'
+import type { Discovery } from './discovery/discovery.ts'
+import type { ServedDocument } from './discovery/document.ts'
+import type { RequestMetrics } from './metrics.ts'
+import type { OpenApi } from './openapi/openapi.ts'
+import type { Registry } from './registry/registry.ts'
+import type { RequestContext } from './request-context.ts'
+import { unknownPath } from './request-info.ts'
+import { replyDocument } from './response.ts'
+
+/** Answers calls whose path is not about resources. */
+export type NonResourceHandler = (call: RequestContext) => Promise<WireResponse>
+
+interface NonResourceOptions {
+  readonly registry: Registry
+  readonly checks: readonly HealthCheck[]
+  readonly metrics: RequestMetrics
+  /** Host and port that clients reach us at, once that is known. */
+  address(): string | undefined
+  /** Whose tokens others verify by what is published here. */
+  readonly authentication: Pick<Authentication, 'serviceAccounts' | 'jwksUri'>
+}
+
+export function makeNonResourceHandler({
+  registry,
+  checks,
+  metrics,
+  address,
+  authentication: { serviceAccounts: accounts, jwksUri: keysUrl },
+}: NonResourceOptions): NonResourceHandler {
+  const documents = new DocumentCache(registry, address)
+  return async (call) => {
+    const {
+      path,
+      query,
+      request: { method },
+    } = call
+    if (method !== 'GET' && method !== 'HEAD')
+      return isKnownPath(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
+    const health = answerHealth(path, query, checks)
+    if (health) return health
+    if (path === '/version' || path === '/version/')
+      return replyDocument(call, versionDocument(), { choice: { format: 'json', pretty: true } })
+    if (path === '/metrics')
+      return {
+        status: 200,
+        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+        body: Buffer.from(metrics.render()),
+      }
+    if (path === '/')
+      return replyDocument(call, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
+    const answer =
+      answerOpenId(path, { tokens: accounts.tokens, jwksUri: keysUrl, address: address() }) ??
+      (await documents.answer(call))
+    if (answer) return answer
+    if (isKnownGroup(path, registry)) throw unknownPath()
+    return plainText(404, '404 page not found')
+  }
+}
+
+function pathsOf(registry: Registry): string[] {
+  const groups = registry
+    .all()
+    .filter(({ group }) => group !== '')
+    .flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`])
+  return [...new Set([...rootPaths, ...groups])].sort(compareText)
+}
+
+const rootPaths = [
+  '/.well-known/openid-configuration',
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openid/v1/jwks',
+  '/readyz',
+  '/version',
+]
+
+/** Below a group that is served, a wrong path is answered as one about resources. */
+export function isKnownGroup(path: string, registry: Registry): boolean {
+  const [, root, group = ''] = path.split('/')
+  return (root === 'api' && group !== '') || (root === 'apis' && registry.hasGroup(group))
+}
+
+function isKnownPath(path: string): boolean {
+  return rootPaths.includes(path)
+}
+
+// client-go writes the version with an @, everybody else with a dot.
+const openApiProtobuf = /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf/
+
+/** Discovery and OpenAPI, made anew when the set of resources has changed. */
+class DocumentCache {
+  readonly #registry: Registry
+  readonly #address: () => string | undefined
+  #generation = 0
+  #discovery: Promise<Discovery> | undefined
+  #openApi: Promise<OpenApi> | undefined
+
+  constructor(registry: Registry, address: () => string | undefined) {
+    this.#registry = registry
+    this.#address = address
+  }
+
+  async answer(call: RequestContext): Promise<WireResponse | undefined> {
+    const { path } = call
+    this.#refresh()
+    if (path.startsWith('/openapi/')) return this.#answerOpenApi(call)
+    if (!/^\/apis?(?:\/|$)/.test(path)) return undefined
+    const discovery = await (this.#discovery ??= discoveryOf(this.#registry, this.#address()))
+    const isRoot = path === '/api' || path === '/apis'
+    const { format, shape } = negotiate(call.request.headers['accept'], {
+      formats: ['json', 'yaml', 'protobuf'],
+      accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted),
+    })
+    const document = discovery.document(path, { aggregated: shape !== undefined })
+    if (document === undefined) return undefined
+    if (format === 'json') return replyServedDocument(document, call, { vary: isRoot })
+    // The documents of the core group have no version of their own; in protobuf they need one.
+    return replyDocument(
+      call,
+      { apiVersion: 'v1', ...(JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject) },
+      { choice: { format } },
+    )
+  }
+
+  async #answerOpenApi(call: RequestContext): Promise<WireResponse | undefined> {
+    this.#openApi ??= openApiOf(this.#registry)
+    const openApi = await this.#openApi
+    const protobuf = call.path === '/openapi/v2' && openApiProtobuf.test(call.request.headers['accept'] ?? '')
+    const document = openApi.document(call.path, { protobuf })
+    if (document === undefined) return undefined
+    const hash = call.query.get('hash')
+    const current = document.etag.slice(1, -1)
+    if (hash !== null && hash !== current) return { status: 301, headers: { location: `${call.path}?hash=${current}` } }
+    return replyServedDocument(document, call, {
+      vary: true,
+      ...(hash !== null && { cacheControl: 'public, immutable' }),
+    })
+  }
+
+  #refresh(): void {
+    if (this.#generation === this.#registry.generation) return
+    this.#generation = this.#registry.generation
+    this.#discovery = undefined
+    // Whoever asked before keeps what it got; documents whose resources are the same are taken over.
+    this.#openApi &&= openApiOf(this.#registry, this.#openApi)
+  }
+}
+
+// Both are loaded when the first client asks: a server starts without them.
+async function discoveryOf(registry: Registry, serverAddress: string | undefined): Promise<Discovery> {
+  const made = await import('./discovery/discovery.ts')
+  return new made.Discovery(registry.all(), serverAddress === undefined ? {} : { serverAddress })
+}
+
+async function openApiOf(registry: Registry, previous?: Promise<OpenApi>): Promise<OpenApi> {
+  const made = await import('./openapi/openapi.ts')
+  return new made.OpenApi(registry.all(), previous === undefined ? {} : { previous: await previous })
+}
+
+function replyServedDocument(
+  { bytes, etag, contentType }: ServedDocument,
+  { request }: RequestContext,
+  { vary, cacheControl = 'no-cache, private' }: { vary: boolean; cacheControl?: string },
+): WireResponse {
+  const headers = { etag, 'cache-control': cacheControl, ...(vary && { vary: 'Accept' }) }
+  if (matchesEtag(request.headers['if-none-match'], etag)) return { status: 304, headers }
+  return { status: 200, headers: { ...headers, 'content-type': contentType }, body: bytes }
+}
+
+function matchesEtag(header: string | undefined, etag: string): boolean {
+  return header !== undefined && header.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)
+}
+
+function isAggregated({ kind, group, version }: MediaShape): boolean {
+  return kind === 'APIGroupDiscoveryList' && group === 'apidiscovery.k8s.io' && version === 'v2'
+}
+
+function plainText(status: number, text: string): WireResponse {
+  return {
+    status,
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache, private',
+    },
+    body: Buffer.from(`${text}\n`),
+  }
+}
+
+/*
+ * Whether the server is well: `/healthz`, `/livez` and `/readyz`, in whole or check by check.
+ *
+ * The short answer is `ok`. `?verbose` lists every check, `?exclude=NAME` leaves one out; a check that fails is
+ * always listed, without its details, because anybody may ask.
+ */
+
+export interface HealthCheck {
+  readonly name: string
+  /** Undefined when all is well. */
+  failure(): string | undefined
+  /** Only readiness depends on it: the process need not be restarted for it. */
+  readonly readyOnly?: boolean
+}
+
+const healthPaths = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/
+
+/** The answer to a health path; undefined when it is none, or names no check. */
+export function answerHealth(path: string, query: Query, checks: readonly HealthCheck[]): WireResponse | undefined {
+  const match = healthPaths.exec(path)
+  if (match === null) return undefined
+  const [, kind = '', single] = match
+  const all = kind === 'livez' ? checks.filter(({ readyOnly }) => !readyOnly) : checks
+  if (single !== undefined) {
+    const check = all.find(({ name }) => name === single)
+    return (
+      check &&
+      (check.failure() === undefined
+        ? healthText(200, 'ok')
+        : healthText(500, `internal server error: ${single} check failed\n`))
+    )
+  }
+  return answerAll(kind, query, all)
+}
+
+function answerAll(kind: string, query: Query, all: readonly HealthCheck[]): WireResponse {
+  const excluded = query.getAll('exclude')
+  const lines = all.map(({ name, failure }) => {
+    if (excluded.includes(name)) return { ok: true, line: `[+]${name} excluded: ok` }
+    const ok = failure() === undefined
+    return { ok, line: ok ? `[+]${name} ok` : `[-]${name} failed: reason withheld` }
+  })
+  const unknown = excluded.filter((name) => !all.some((check) => check.name === name))
+  const warnings =
+    unknown.length > 0
+      ? [
+          `warn: some health checks cannot be excluded: no matches for ${unknown.map((name) => JSON.stringify(name)).join(', ')}`,
+        ]
+      : []
+  const healthy = lines.every(({ ok }) => ok)
+  if (healthy && !query.has('verbose')) return healthText(200, 'ok')
+  const shown = [
+    ...lines.map(({ line }) => line),
+    ...warnings,
+    healthy ? `${kind} check passed` : `${kind} check failed`,
+  ]
+  return healthText(healthy ? 200 : 500, `${shown.join('\n')}\n`)
+}
+
+function healthText(status: number, body: string): WireResponse {
+  const headers = {
+    'content-type': 'text/plain; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-cache, private',
+  }
+  return { status, headers, body: Buffer.from(body) }
+}
+
+/*
+ * What `/version` says: the Kubernetes release whose API this is, and that it is us.
+ *
+ * Clients read `gitVersion` as a semantic version and decide by it which features to use.
+ */
+
+export function versionDocument(): JsonObject {
+  return {
+    major: '1',
+    minor: '36',
+    emulationMajor: '1',
+    emulationMinor: '36',
+    minCompatibilityMajor: '1',
+    minCompatibilityMinor: '35',
+    gitVersion: 'v1.36.4+evenkeel',
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '1970-01-01T00:00:00Z',
+    goVersion: '',
+    compiler: 'node',
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * The schemas of one document: the types it speaks of and everything they refer to, by published name.
+ *
+ * Published schemas of built-in types are shared by all documents of a form, since most speak of the same
+ * metadata. Names come out sorted, so a document does not depend on the order in which types were met.
+ */
+import {
+  setOwn,
+  type GroupVersion,
+  type GroupVersionKind,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+  type SchemaNode,
+} from '#api'
+import { builtinSchemas, publishedSchemaName, schemaName, type Resource } from '#builtins'
+
+type SchemaForm = 'v2' | 'v3'
+
+interface PublishedSchema {
+  readonly schema: JsonObject
+  readonly references: readonly PublishedType[]
+}
+
+const sharedSchemas: Readonly<Record<SchemaForm, Map<string, PublishedSchema>>> = { v2: new Map(), v3: new Map() }
+
+/** Kinds that every group version has as its own. */
+const commonKinds = ['DeleteOptions', 'WatchEvent'] as const
+
+export class Components {
+  readonly #form: SchemaForm
+  readonly #schemas = new Map<string, JsonObject>()
+
+  constructor(form: SchemaForm) {
+    this.#form = form
+  }
+
+  /** Adds a type with everything it refers to; gives the reference to it. */
+  add(type: PublishedType): JsonObject {
+    const pending = [type]
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (this.#schemas.has(next.name)) continue
+      const { schema, references } = this.#publish(next)
+      this.#schemas.set(next.name, schema)
+      for (const reference of references) if (!this.#schemas.has(reference.name)) pending.push(reference)
+    }
+    return { $ref: `${this.#form === 'v3' ? '#/components/schemas/' : '#/definitions/'}${type.name}` }
+  }
+
+  /** All schemas by name. The kinds that belong to every group version say so for the given ones. */
+  schemas(versions: readonly GroupVersion[]): JsonObject {
+    const sorted: JsonObjectDraft = {}
+    for (const name of [...this.#schemas.keys()].sort()) sorted[name] = this.#schemas.get(name)
+    for (const kind of commonKinds) {
+      const { name } = builtinType(`meta.v1.${kind}`)
+      const schema = this.#schemas.get(name)
+      if (schema) sorted[name] = { ...schema, 'x-kubernetes-group-version-kind': kindsOf(kind, versions) }
+    }
+    return sorted
+  }
+
+  #publish(type: PublishedType): PublishedSchema {
+    const known = sharedSchemas[this.#form].get(type.name)
+    if (known) return known
+    const references = new Set<string>()
+    const schema = publishType(type, { form: this.#form, onReference: (name) => references.add(name) })
+    // A custom type's list refers to the type itself, which its own operations add.
+    const published = {
+      schema,
+      references: [...references].map(builtinType).filter(({ node }) => node() !== undefined),
+    }
+    if (!type.custom) sharedSchemas[this.#form].set(type.name, published)
+    return published
+  }
+}
+
+function publishType(
+  { node, custom }: PublishedType,
+  { form, onReference }: { form: SchemaForm; onReference(name: string): void },
+): JsonObject {
+  const root = node() ?? { type: 'object' }
+  // Old clients take a list of properties for a complete one, so an open object must have none.
+  const isOpen = custom && form === 'v2' && root['x-kubernetes-preserve-unknown-fields'] === true
+  if (!isOpen) return publishSchema(root, { form, custom, onReference })
+  return { type: 'object', 'x-kubernetes-group-version-kind': root['x-kubernetes-group-version-kind'] ?? [] }
+}
+
+function kindsOf(kind: string, versions: readonly GroupVersion[]): JsonObject[] {
+  const others = versions.filter(({ group, version }) => group !== '' || version !== 'v1')
+  return [{ group: '', version: 'v1' }, ...others].map(({ group, version }) => ({ group, kind, version }))
+}
+
+/*
+ * One schema as a document shows it: references under published names, in the words of OpenAPI v3 or v2.
+ *
+ * v2 can say less. What it cannot say is left out, in the way upstream does it, because old clients stumble
+ * over a half-said schema where they accept one that says nothing.
+ */
+
+interface PublishOptions {
+  readonly form: 'v2' | 'v3'
+  /** The schema comes from a definition, so its references other than to metadata are published names already. */
+  readonly custom: boolean
+  /** Told the name of every definition that is referred to. */
+  onReference(name: string): void
+}
+
+const prefixes = { v2: '#/definitions/', v3: '#/components/schemas/' } as const
+
+/** What v2 has no words for. */
+const junctors: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'nullable'])
+
+export function publishSchema(node: SchemaNode, options: PublishOptions): JsonObject {
+  const embedded = node['x-kubernetes-embedded-resource'] === true ? withObjectFields(node, options.form) : node
+  return options.form === 'v3'
+    ? publishFields(embedded, options)
+    : publishFields(reduce(embedded, options.custom), options)
+}
+
+function publishFields(node: SchemaNode, options: PublishOptions): JsonObject {
+  const published: JsonObjectDraft = {}
+  for (const key of Object.keys(node))
+    setOwn(published, key, publishField(key, node[key as keyof SchemaNode] as JsonValue, options))
+  return published
+}
+
+function publishField(key: string, value: JsonValue, options: PublishOptions): JsonValue {
+  switch (key) {
+    case '$ref':
+      return publishReference(value as string, options)
+    case 'properties':
+      return publishProperties(value as Readonly<Record<string, SchemaNode>>, options)
+    case 'items':
+    case 'not':
+      return publishSchema(value as SchemaNode, options)
+    case 'additionalProperties':
+      return typeof value === 'boolean' ? value : publishSchema(value as SchemaNode, options)
+    case 'allOf':
+    case 'anyOf':
+    case 'oneOf':
+      return (value as readonly SchemaNode[]).map((one) => publishSchema(one, options))
+    default:
+      return value
+  }
+}
+
+function publishReference(name: string, { form, custom, onReference }: PublishOptions): string {
+  onReference(name)
+  return prefixes[form] + (custom && !name.startsWith('meta.v1.') ? name : publishedSchemaName(name))
+}
+
+function publishProperties(properties: Readonly<Record<string, SchemaNode>>, options: PublishOptions): JsonObject {
+  const published: JsonObjectDraft = {}
+  for (const [name, node] of Object.entries(properties)) setOwn(published, name, publishSchema(node, options))
+  return published
+}
+
+/** An object inside an object has a kind and metadata of its own. */
+function withObjectFields(node: SchemaNode, form: 'v2' | 'v3'): SchemaNode {
+  if (form === 'v2' && node['x-kubernetes-preserve-unknown-fields'] === true) return node
+  return {
+    ...node,
+    required: [...new Set([...(node.required ?? []), 'kind', 'apiVersion'])],
+    properties: {
+      ...node.properties,
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { $ref: 'meta.v1.ObjectMeta' },
+    },
+  }
+}
+
+/** A node in the words of v2. */
+function reduce(node: SchemaNode, custom: boolean): SchemaNode {
+  return custom ? reduceCustom(node) : reduceBuiltin(node)
+}
+
+/** A wrapped reference stands by itself, a choice of scalars is called a string, and nothing has a default. */
+function reduceBuiltin(node: SchemaNode): SchemaNode {
+  const { allOf, oneOf, default: _, ...rest } = node
+  if (allOf?.[0]?.$ref !== undefined) return { $ref: allOf[0].$ref, ...rest }
+  return oneOf ? { type: 'string', ...rest } : rest
+}
+
+function reduceCustom(node: SchemaNode): SchemaNode {
+  const isOpen = node['x-kubernetes-preserve-unknown-fields'] === true
+  const losesParts = isOpen || node.nullable === true
+  const hasItems = node.items !== undefined && !losesParts
+  const losesType = node.nullable === true || (isOpen && node.type === 'object') || (node.type === 'array' && !hasItems)
+  const required = node.required?.filter((name) => node.properties?.[name]?.nullable !== true)
+  const kept = Object.entries(node).filter(([key]) => {
+    if (key === 'items' || key === 'properties') return !losesParts
+    if (key === 'type') return !losesType
+    return !junctors.has(key) && key !== 'required'
+  })
+  return { ...Object.fromEntries(kept), ...(required && required.length > 0 && { required }) }
+}
+
+/*
+ * The types that OpenAPI documents speak of: a published name, and the schema behind it.
+ *
+ * Built-in types are published as `io.k8s.api.core.v1.Pod`. A custom resource's name is its group spelled backwards:
+ * `com.example.stable.v1.CronTab`.
+ */
+
+export interface PublishedType {
+  readonly name: string
+  /** Undefined when nobody knows the type: it is then published as an object about which nothing is said. */
+  node(): SchemaNode | undefined
+  /** Made from a definition, so that some things cannot be said about it in OpenAPI v2. */
+  readonly custom: boolean
+}
+
+/** A type by the short name of its definition. */
+export function builtinType(name: string): PublishedType {
+  return { name: publishedSchemaName(name), node: () => builtinSchemas(name), custom: false }
+}
+
+/** The type of a kind that is not a resource of its own, such as `Scale`. */
+export function kindType(kind: GroupVersionKind): PublishedType {
+  return builtinType(schemaName(kind))
+}
+
+export function resourceType(resource: Resource): PublishedType {
+  if (!resource.custom) return kindType(resource)
+  return { name: customName(resource), node: () => customNode(resource), custom: true }
+}
+
+export function listType(resource: Resource): PublishedType {
+  const { group, version, listKind } = resource
+  if (!resource.custom) return kindType({ group, version, kind: listKind })
+  return { name: customName({ group, version, kind: listKind }), node: () => customListNode(resource), custom: true }
+}
+
+function customName({ group, version, kind }: GroupVersionKind): string {
+  return [...group.split('.').reverse(), version, kind].join('.')
+}
+
+const typeProperties = { apiVersion: { type: 'string' }, kind: { type: 'string' } } as const
+
+/** A custom resource's schema with what every object has. */
+function customNode({ group, version, kind, schema: { root } }: Resource): SchemaNode {
+  return {
+    type: 'object',
+    ...root,
+    properties: { ...root.properties, ...typeProperties, metadata: { $ref: 'meta.v1.ObjectMeta' } },
+    'x-kubernetes-group-version-kind': [{ group, version, kind }],
+  }
+}
+
+function customListNode({ group, version, kind, listKind }: Resource): SchemaNode {
+  return {
+    type: 'object',
+    required: ['items'],
+    properties: {
+      ...typeProperties,
+      items: { type: 'array', items: { $ref: customName({ group, version, kind }) } },
+      metadata: { $ref: 'meta.v1.ListMeta' },
+    },
+    'x-kubernetes-group-version-kind': [{ group, version, kind: listKind }],
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * What must be there before anybody asks: four namespaces, the Service that names the server itself, and the roles that
+ * every cluster has.
+ *
+ * Runs at every start and makes only what is missing; two servers on one store may run it at the same time.
+ */
+import {
+  deepEqual,
+  formatTime,
+  getOwn,
+  isAlreadyExists,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type UnstructuredObject,
+} from '#api'
+import { randomUuid } from '#base'
+import {
+  cachedRulesOf,
+  defaultRbacObjects,
+  rulesOf,
+  toRuleObject,
+  type DefaultRbacObject,
+  type ObjectDraft,
+} from '#builtins'
+import { storeLimits, type Write } from '#store'
+import { uncovered } from '../authz/policy-rules.ts'
+import { rbacGroup } from '../authz/rbac.ts'
+import { createObject } from '../handlers/create.ts'
+import { Warnings, type ResourceRef, type ServerContext } from '../request-context.ts'
+import { getStored, objectKey } from '../storage/storage.ts'
+import { Unstamped } from '../storage/stored-object.ts'
+
+const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+
+/** Makes what is missing. */
+export async function bootstrap(server: ServerContext, { port }: { port: number }): Promise<void> {
+  await Promise.all(namespaces.map((name) => ensure({ plural: 'namespaces', name, namespace: '', rest: {} }, server)))
+  await ensure(
+    {
+      plural: 'services',
+      name: 'kubernetes',
+      namespace: 'default',
+      rest: {
+        metadata: {
+          name: 'kubernetes',
+          namespace: 'default',
+          labels: { component: 'apiserver', provider: 'kubernetes' },
+        },
+        spec: {
+          type: 'ClusterIP',
+          clusterIP: '10.96.0.1',
+          clusterIPs: ['10.96.0.1'],
+          ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }],
+        },
+      },
+    },
+    server,
+  )
+  await installDefaultRoles(server)
+}
+
+interface BootstrapObject {
+  readonly plural: string
+  readonly name: string
+  readonly namespace: string
+  readonly rest: object
+}
+
+async function ensure({ plural, name, namespace, rest }: BootstrapObject, server: ServerContext): Promise<void> {
+  const resource = server.registry.find('', 'v1', plural)
+  if (resource === undefined) return
+  const target: ResourceRef = { resource, namespace, name }
+  if (await getStored(name, { server, target })) return
+  const draft = (): ObjectDraft => ({
+    apiVersion: 'v1',
+    kind: resource.kind,
+    metadata: { name },
+    ...structuredClone(rest),
+  })
+  try {
+    await createObject(draft, { call: { warnings: new Warnings() }, target, server, dryRun: false })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+  }
+}
+
+/*
+ * Makes sure that the roles and bindings that every cluster has are there, at every start.
+ *
+ * What is there is known from the views, so that a start on a store that has everything reads and writes nothing. What
+ * is missing is written in few commits. Two servers on one store may do this at once: who loses looks again.
+ */
+
+const attemptsMax = 10
+
+/** Writes what is missing; the views have it when this resolves. */
+async function installDefaultRoles(server: ServerContext): Promise<void> {
+  const wanted = defaultRbacObjects()
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const writes = wanted.flatMap((object) => writeOf(object, server) ?? [])
+    const isDone = await commitInParts(writes, server)
+    if (isDone && !writes.some(({ value }) => value === undefined)) return
+  }
+  server.log.error('the default roles kept changing while they were being written', {})
+}
+
+/** @returns whether all of it was written; otherwise somebody else was faster */
+async function commitInParts(writes: readonly Write[], { store, informers }: ServerContext): Promise<boolean> {
+  let isDone = true
+  for (let from = 0; from < writes.length; from += storeLimits.batchMax) {
+    const { ok } = await store.commitAll(writes.slice(from, from + storeLimits.batchMax))
+    isDone &&= ok
+  }
+  if (writes.length > 0) await informers.waitForRevision(await store.head())
+  return isDone
+}
+
+function writeOf(object: DefaultRbacObject, { informers, cluster, clock, random }: ServerContext): Write | undefined {
+  const { plural, kind, namespace, name, fields } = object
+  const key = objectKey(cluster, { group: rbacGroup, plural, version: 'v1', kind }, { namespace, name })
+  const present = informers.forResource(rbacGroup, plural).get(name, { namespace })
+  // A binding that must go is made anew in the next round.
+  if (present && mustRecreate(object, present)) return { key, expect: Number(present.metadata.resourceVersion) }
+  const made = (): JsonObject => ({
+    kind,
+    apiVersion: `${rbacGroup}/v1`,
+    ...fields,
+    metadata: {
+      name,
+      ...(namespace !== '' && { namespace }),
+      uid: randomUuid(random),
+      creationTimestamp: formatTime(clock.now()),
+      ...defaultMetadata(object),
+    },
+  })
+  const next = present ? reconcileDefault(object, present) : made()
+  if (next === undefined) return undefined
+  const { value, stampAt } = new Unstamped(next)
+  return { key, value, stampAt, expect: Number(present?.metadata.resourceVersion ?? 0) }
+}
+
+/*
+ * What must become of an object that every cluster has, given what is there.
+ *
+ * Only ever adds: rules, subjects, labels that are missing. Who wants an object left alone annotates it with
+ * `rbac.authorization.kubernetes.io/autoupdate: "false"`.
+ */
+
+const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate'
+const labelled = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
+
+/** The labels and annotations of an object that was just made. */
+function defaultMetadata({ labels }: DefaultRbacObject): JsonObject {
+  return { labels: { ...labelled, ...labels }, annotations: { [autoupdate]: 'true' } }
+}
+
+/** The object as it should be; undefined when it can stay as it is. */
+function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject): JsonObject | undefined {
+  const { annotations = {}, labels = {} } = present.metadata
+  if (annotations[autoupdate] === 'false') return undefined
+  const metadata = {
+    ...present.metadata,
+    annotations: { [autoupdate]: 'true', ...annotations },
+    labels: { ...labelled, ...wanted.labels, ...labels },
+  }
+  const next = { ...present, metadata, ...fieldsOf(wanted, present) } as unknown as JsonObject
+  return deepEqual(next, present) ? undefined : next
+}
+
+/** A binding to another role cannot be mended, only replaced. */
+function mustRecreate({ fields }: DefaultRbacObject, present: UnstructuredObject): boolean {
+  return (
+    present.metadata.annotations?.[autoupdate] !== 'false' &&
+    !deepEqual(getOwn(fields, 'roleRef'), getOwn(present, 'roleRef'))
+  )
+}
+
+function fieldsOf({ plural, fields }: DefaultRbacObject, present: UnstructuredObject): JsonObject {
+  if (plural === 'rolebindings' || plural === 'clusterrolebindings')
+    return withAll('subjects', listIn(fields, 'subjects'), present)
+  const gathering = getOwn(fields, 'aggregationRule')
+  if (gathering === undefined) return missingRules(fields, present)
+  // What it holds is up to those it gathers.
+  const selectors = isJsonObject(gathering) ? listIn(gathering, 'clusterRoleSelectors') : []
+  const own = getOwn(present, 'aggregationRule')
+  return {
+    aggregationRule: {
+      ...(isJsonObject(own) && own),
+      ...withAll('clusterRoleSelectors', selectors, isJsonObject(own) ? own : {}),
+    },
+  }
+}
+
+function missingRules(fields: JsonObject, present: UnstructuredObject): JsonObject {
+  if (deepEqual(getOwn(fields, 'rules'), getOwn(present, 'rules'))) return {}
+  const missing = uncovered(cachedRulesOf(present), rulesOf(fields)) ?? []
+  return missing.length === 0 ? {} : { rules: [...listIn(present, 'rules'), ...missing.map(toRuleObject)] }
+}
+
+/** A list with everything in it that must be. */
+function withAll(key: string, wanted: readonly JsonValue[], present: JsonObject | UnstructuredObject): JsonObject {
+  const list = listIn(present, key)
+  const missing = wanted.filter((item) => !list.some((other) => deepEqual(item, other)))
+  return missing.length === 0 ? {} : { [key]: [...list, ...missing] }
+}
+
+function listIn(object: JsonObject | UnstructuredObject, key: string): readonly JsonValue[] {
+  const value = getOwn(object as JsonObject, key)
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,325 @@
+/**
+ * Part of room 7: who manages which field.
+ *
+ * Every write says who it is, by its field manager or its user agent, and what it changes becomes its own; an apply may
+ * not change what others own unless it is told to. Fields that an endpoint does not write it cannot own.
+ */
+import {
+  applyConfiguration,
+  excludeFields,
+  includeFields,
+  isJsonObject,
+  managedFieldsAfterUpdate,
+  parseApiVersion,
+  type ConvertedObject,
+  type FieldFilter,
+  type FieldManagerRequest,
+  type JsonObject,
+  type JsonValue,
+  type Schema,
+  type UnstructuredObject,
+} from '#api'
+import { builtinSchemas, type ObjectDraft, type Resource, type StoredObjectReader } from '#builtins'
+import type { ResourceRef, ServerContext } from '../request-context.ts'
+import { convertBetween, servedType } from '../storage/codec.ts'
+
+const managerBytesMax = 128
+
+/** The name of a field manager: what the client says, else what its user agent is called. */
+export function managerName(fieldManager: string, userAgent = ''): string {
+  if (fieldManager !== '') return fieldManager
+  const slash = userAgent.indexOf('/')
+  const product = slash < 0 ? userAgent : userAgent.slice(0, slash)
+  // What nearly all agents are called needs no second look.
+  if (/^[ -~]{0,128}$/.test(product)) return product
+  let name = ''
+  for (const character of product) {
+    if (/\p{C}/u.test(character)) continue
+    if (Buffer.byteLength(name + character) > managerBytesMax) break
+    name += character
+  }
+  return name
+}
+
+interface ManagedWrite {
+  readonly manager: string
+  readonly target: ResourceRef
+  readonly server: Pick<ServerContext, 'clock' | 'registry'>
+  /** How versions of a custom kind are converted, where somebody had to be asked. */
+  readonly convert?: ConvertNow
+}
+
+/** Writes into an object about to be stored what its writer now manages. */
+export function trackManagedFields(
+  next: ObjectDraft,
+  live: UnstructuredObject | undefined,
+  managing: ManagedWrite,
+): void | Promise<void> {
+  return withConverter(managing, (able) => {
+    trackWithConverter(next, live, able)
+  })
+}
+
+function trackWithConverter(next: ObjectDraft, live: UnstructuredObject | undefined, managing: ManagedWrite): void {
+  const entries = managedFieldsAfterUpdate(
+    requestOf(managing, { live: live as unknown as JsonObject | undefined, next: next as JsonObject }),
+  )
+  if (entries) next.metadata['managedFields'] = entries as unknown as JsonValue
+  else if (next.metadata['managedFields'] !== undefined) delete next.metadata['managedFields']
+}
+
+/**
+ * What an applied configuration makes of an object.
+ *
+ * @throws {ApiError} `Conflict`, naming the fields that others manage.
+ */
+export function applyManaged(
+  config: JsonObject,
+  live: UnstructuredObject | undefined,
+  { force, ...managing }: ManagedWrite & { readonly force: boolean },
+): JsonObject | Promise<JsonObject> {
+  return withConverter(managing, (able) =>
+    applyConfiguration(
+      requestOf(able, {
+        kind: managing.target.resource.kind,
+        live: live as unknown as JsonObject | undefined,
+        config,
+        force,
+      }),
+    ),
+  )
+}
+
+/** Only where versions have to be asked for is anybody waited for. */
+function withConverter<T>(managing: ManagedWrite, compute: (able: ManagedWrite) => T): T | Promise<T> {
+  const { resource } = managing.target
+  return resource.reading?.convert === undefined
+    ? compute(managing)
+    : withConversions(resource.reading.convert, (convert) => compute({ ...managing, convert }))
+}
+
+function requestOf<Rest extends object>(
+  { manager, target: { resource, subresource }, server: { clock, registry }, convert }: ManagedWrite,
+  rest: Rest,
+): FieldManagerRequest & Rest {
+  const { apiVersion, schema, filters } = managedPartsOf(resource)
+  return {
+    manager,
+    schema,
+    nowMs: clock.now(),
+    apiVersion,
+    subresource: subresource?.name,
+    keepsEmpty: resource.custom,
+    filter: filters[subresource?.name ?? ''] ?? undefined,
+    convert: (object, version) =>
+      resource.reading
+        ? convertCustom(object, version, { resource, convert })
+        : convertTo(object, version, { resource, registry }),
+    ...rest,
+  }
+}
+
+function convertTo(
+  object: JsonObject,
+  apiVersion: string,
+  { resource, registry }: { resource: Resource; registry: ServerContext['registry'] },
+): ConvertedObject | undefined {
+  const from = object['apiVersion'] ?? apiVersion
+  const [source, other] = [String(from), apiVersion].map((version) => versionOf(resource, version, registry))
+  if (other === undefined) return undefined
+  return {
+    object: source === undefined || source === other ? object : convertBetween(object, source, other),
+    schema: managedPartsOf(other).schema,
+  }
+}
+
+/** Another version of a built-in kind, if the two show the same objects. */
+function versionOf(resource: Resource, apiVersion: string, registry: ServerContext['registry']): Resource | undefined {
+  if (apiVersion === managedPartsOf(resource).apiVersion) return resource
+  const { group, version } = parseApiVersion(apiVersion)
+  const other = registry.find(group, version, resource.plural)
+  return other?.storage.plural === resource.storage.plural && other.storage.group === resource.storage.group
+    ? other
+    : undefined
+}
+
+/** Versions of a custom kind count also when they are not served: objects may still have managers of them. */
+function convertCustom(
+  object: JsonObject,
+  apiVersion: string,
+  { resource, convert }: { resource: Resource; convert: ConvertNow | undefined },
+): ConvertedObject | undefined {
+  const version = apiVersion.startsWith(`${resource.group}/`) ? apiVersion.slice(resource.group.length + 1) : ''
+  const schema = resource.reading?.schemaOf(version)
+  if (schema === undefined) return undefined
+  if ((object['apiVersion'] ?? apiVersion) === apiVersion) return { object, schema: customSchema(schema) }
+  const converted = convert
+    ? convert(object, version)
+    : resource.reading?.read(object as unknown as UnstructuredObject, version)
+  return { object: converted as unknown as JsonObject, schema: customSchema(schema) }
+}
+
+interface ManagedParts {
+  readonly apiVersion: string
+  readonly schema: Schema
+  readonly filters: ResetFilters
+}
+
+const managedParts = new WeakMap<Resource, ManagedParts>()
+
+function managedPartsOf(resource: Resource): ManagedParts {
+  let known = managedParts.get(resource)
+  if (known === undefined)
+    managedParts.set(
+      resource,
+      (known = {
+        apiVersion: servedType(resource).apiVersion,
+        schema: managedSchema(resource),
+        filters: resetFilters(resource),
+      }),
+    )
+  return known
+}
+
+// What a custom resource says about metadata is not how metadata is merged.
+export function managedSchema({ custom, schema }: Resource): Schema {
+  return custom ? customSchema(schema) : schema
+}
+
+const customSchemas = new WeakMap<Schema, Schema>()
+
+function customSchema(schema: Schema): Schema {
+  let known = customSchemas.get(schema)
+  if (known === undefined) customSchemas.set(schema, (known = withMetadata(schema)))
+  return known
+}
+
+function withMetadata({ root }: Schema): Schema {
+  return {
+    definitions: builtinSchemas,
+    root: {
+      ...root,
+      properties: {
+        apiVersion: { type: 'string' },
+        kind: { type: 'string' },
+        ...root.properties,
+        metadata: { $ref: 'meta.v1.ObjectMeta' },
+      },
+    },
+  }
+}
+
+/*
+ * Fields that an endpoint sets back to what they were, so that nobody comes to own them there.
+ *
+ * Most kinds are alike: the object itself does not write its status, the status does not write the spec, and as much of
+ * metadata as writes to the status leave alone. Rows for kinds that differ follow the strategies of Kubernetes 1.36.
+ */
+
+/** A filter for each endpoint of an object; the object itself is `''`. Endpoints without one own what they write. */
+type ResetFilters = Readonly<Record<string, FieldFilter>>
+
+export function resetFilters(resource: Resource): ResetFilters {
+  const { group, kind, subresources } = resource
+  const special = Object.hasOwn(specials, `${group}/${kind}`) ? specials[`${group}/${kind}`] : undefined
+  const hasStatus = subresources.some(({ name }) => name === 'status')
+  return { ...(hasStatus && { '': withoutStatus, status: statusFilter(resource) }), ...special }
+}
+
+// Made once: whoever remembers what a write came to compares filters by `===`, also when a definition is served anew.
+const withoutStatus = excludeFields(['status'])
+const statusFilters = {
+  metadata: excludeFields(['metadata'], ['spec']),
+  labels: excludeFields(['spec'], ['metadata', 'labels']),
+  ownerReferences: excludeFields(['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']),
+  other: excludeFields(['spec']),
+}
+
+const specials: Readonly<Record<string, ResetFilters>> = {
+  '/Namespace': { finalize: withoutStatus },
+  '/Pod': {
+    ephemeralcontainers: includeFields(['spec', 'ephemeralContainers']),
+    resize: includeFields(
+      ...['containers', 'initContainers'].flatMap((list) => [
+        ['spec', list, '*', 'resources'],
+        ['spec', list, '*', 'resizePolicy'],
+      ]),
+    ),
+  },
+  'certificates.k8s.io/CertificateSigningRequest': {
+    '': excludeFields(['spec'], ['status']),
+    approval: excludeFields(['spec'], ['status', 'certificate']),
+    status: excludeFields(['spec'], ['status', 'conditions']),
+  },
+}
+
+function statusFilter({ custom, strategy: { statusKeeps } }: Resource): FieldFilter {
+  if (custom || statusKeeps === 'metadata') return statusFilters.metadata
+  switch (statusKeeps) {
+    case 'labels':
+      return statusFilters.labels
+    case 'ownerReferences':
+      return statusFilters.ownerReferences
+    default:
+      return statusFilters.other
+  }
+}
+
+/*
+ * Computations that need objects in other versions, and cannot wait in the middle.
+ *
+ * The computation is broken off at what it lacks, that is asked for, and it runs
+ * again from the beginning. It must therefore be pure up to its end; it comes as far each time as it knows versions.
+ */
+
+/** An object in a version of its kind, by the name of the version. */
+type ConvertNow = (object: JsonObject, version: string) => JsonObject
+
+/** What a computation lacks. It never leaves this file. */
+class MissingConversion extends Error {
+  readonly object: JsonObject
+  readonly version: string
+
+  constructor(object: JsonObject, version: string) {
+    super(`an object is needed in ${version}`)
+    this.object = object
+    this.version = version
+  }
+}
+
+/** Far more versions than anybody serves, times the objects that one write is about. */
+const roundsMax = 1000
+
+/**
+ * The result of a computation on objects of a custom kind.
+ *
+ * @throws {ApiError} 500, when a converter failed.
+ */
+export async function withConversions<T>(
+  convert: NonNullable<StoredObjectReader['convert']>,
+  compute: (convert: ConvertNow) => T,
+): Promise<T> {
+  const known = new Map<string, JsonObject>()
+  const convertNow: ConvertNow = (object, version) => {
+    // An object that says nothing yet says the same in every version.
+    if (!isJsonObject(object['metadata'])) return object
+    const found = known.get(conversionKey(object, version))
+    if (found === undefined) throw new MissingConversion(object, version)
+    return found
+  }
+  for (let round = 0; round < roundsMax; round++) {
+    try {
+      return compute(convertNow)
+    } catch (lacking) {
+      if (!(lacking instanceof MissingConversion)) throw lacking
+      const { object, version } = lacking
+      const [converted] = await convert([object as unknown as UnstructuredObject], version)
+      known.set(conversionKey(object, version), converted as unknown as JsonObject)
+    }
+  }
+  throw new RangeError(`a computation asked for more than ${roundsMax} conversions`)
+}
+
+function conversionKey(object: JsonObject, version: string): string {
+  return `${version} ${JSON.stringify(object)}`
+}

@@ -1,0 +1,292 @@
+/**
+ * Room 8: what do defaults and system fields add?
+ *
+ * Before: `decode` or a patch made the object a client wants. After: `validate` looks at the result. What only the
+ * server may say (uid, times, generation, deletion) is set here whatever the client sent; everything a client may say
+ * is left as it is.
+ */
+import {
+  badRequest,
+  dedupeOwnerReferences,
+  deepEqual,
+  fieldError,
+  FieldPath,
+  finalizerWarnings,
+  generateName,
+  invalid,
+  isJsonObject,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+  type OwnerReference,
+  type UnstructuredObject,
+} from '#api'
+import { randomInt, randomUuid } from '#base'
+import type { ObjectDraft, Resource, WriteContext } from '#builtins'
+import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import { servedType } from '../storage/codec.ts'
+
+/** What a mutation needs to know beside the object. */
+interface StrategyContext {
+  readonly call: Pick<RequestContext, 'warnings'>
+  readonly target: ResourceRef
+  readonly server: Pick<ServerContext, 'random'>
+  readonly context: WriteContext
+}
+
+/** Takes from a new object what clients may not say, before anybody else looks at it. */
+export function prepareMetadataForCreate(
+  { metadata }: ObjectDraft,
+  { call, target: { resource, namespace } }: Pick<StrategyContext, 'call' | 'target'>,
+): void {
+  wipeSystemFields(metadata)
+  completeNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
+  dedupeOwners(metadata, call)
+}
+
+/** Makes a client's object one that can be stored as new. */
+export function beforeCreate(object: ObjectDraft, mutation: StrategyContext): void {
+  const {
+    target: { resource },
+    server: { random },
+    context,
+  } = mutation
+  const { metadata } = object
+  prepareMetadataForCreate(object, mutation)
+  warnAboutFinalizers(metadata, mutation)
+  if (!metadata['name'] && typeof metadata['generateName'] === 'string' && metadata['generateName'] !== '') {
+    metadata['name'] = generateName(metadata['generateName'], (below) => randomInt(random, below))
+  }
+  metadata['uid'] = randomUuid(random)
+  metadata['creationTimestamp'] = context.now
+  delete metadata['generation']
+  if (resource.strategy.generation) metadata['generation'] = 1
+  if (hasStatus(resource) && resource.strategy.statusOnCreate !== 'keep') delete object['status']
+  resource.strategy.prepareForCreate?.(object, context)
+  addEmptyParts(object, resource)
+}
+
+/** The same for one that is to take the place of another. */
+export function prepareMetadataForUpdate(
+  { metadata }: ObjectDraft,
+  { call, target: { resource, namespace } }: Pick<StrategyContext, 'call' | 'target'>,
+): void {
+  completeNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
+  dedupeOwners(metadata, call)
+}
+
+/** Makes a client's object one that can take the place of `old`. */
+export function beforeUpdate(object: ObjectDraft, old: UnstructuredObject, mutation: StrategyContext): void {
+  const {
+    target: { resource, subresource },
+    context,
+  } = mutation
+  const { metadata } = object
+  prepareMetadataForUpdate(object, mutation)
+  warnAboutFinalizers(metadata, mutation)
+  restoreSystemFields(metadata, old)
+  if (subresource === undefined && hasStatus(resource)) restore(object, old, 'status')
+  if (subresource) keepOnlySubresource(subresource.name, object, { old, resource })
+  resource.strategy.prepareForUpdate?.(object, old, context)
+  addEmptyParts(object, resource)
+  if (resource.strategy.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
+    metadata['generation'] = (old.metadata.generation ?? 0) + 1
+  }
+}
+
+/** Adds what a client left out: the kind's defaults. Runs after every decode and every patch. */
+export function applyDefaults(object: ObjectDraft, resource: Resource): void {
+  resource.strategy.default?.(object)
+}
+
+/**
+ * Makes sure that an object is of the kind that is served here, and that it has metadata.
+ *
+ * @throws {ApiError} `BadRequest` or `Invalid`, when it says that it is something else.
+ */
+export function completeTypeMeta(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
+  const { apiVersion, kind } = servedType(resource)
+  const [givenVersion, givenKind] = [textOf(object, 'apiVersion'), textOf(object, 'kind')]
+  if (givenVersion !== '' && givenVersion !== apiVersion) {
+    throw badRequest(
+      `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,
+    )
+  }
+  if (givenKind !== '' && givenKind !== kind) {
+    if (resource.custom)
+      throw invalid({ group: resource.group, kind: givenKind, name: nameOf(object) }, [
+        fieldError.invalid(FieldPath.of('kind'), givenKind, `must be ${kind}`),
+      ])
+    throw badRequest(
+      `${givenKind} in version "${resource.version}" cannot be handled as a ${kind}: the kind in the data does not match the kind that is served here`,
+    )
+  }
+  object['apiVersion'] = apiVersion
+  object['kind'] = kind
+  if (!isJsonObject(object['metadata'])) object['metadata'] = {}
+}
+
+function nameOf({ metadata }: JsonObjectDraft): string {
+  return isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : ''
+}
+
+function textOf(object: JsonObjectDraft, field: string): string {
+  const value = object[field] ?? ''
+  if (typeof value !== 'string')
+    throw badRequest(`couldn't get version/kind; json parse error: ${field} must be a text`)
+  return value
+}
+
+/** Objects of built-in kinds always show their spec and status, if they have any, also when these are empty. */
+function addEmptyParts(object: ObjectDraft, { custom, schema }: Resource): void {
+  if (custom) return
+  for (const part of ['spec', 'status'])
+    if (object[part] === undefined && schema.root.properties?.[part] !== undefined) object[part] = {}
+}
+
+function wipeSystemFields(metadata: JsonObjectDraft): void {
+  for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink'])
+    delete metadata[field]
+}
+
+function completeNamespace(metadata: JsonObjectDraft, namespace: string): void {
+  const given = metadata['namespace'] ?? ''
+  if (namespace === '') delete metadata['namespace']
+  else if (given === '') metadata['namespace'] = namespace
+  else if (given !== namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+}
+
+function restoreSystemFields(metadata: JsonObjectDraft, { metadata: old }: UnstructuredObject): void {
+  const kept = old as unknown as JsonObjectDraft
+  if (!metadata['uid']) metadata['uid'] = old.uid
+  for (const field of ['creationTimestamp', 'generation', 'selfLink']) keepField(metadata, kept, field)
+  if (old.deletionTimestamp !== undefined) metadata['deletionTimestamp'] = old.deletionTimestamp
+  if (old.deletionGracePeriodSeconds !== undefined)
+    metadata['deletionGracePeriodSeconds'] ??= old.deletionGracePeriodSeconds
+}
+
+function keepField(target: JsonObjectDraft, source: JsonObjectDraft, field: string): void {
+  if (source[field] === undefined) delete target[field]
+  else target[field] = source[field]
+}
+
+function restore(object: ObjectDraft, old: UnstructuredObject, field: string): void {
+  keepField(object, old as unknown as JsonObjectDraft, field)
+}
+
+function hasStatus({ subresources }: Resource): boolean {
+  return subresources.some(({ name }) => name === 'status')
+}
+
+function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Resource): boolean {
+  const next = object as unknown as UnstructuredObject
+  if (resource.strategy.changesGeneration) return resource.strategy.changesGeneration(next, old)
+  const ignored = hasStatus(resource) ? ['metadata', 'status'] : ['metadata']
+  const fields = new Set([...Object.keys(next), ...Object.keys(old)])
+  return [...fields].some((field) => !ignored.includes(field) && !deepEqual(next[field], old[field]))
+}
+
+// Built-in kinds refuse such names; for custom ones it is too late for that.
+function warnAboutFinalizers(
+  { finalizers }: JsonObjectDraft,
+  { call: { warnings }, target: { resource } }: StrategyContext,
+): void {
+  if (!resource.custom || !Array.isArray(finalizers)) return
+  for (const text of finalizerWarnings(
+    finalizers.filter((name) => typeof name === 'string'),
+    FieldPath.of('metadata', 'finalizers'),
+  ))
+    warnings.add(text)
+}
+
+function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<RequestContext, 'warnings'>): void {
+  const references = metadata['ownerReferences']
+  if (!Array.isArray(references) || references.length < 2) return
+  const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
+  if (duplicateUids.length === 0) return
+  warnings.add(
+    `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`,
+  )
+  metadata['ownerReferences'] = kept as unknown as JsonValue
+}
+
+/*
+ * What a write to a part of an object may change: everything else is put back as it was.
+ */
+
+/** Puts back what a write to `part` may not touch. Parts that are no part of the object itself are left alone. */
+function keepOnlySubresource(
+  part: string,
+  object: ObjectDraft,
+  { old, resource }: { old: UnstructuredObject; resource: Resource },
+): void {
+  switch (part) {
+    case 'status':
+    case 'approval':
+      restoreExcept(object, old, ['status', 'metadata'])
+      keepStatusMetadata(object, old, resource)
+      break
+    case 'finalize':
+      restoreExcept(object, old, ['spec', 'metadata'])
+      break
+    case 'ephemeralcontainers':
+      keepInSpec(object, old, (next) => ({ ephemeralContainers: next['ephemeralContainers'] }))
+      break
+    case 'resize':
+      keepInSpec(object, old, (next, before) => ({ containers: resized(before['containers'], next['containers']) }))
+      break
+    default:
+  }
+}
+
+/** Parts whose rules are not those of the whole object. */
+export const subresourcesWithOwnRules: ReadonlySet<string> = new Set(['binding', 'ephemeralcontainers', 'resize'])
+
+function restoreExcept(object: ObjectDraft, old: UnstructuredObject, free: readonly string[]): void {
+  const kept = old as unknown as JsonObjectDraft
+  for (const field of new Set([...Object.keys(object), ...Object.keys(kept)])) {
+    if (free.includes(field)) continue
+    if (kept[field] === undefined) delete object[field]
+    else object[field] = kept[field]
+  }
+}
+
+// Most built-in kinds let metadata pass with the status; some keep all of it, or a part. Custom ones keep all.
+function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { custom, strategy: rules }: Resource): void {
+  const kept = old.metadata as unknown as JsonObjectDraft
+  const { resourceVersion, managedFields } = object.metadata
+  if (custom || rules.statusKeeps === 'metadata') object.metadata = { ...kept, resourceVersion, managedFields }
+  else if (rules.statusKeeps !== undefined) {
+    const { [rules.statusKeeps]: value } = kept
+    if (value === undefined) delete object.metadata[rules.statusKeeps]
+    else object.metadata[rules.statusKeeps] = value
+  }
+}
+
+function keepInSpec(
+  object: ObjectDraft,
+  old: UnstructuredObject,
+  change: (next: JsonObject, before: JsonObject) => JsonObjectDraft,
+): void {
+  const [next, before] = [objectOf(object['spec']), objectOf(old['spec'] as JsonValue | undefined)]
+  const spec = { ...before, ...change(next, before) }
+  restoreExcept(object, old, ['metadata'])
+  object['spec'] = JSON.parse(JSON.stringify(spec)) as JsonObject
+}
+
+function resized(before: JsonValue | undefined, next: JsonValue | undefined): JsonValue {
+  const wanted = listOf(next)
+  return listOf(before).map((container) => {
+    const same = wanted.find((one) => objectOf(one)['name'] === objectOf(container)['name'])
+    return same === undefined ? container : { ...objectOf(container), resources: objectOf(same)['resources'] ?? {} }
+  })
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : []
+}

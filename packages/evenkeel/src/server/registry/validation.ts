@@ -1,0 +1,178 @@
+/**
+ * Room 9: is it well-formed?
+ *
+ * Before: `mutate` finished the object. After: `admit` asks whether a policy objects. Everything that is wrong is
+ * said at once, each with its field; the kind's own rules come before those on metadata, as upstream has it.
+ */
+import {
+  checkDnsLabel,
+  fieldError,
+  FieldPath,
+  foregroundFinalizer,
+  invalid,
+  orphanFinalizer,
+  validateAnnotations,
+  validateFinalizers,
+  validateLabels,
+  validateManagedFields,
+  validateNoNewFinalizers,
+  validateOwnerReferences,
+  type FieldError,
+  type UnstructuredObject,
+} from '#api'
+import type { Resource } from '#builtins'
+import type { ResourceRef } from '../request-context.ts'
+import { subresourcesWithOwnRules } from './strategy.ts'
+
+/**
+ * Checks an object that is to be made.
+ *
+ * @throws {ApiError} `Invalid`, with every mistake.
+ */
+export function validateNew(
+  object: UnstructuredObject,
+  { resource }: ResourceRef,
+  { refusals = [] }: ValidateOptions = {},
+): void {
+  throwIfInvalid(object, resource, [
+    ...validateMetadata(object, resource),
+    ...(resource.strategy.validate?.(object) ?? []),
+    ...refusals,
+  ])
+}
+
+interface ValidateOptions {
+  /** What was found wrong before, by hooks that look at other objects. */
+  readonly refusals?: readonly FieldError[]
+}
+
+interface ValidateChangedOptions extends ValidateOptions {
+  readonly target: ResourceRef
+  /** Hears of mistakes that were there before and pass. */
+  readonly warn: (text: string) => void
+}
+
+/**
+ * Checks an object that is to take the place of another.
+ *
+ * @throws {ApiError} `Invalid`, with every mistake.
+ */
+export function validateChanged(
+  object: UnstructuredObject,
+  old: UnstructuredObject,
+  { target: { resource, subresource }, refusals = [], warn }: ValidateChangedOptions,
+): void {
+  const { strategy: rules } = resource
+  const own =
+    subresource?.name === 'status'
+      ? (rules.validateStatusUpdate?.(object, old, warn) ?? [])
+      : [
+          ...(rules.ratcheting ? [] : (rules.validate?.(object) ?? [])),
+          ...(subresourcesWithOwnRules.has(subresource?.name ?? '')
+            ? []
+            : (rules.validateUpdate?.(object, old, warn) ?? [])),
+        ]
+  throwIfInvalid(object, resource, [
+    ...validateMetadata(object, resource),
+    ...validateMetadataChange(object, old),
+    ...own,
+    ...refusals,
+  ])
+}
+
+function throwIfInvalid(object: UnstructuredObject, { group, kind }: Resource, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid({ group, kind, name: object.metadata.name ?? '' }, errors)
+}
+
+const metadataPath = FieldPath.of('metadata')
+
+function validateMetadata(
+  { metadata }: UnstructuredObject,
+  { scope, strategy: rules, custom }: Resource,
+): FieldError[] {
+  const {
+    name = '',
+    generateName = '',
+    namespace = '',
+    labels,
+    annotations,
+    finalizers,
+    ownerReferences,
+    managedFields,
+  } = metadata
+  const errors: FieldError[] = []
+  if (generateName !== '')
+    errors.push(
+      ...rules
+        .checkName(generateName, { prefix: true })
+        .map((complaint) => fieldError.invalid(metadataPath.child('generateName'), generateName, complaint)),
+    )
+  if (name === '') errors.push(fieldError.required(metadataPath.child('name'), 'name or generateName is required'))
+  else
+    errors.push(
+      ...rules.checkName(name).map((complaint) => fieldError.invalid(metadataPath.child('name'), name, complaint)),
+    )
+  errors.push(...validateNamespace(namespace, scope === 'Namespaced'))
+  if (labels) errors.push(...validateLabels(labels, metadataPath.child('labels')))
+  if (annotations) errors.push(...validateAnnotations(annotations, metadataPath.child('annotations')))
+  if (ownerReferences) errors.push(...validateOwnerReferences(ownerReferences, metadataPath.child('ownerReferences')))
+  if (finalizers)
+    errors.push(
+      ...validateFinalizers(finalizers, metadataPath.child('finalizers')),
+      ...(custom ? [] : unqualified(finalizers)),
+    )
+  if (managedFields) errors.push(...validateManagedFields(managedFields, metadataPath.child('managedFields')))
+  return errors
+}
+
+const standardFinalizers: ReadonlySet<string> = new Set([
+  foregroundFinalizer,
+  orphanFinalizer,
+  'kubernetes',
+  'customresourcecleanup.apiextensions.k8s.io',
+])
+
+// Custom resources may have finalizers without a domain, with a warning; built-in kinds may not.
+function unqualified(finalizers: readonly string[]): FieldError[] {
+  return finalizers.flatMap((name, index) =>
+    name.includes('/') || standardFinalizers.has(name)
+      ? []
+      : [
+          fieldError.invalid(
+            metadataPath.child('finalizers').index(index),
+            name,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ],
+  )
+}
+
+function validateNamespace(namespace: string, namespaced: boolean): FieldError[] {
+  if (!namespaced)
+    return namespace === '' ? [] : [fieldError.forbidden(metadataPath.child('namespace'), 'not allowed on this type')]
+  if (namespace === '') return [fieldError.required(metadataPath.child('namespace'))]
+  return checkDnsLabel(namespace).map((complaint) =>
+    fieldError.invalid(metadataPath.child('namespace'), namespace, complaint),
+  )
+}
+
+const fixedFields = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
+function validateMetadataChange({ metadata }: UnstructuredObject, { metadata: old }: UnstructuredObject): FieldError[] {
+  const errors = fixedFields
+    .filter((field) => (metadata[field] ?? '') !== (old[field] ?? ''))
+    .map((field) => fieldError.invalid(metadataPath.child(field), metadata[field] ?? '', 'field is immutable'))
+  if (old.deletionTimestamp !== undefined) {
+    errors.push(
+      ...validateNoNewFinalizers(metadata.finalizers ?? [], old.finalizers ?? [], metadataPath.child('finalizers')),
+    )
+  }
+  return errors
+}

@@ -1,0 +1,120 @@
+/**
+ * Room 2: which verb on what?
+ *
+ * Before: `listen` handed over what arrived. After: `authenticate` asks who it is. The path is read once, here; what
+ * the authorizer is asked about later is this same value, and so is what storage touches. Whether such a resource
+ * exists is told only to callers who may ask: {@link resolveResource} runs behind room 4.
+ */
+import { ApiError, badRequest, parseDuration } from '#api'
+import type { Resource, Subresource, Verb } from '#builtins'
+import { parseResourcePath, Query, type ResourcePath, type WireRequest } from '#wire'
+import { asksForWatch } from './handlers/list-options.ts'
+import type { Registry } from './registry/registry.ts'
+import { Warnings, type RequestInfo, type ResourceRef } from './request-context.ts'
+
+/**
+ * Reads path and query.
+ *
+ * @throws {ApiError} `BadRequest`, when the path is not properly encoded.
+ */
+export function parseRequestInfo(request: WireRequest): RequestInfo {
+  const { target, method } = request
+  const at = target.indexOf('?')
+  const path = at < 0 ? target : target.slice(0, at)
+  const query = at < 0 ? noQuery : new Query(target.slice(at + 1))
+  if (at >= 0) checkTimeout(query)
+  const place = parseResourcePath(path)
+  const verb = place === undefined ? method.toLowerCase() : verbOf(method, place, query)
+  return { request, path, query, resourcePath: place, verb, warnings: new Warnings() }
+}
+
+// Most requests have none, and nobody writes into a query.
+const noQuery = new Query()
+
+/**
+ * Finds what a call is about.
+ *
+ * @throws {ApiError} `NotFound` when there is no such resource, `MethodNotAllowed` when it does not do this.
+ */
+export function resolveResource(place: ResourcePath, verb: string, registry: Registry): ResourceRef {
+  const resource = registry.find(place.group, place.version, place.resource)
+  if (resource === undefined || !fitsScope(resource, place)) throw unknownPath()
+  if (place.name === '.' || place.name === '..')
+    throw badRequest(`Name parameter invalid: "${place.name}": may not be '${place.name}'`)
+  const subresource = subresourceOf(resource, place)
+  const namespace = resource.scope === 'Cluster' ? '' : place.namespace
+  if (!allowedHere(resource, { subresource, verb, namespace, collection: place.name === '' }))
+    throw resource.custom && verb === 'deletecollection' ? unknownPath() : notAllowed()
+  return { resource, namespace, name: place.name, ...(subresource && { subresource }) }
+}
+
+/** The answer to paths that lead nowhere, in the words clients know. Its details are there, and empty. */
+export function unknownPath(): ApiError {
+  return new ApiError('NotFound', 'the server could not find the requested resource', { subject: { kind: '' } })
+}
+
+function notAllowed(): ApiError {
+  return new ApiError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+    subject: { kind: '' },
+  })
+}
+
+// We answer in milliseconds whatever time is given; what is no time is still a mistake worth telling.
+function checkTimeout(query: Query): void {
+  const timeout = query.get('timeout') ?? ''
+  if (timeout === '' || parseDuration(timeout) !== undefined) return
+  throw badRequest(`invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`)
+}
+
+function verbOf(method: string, place: ResourcePath, query: Query): string {
+  // The old way to ask for a watch is no way to ask for anything else.
+  if (place.watch && method !== 'GET' && method !== 'HEAD') return ''
+  switch (method) {
+    case 'GET':
+    case 'HEAD':
+      if (place.watch || (place.name === '' && asksForWatch(query))) return 'watch'
+      return place.name === '' ? 'list' : 'get'
+    case 'POST':
+      return 'create'
+    case 'PUT':
+      return 'update'
+    case 'PATCH':
+      return 'patch'
+    case 'DELETE':
+      return place.name === '' ? 'deletecollection' : 'delete'
+    default:
+      return ''
+  }
+}
+
+function fitsScope(resource: Resource, { namespace, name, resource: plural }: ResourcePath): boolean {
+  // The path of a namespace itself says its name twice; any other namespace around what has none leads nowhere.
+  if (resource.scope === 'Cluster') return namespace === '' || (plural === 'namespaces' && namespace === name)
+  return namespace !== '' || name === ''
+}
+
+function subresourceOf(resource: Resource, { subresource, rest }: ResourcePath): Subresource | undefined {
+  if (subresource === '') return undefined
+  const found = resource.subresources.find(({ name }) => name === subresource)
+  if (found === undefined || (rest.length > 0 && subresource !== 'proxy')) throw unknownPath()
+  return found
+}
+
+/** What is asked of a collection; everything else is asked of one object. */
+const onCollection: ReadonlySet<string> = new Set(['list', 'create', 'deletecollection', 'watch'])
+
+interface RequestedVerb {
+  readonly subresource: Subresource | undefined
+  readonly verb: string
+  readonly namespace: string
+  readonly collection: boolean
+}
+
+function allowedHere(resource: Resource, { subresource, verb, namespace, collection }: RequestedVerb): boolean {
+  const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
+  if (!verbs.includes(verb as Verb)) return false
+  if (subresource === undefined && collection !== onCollection.has(verb) && verb !== 'watch') return false
+  if (resource.scope === 'Cluster') return true
+  // Over all namespaces one can read, and nothing else.
+  return namespace !== '' || (collection && (verb === 'list' || verb === 'watch'))
+}

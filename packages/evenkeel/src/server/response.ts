@@ -1,0 +1,270 @@
+/**
+ * Room 13: in which form does the answer go out?
+ *
+ * Before: the walk has the result. After: `listen` writes it. The common case, JSON in the form it is kept in, sends
+ * the stored bytes; everything else parses, reshapes and encodes. Errors take this way too: a `Status` in the format
+ * the client reads.
+ */
+import { promisify } from 'node:util'
+import { ApiError, badRequest, isApiError, toStatus, type JsonObject, type Status, type UnstructuredObject } from '#api'
+import { onAbort } from '#base'
+import type { Resource } from '#builtins'
+import {
+  encodeProtobuf,
+  mediaTypes,
+  negotiate,
+  writeYaml,
+  type MediaChoice,
+  type MediaFormat,
+  type MediaShape,
+  type Query,
+  type WireHeaders,
+  type WireRequest,
+  type WireResponse,
+} from '#wire'
+import { makeTable, metadataOnly, type IncludeObject, type MetaVersion } from './handlers/table.ts'
+import type { RequestContext, RequestInfo, ServerContext } from './request-context.ts'
+import { isCurrent, prepareConversions, toServed } from './storage/codec.ts'
+import type { StoredObject } from './storage/stored-object.ts'
+
+/** What answers about objects of a resource can look like: single objects, lists, or neither. */
+type ResponseKind = 'object' | 'list' | 'document'
+
+/**
+ * The form of an answer, as the client wants it.
+ *
+ * @throws {ApiError} `NotAcceptable`, when it wants one that there is not.
+ */
+export function negotiateResponse(
+  { request, query }: RequestInfo,
+  resource: Resource,
+  { answer = 'object' }: { answer?: ResponseKind } = {},
+): MediaChoice {
+  const choice = negotiate(request.headers['accept'], {
+    formats: resource.custom ? ['json', 'yaml'] : ['json', 'yaml', 'protobuf'],
+    accepts: (shape, format) =>
+      answer !== 'document' && isMetaShape(shape) && !(shape.kind === 'Table' && format === 'protobuf'),
+  })
+  refuseMismatch(choice.shape?.kind, answer)
+  if (choice.shape?.kind === 'Table') includeObjectOf(query)
+  return wantsPretty(choice, { request, query }) ? { ...choice, pretty: true } : choice
+}
+
+function refuseMismatch(shape: string | undefined, answer: ResponseKind): void {
+  const isList = answer === 'list'
+  if ((shape !== 'PartialObjectMetadata' || !isList) && (shape !== 'PartialObjectMetadataList' || isList)) return
+  throw new ApiError(
+    'NotAcceptable',
+    `you requested ${shape}, but the requested object is ${isList ? 'a list' : 'not a list'}`,
+  )
+}
+
+interface ObjectResponse {
+  readonly status?: number
+  readonly resource: Resource
+  readonly choice: MediaChoice
+  readonly server: Pick<ServerContext, 'clock'>
+}
+
+/** An answer that is one stored object. */
+export function replyStored(
+  call: RequestContext,
+  stored: StoredObject,
+  { status = 200, resource, choice, server }: ObjectResponse,
+): WireResponse | Promise<WireResponse> {
+  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored, resource)) {
+    return { status, headers: headersOf(call, 'json'), body: stored.bytes }
+  }
+  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, server })
+  return prepareConversions([stored], resource)?.then(reply) ?? reply()
+}
+
+/** An answer that is one object in the form it is served in. */
+export function replyObject(
+  call: RequestContext,
+  object: UnstructuredObject,
+  { status = 200, resource, choice, server }: ObjectResponse,
+): WireResponse {
+  const shaped = transformObject(object, { resource, choice, server, query: call.query })
+  return { status, headers: headersOf(call, choice.format), body: encode(shaped, choice) }
+}
+
+/** An answer that is a plain document: a list, a Status, a review. */
+export function replyDocument(
+  call: Pick<RequestInfo, 'warnings'>,
+  document: JsonObject,
+  { status = 200, choice }: { status?: number; choice: MediaChoice },
+): WireResponse {
+  return { status, headers: headersOf(call, choice.format), body: encode(document, choice) }
+}
+
+/** The answer to whatever was thrown. Unexpected errors are logged by the caller; the client sees a Status. */
+export function replyError(error: unknown, info: Pick<RequestInfo, 'warnings' | 'request'> | undefined): WireResponse {
+  const status = toStatus(error)
+  const retryAfter =
+    isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
+  const choice = errorMediaChoice(info?.request.headers['accept'], status.code)
+  const body = encode(status as unknown as JsonObject, choice)
+  const headers = info === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(info, choice.format)
+  return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
+}
+
+/** A success without an object to show: what was deleted. */
+export function successStatus(details: Status['details']): Status {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details && { details }) }
+}
+
+/** Headers of every answer about resources. */
+export function headersOf(
+  { warnings }: Pick<RequestInfo, 'warnings'>,
+  format: MediaFormat,
+  { stream = false }: { stream?: boolean } = {},
+): WireHeaders {
+  const warning = warnings.header()
+  const type = stream && format === 'protobuf' ? `${mediaTypes[format]};stream=watch` : mediaTypes[format]
+  return { 'content-type': type, 'cache-control': 'no-cache, private', ...(warning !== undefined && { warning }) }
+}
+
+/** A value in the chosen format. */
+export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint8Array {
+  if (format === 'json') return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : JSON.stringify(value))
+  if (format === 'protobuf') return encodeProtobuf(value)
+  return Buffer.from(writeYaml(value))
+}
+
+/** Which rows of a table carry what of their object. */
+export function includeObjectOf(query: Query): IncludeObject {
+  const value = query.get('includeObject') ?? ''
+  if (value === '') return 'Metadata'
+  if (value !== 'None' && value !== 'Object' && value !== 'Metadata')
+    throw badRequest(
+      `includeObject: Invalid value: ${JSON.stringify(value)}: must be 'Metadata', 'Object', 'None', or empty`,
+    )
+  return value
+}
+
+const metaShapes: ReadonlySet<string> = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
+
+function isMetaShape({ kind, group, version }: MediaShape): boolean {
+  return group === 'meta.k8s.io' && (version === 'v1' || version === 'v1beta1') && metaShapes.has(kind)
+}
+
+function transformObject(
+  object: UnstructuredObject,
+  { resource, choice, server, query }: ObjectResponse & { query: Query },
+): JsonObject {
+  if (choice.shape === undefined) return object as unknown as JsonObject
+  const version = choice.shape.version as MetaVersion
+  if (choice.shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
+  const table = makeTable({
+    columns: resource.columns,
+    objects: [object],
+    includeObject: includeObjectOf(query),
+    nowMs: server.clock.now(),
+    version,
+    listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
+  })
+  return table as unknown as JsonObject
+}
+
+// When the form itself was the problem, JSON is what everybody reads.
+function errorMediaChoice(accept: string | undefined, code: number | undefined): MediaChoice {
+  if (code === 406) return { format: 'json' }
+  try {
+    return { format: negotiate(accept, { formats: ['json', 'yaml', 'protobuf'], accepts: () => true }).format }
+  } catch {
+    return { format: 'json' }
+  }
+}
+
+const prettyAgents = /^(?:curl|wget|mozilla)\b/i
+
+function wantsPretty(
+  { pretty, format }: MediaChoice,
+  { request, query }: Pick<RequestInfo, 'request' | 'query'>,
+): boolean {
+  if (format !== 'json') return false
+  const asked = query.get('pretty')
+  if (asked !== null) return asked !== '0' && asked.toLowerCase() !== 'false'
+  return pretty === true || prettyAgents.test(request.headers['user-agent'] ?? '')
+}
+
+/*
+ * Large answers, compressed for clients that read gzip.
+ *
+ * Go's clients ask for it without being told to. Small answers are not worth it, and neither is more than the quickest
+ * level: the work happens off the main thread, the waiting does not.
+ */
+
+/** As upstream has it. */
+export const gzipSizeMin = 128 * 1024
+const gzipLevel = 1
+
+/** What an answer in gzip says about itself. */
+export const gzipHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } as const
+
+/** The same answer, smaller if it is large and the client can read it. */
+export async function compress(response: WireResponse, acceptEncoding = ''): Promise<WireResponse> {
+  const { body } = response
+  if (body === undefined || !acceptsGzip(acceptEncoding) || response.headers['content-encoding'] !== undefined)
+    return response
+  const headers = { ...response.headers, ...gzipHeaders }
+  if (!(body instanceof Uint8Array)) return { ...response, headers, body: gzipPieces(body) }
+  if (body.byteLength < gzipSizeMin) return response
+  const { gzip } = await import('node:zlib')
+  return { ...response, headers, body: await promisify(gzip)(body, { level: gzipLevel }) }
+}
+
+/** Whether a client says that it reads gzip. */
+export function acceptsGzip(header: string): boolean {
+  return header.split(',').some((one) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(one))
+}
+
+async function* gzipPieces(body: readonly Uint8Array[] | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  // Loaded when the first large answer goes out: a server starts without it.
+  const [{ createGzip }, { pipeline }, { Readable }] = await Promise.all([
+    import('node:zlib'),
+    import('node:stream/promises'),
+    import('node:stream'),
+  ])
+  const packed = createGzip({ level: gzipLevel })
+  const fed = pipeline(Readable.from(body), packed)
+  try {
+    for await (const piece of packed as AsyncIterable<Uint8Array>) yield piece
+    await fed
+  } finally {
+    packed.destroy()
+    fed.catch(() => undefined)
+  }
+}
+
+/*
+ * Notices the end of a streamed answer: by itself, because its reader left, or because the client went.
+ */
+
+/** The same response; `ended` is called once, when nothing more will be sent. */
+export function onResponseEnd(response: WireResponse, request: WireRequest, ended: () => void): WireResponse {
+  const { body } = response
+  if (body === undefined || !(Symbol.asyncIterator in body) || request.method === 'HEAD') {
+    ended()
+    return response
+  }
+  let isOver = false
+  const end = (): void => {
+    if (isOver) return
+    isOver = true
+    stop()
+    ended()
+  }
+  let stop = (): void => {}
+  stop = onAbort(request.signal, end)
+  return { ...response, body: { [Symbol.asyncIterator]: () => untilEnd(body, end) } }
+}
+
+async function* untilEnd(body: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* body
+  } finally {
+    end()
+  }
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { restamped, StoredObject, typeLength, Unstamped } from './stored-object.ts'
+
+const type = { apiVersion: 'apps/v1', kind: 'Deployment' }
+const fields = fc.dictionary(
+  fc.string({ maxLength: 5 }).filter((key) => !['apiVersion', 'kind', 'metadata'].includes(key)),
+  fc.jsonValue({ maxDepth: 3 }),
+  { noNullPrototype: true, maxKeys: 4 },
+)
+const metadata = fc.dictionary(
+  fc.string({ maxLength: 5 }).filter((key) => key !== 'resourceVersion'),
+  fc.jsonValue({ maxDepth: 2 }),
+  { noNullPrototype: true, maxKeys: 4 },
+)
+const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+
+test('Unstamped and StoredObject keep every field, and the version that was stamped', () => {
+  fc.assert(
+    fc.property(fields, metadata, fc.integer({ min: 1 }), (rest, meta, revision) => {
+      const object = { ...plain(rest), ...type, metadata: { ...plain(meta), resourceVersion: '999' } }
+      const unstamped = new Unstamped(object as never)
+      const inserted = Buffer.concat([
+        unstamped.value.subarray(0, unstamped.stampAt),
+        Buffer.from(String(revision)),
+        unstamped.value.subarray(unstamped.stampAt),
+      ])
+      expect(Buffer.from(unstamped.stamped(revision)).equals(inserted)).toBe(true)
+      expect(new StoredObject(inserted, revision).object).toEqual({
+        ...object,
+        metadata: { ...object.metadata, resourceVersion: String(revision) },
+      })
+    }),
+  )
+})
+
+test('Unstamped keeps a key named __proto__', () => {
+  const object = JSON.parse(
+    '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"__proto__":1},"__proto__":{"a":1},"data":{"__proto__":"x"}}',
+  ) as never
+  const text = Buffer.from(new Unstamped(object).stamped(5)).toString()
+  expect(text).toBe(
+    '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"5","__proto__":1},"__proto__":{"a":1},"data":{"__proto__":"x"}}',
+  )
+})
+
+test('typeLength and restamped cut where the parts meet', () => {
+  const bytes = new Unstamped({ ...type, metadata: { name: 'ä"b' }, spec: {} }).stamped(12)
+  expect(Buffer.from(bytes.subarray(typeLength(type.apiVersion, type.kind))).toString()).toBe(
+    '"metadata":{"resourceVersion":"12","name":"ä\\"b"},"spec":{}}',
+  )
+  expect(new StoredObject(restamped(bytes, 1234567), 1234567).object).toEqual({
+    ...type,
+    metadata: { resourceVersion: '1234567', name: 'ä"b' },
+    spec: {},
+  })
+})
+
+test('StoredObject.draft is a copy of its own', () => {
+  const stored = new StoredObject(new Unstamped({ ...type, metadata: {} }).stamped(1), 1)
+  expect(stored.object).toBe(stored.object)
+  expect(stored.draft()).toEqual(stored.object)
+  expect(stored.draft()).not.toBe(stored.object)
+})

@@ -1,0 +1,304 @@
+/**
+ * Events as bytes: one line of JSON each, or one length-prefixed protobuf message.
+ *
+ * Watchers of the same prefix are handed the same batch by the store. For those that want it as it is kept, its frames
+ * are made once and the same buffer goes to all of them; this is where fan-out is cheap or expensive.
+ */
+import { expired, type JsonObject, type Status, type UnstructuredObject } from '#api'
+import type { Resource } from '#builtins'
+import type { Change, Entry, WatchBatch } from '#store'
+import { encodeProtobuf, encodeWatchFrame, type MediaChoice, type Query } from '#wire'
+import { makeTable, metadataOnly, type MetaVersion } from '../handlers/table.ts'
+import { allocatePiece } from '../listen/http1-body.ts'
+import type { ServerContext } from '../request-context.ts'
+import { includeObjectOf } from '../response.ts'
+import { isCurrent, isStorageVersion, prepareConversions, servedType, toServed } from '../storage/codec.ts'
+import { restamped, StoredObject } from '../storage/stored-object.ts'
+import { ManagedFieldsFinder } from './managed-fields.ts'
+
+interface WatchEncoderOptions {
+  readonly resource: Resource
+  readonly choice: MediaChoice
+  readonly query: Query
+  readonly matches: ((stored: StoredObject) => boolean) | undefined
+  /** The only key that is meant, if there is one. */
+  readonly key: string | undefined
+  readonly clock: ServerContext['clock']
+}
+
+/** Makes the frames of one watcher. */
+export class WatchEncoder {
+  readonly #options: WatchEncoderOptions
+  readonly #plain: boolean
+  #tableHeaders = true
+
+  constructor(options: WatchEncoderOptions) {
+    this.#options = options
+    this.#plain =
+      options.choice.format === 'json' && options.choice.shape === undefined && isStorageVersion(options.resource)
+  }
+
+  /** The frames of a batch; undefined when there is nothing to tell. */
+  batch(batch: WatchBatch, { above = 0 }: { above?: number } = {}): Uint8Array | undefined {
+    const { matches, key } = this.#options
+    const whole = (batch.changes[0]?.revision ?? 0) > above
+    if (!this.#plain || matches !== undefined || key !== undefined || !whole) {
+      return this.#frames(
+        batch.changes.filter((change) => change.revision > above && (key === undefined || change.key === key)),
+      )
+    }
+    let frames = sharedFrames.get(batch)
+    if (frames === undefined) {
+      frames = this.#frames(batch.changes)
+      if (frames) sharedFrames.set(batch, frames)
+    }
+    return frames
+  }
+
+  /** Waits for what has to be converted before a batch can be framed; gives nothing when nothing has. */
+  prepare({ changes }: WatchBatch): Promise<void> | undefined {
+    return this.#options.resource.reading?.convert ? this.#convert(changes) : undefined
+  }
+
+  async #convert(changes: readonly Change[]): Promise<void> {
+    const { matches, key, resource } = this.#options
+    const meant = changes.filter((change) => key === undefined || change.key === key)
+    if (matches) await prepareConversions(meant.flatMap(storedIn), resource, { reuse: true })
+    await prepareConversions(
+      meant.flatMap((change) => eventOf(change, { matches })?.stored ?? []),
+      resource,
+      { reuse: true },
+    )
+  }
+
+  /** Objects that were there before the watch began, in memory that is asked for once. */
+  existing(items: readonly StoredObject[], allocate: (bytes: number) => Buffer): Uint8Array | undefined {
+    const { resource } = this.#options
+    if (!this.#plain || !items.every((stored) => isCurrent(stored, resource)))
+      return joined(items.map((stored) => this.#frame({ type: 'ADDED', stored })))
+    let bytes = 0
+    for (const stored of items) bytes += opening.ADDED.length + stored.bytes.length + closing.length
+    const frames = allocate(bytes)
+    const used = this.#options.choice.mayOmitManagedFields ? writeShort(items, frames) : writeWhole(items, frames)
+    return used === bytes ? frames : allocatePiece(used, { memory: frames })
+  }
+
+  /** How far the watcher has seen everything; `initial` ends the list of what was there. */
+  bookmark(revision: number, { initial = false }: { initial?: boolean } = {}): Uint8Array {
+    const { resource } = this.#options
+    const metadata = {
+      resourceVersion: String(revision),
+      ...(initial && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
+    }
+    const object = { ...servedType(resource), metadata } as unknown as UnstructuredObject
+    return this.#encode('BOOKMARK', this.#shape(object))
+  }
+
+  error(status: Status): Uint8Array {
+    return this.#encode('ERROR', status as unknown as JsonObject)
+  }
+
+  #frames(changes: readonly Change[]): Uint8Array | undefined {
+    const { matches } = this.#options
+    const pieces: Uint8Array[] = []
+    for (const change of changes) {
+      const event = eventOf(change, { matches })
+      if (event) pieces.push(this.#frame(event))
+    }
+    return joined(pieces)
+  }
+
+  #frame({ type, stored }: ObjectChangeEvent): Uint8Array {
+    if (this.#plain && isCurrent(stored, this.#options.resource))
+      return Buffer.concat([opening[type], stored.bytes, closing])
+    return this.#encode(type, this.#shape(toServed(stored, this.#options.resource)))
+  }
+
+  #shape(object: UnstructuredObject): JsonObject {
+    const {
+      choice: { shape },
+      resource,
+      query,
+      clock,
+    } = this.#options
+    if (shape === undefined) return object as unknown as JsonObject
+    const version = shape.version as MetaVersion
+    if (shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
+    const headers = this.#tableHeaders
+    this.#tableHeaders = false
+    const table = makeTable({
+      columns: resource.columns,
+      objects: [object],
+      includeObject: includeObjectOf(query),
+      nowMs: clock.now(),
+      version,
+      headers,
+      listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
+    })
+    return table as unknown as JsonObject
+  }
+
+  #encode(type: EventType | 'BOOKMARK' | 'ERROR', object: JsonObject): Uint8Array {
+    if (this.#options.choice.format === 'protobuf') return encodeWatchFrame(type, encodeProtobuf(object))
+    return Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`)
+  }
+}
+
+const sharedFrames = new WeakMap<WatchBatch, Uint8Array>()
+
+const opening: Readonly<Record<EventType, Uint8Array>> = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+}
+const closing = Buffer.from('}\n')
+
+/** Writes frames of objects as they are kept, and tells how many bytes. */
+function writeWhole(items: readonly StoredObject[], frames: Buffer): number {
+  let at = 0
+  for (const { bytes } of items) {
+    frames.set(opening.ADDED, at)
+    frames.set(bytes, (at += opening.ADDED.length))
+    frames.set(closing, (at += bytes.length))
+    at += closing.length
+  }
+  return at
+}
+
+/** The same without managed fields. */
+function writeShort(items: readonly StoredObject[], frames: Buffer): number {
+  const finder = new ManagedFieldsFinder(frames)
+  let at = 0
+  for (const { bytes } of items) {
+    frames.set(opening.ADDED, at)
+    frames.set(bytes, (at += opening.ADDED.length))
+    const { start, end } = finder.find(at, at + bytes.length)
+    if (end > start) frames.copyWithin(start, end, at + bytes.length)
+    at += bytes.length - (end - start)
+    frames.set(closing, at)
+    at += closing.length
+  }
+  return at
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
+  if (pieces.length <= 1) return pieces[0]
+  return Buffer.concat(pieces)
+}
+
+/*
+ * What was there before a watch began, as frames in pieces that fit a processor's cache.
+ *
+ * A list of a hundred thousand objects goes out this way. When the reader is done with a piece before it asks for the
+ * next, all pieces are made in the same memory: nothing is allocated, so nothing has to be collected.
+ */
+
+interface InitialFramesOptions {
+  readonly framer: WatchEncoder
+  readonly resource: Resource
+  /** Whether the reader is done with a piece when it asks for the next. */
+  readonly isLent: boolean
+}
+
+const pieceBytes = 262_144
+const pieceItems = 500
+/** Smaller ones may wait in a queue of the socket while the next is asked for. */
+const lentBytesMin = 131_072
+
+export async function* initialFrames(
+  entries: readonly Entry[],
+  { framer, resource, isLent }: InitialFramesOptions,
+): AsyncGenerator<Uint8Array, void> {
+  let memory: Buffer | undefined
+  const allocate = (bytes: number): Buffer => {
+    if (!isLent || bytes < lentBytesMin) return allocatePiece(bytes)
+    if (!memory || memory.length < bytes) memory = allocatePiece(bytes + (bytes >> 3))
+    return allocatePiece(bytes, { memory })
+  }
+  for (let at = 0; at < entries.length;) {
+    const end = pieceEnd(entries, at)
+    const items = entries.slice(at, end).map(({ value, revision }) => new StoredObject(value, revision))
+    const preparing = prepareConversions(items, resource, { reuse: true })
+    if (preparing) await preparing
+    const piece = framer.existing(items, allocate)
+    if (piece) yield piece
+    at = end
+  }
+}
+
+/** As many as make a piece, at least one. */
+function pieceEnd(entries: readonly Entry[], start: number): number {
+  let bytes = 0
+  let at = start
+  while (at < entries.length && at - start < pieceItems && bytes < pieceBytes) bytes += entries[at++]?.value.length ?? 0
+  return at
+}
+
+/*
+ * What a change means to a watcher: came, changed, went, or nothing.
+ *
+ * With a selector an object also comes when it begins to match and goes when it ceases to; what goes is told with its
+ * last matching content under the version of the change. Objects are parsed once, however many watchers look at them.
+ */
+
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+interface ObjectChangeEvent {
+  readonly type: EventType
+  readonly stored: StoredObject
+}
+
+interface EventOptions {
+  /** Absent: everything matches. */
+  readonly matches?: ((stored: StoredObject) => boolean) | undefined
+}
+
+/**
+ * The event of a change, or undefined when it is none of this watcher's business.
+ *
+ * @throws {ApiError} `Expired`, when the content that went is no longer known.
+ */
+function eventOf(change: Change, { matches }: EventOptions): ObjectChangeEvent | undefined {
+  const now = change.entry && storedObjectOf(change.entry)
+  const before = change.previous && storedObjectOf(change.previous)
+  const isIn = now !== undefined && (matches === undefined || matches(now))
+  if (now && isIn) {
+    const wasIn =
+      before === undefined ? change.entry?.created !== change.revision : matches === undefined || matches(before)
+    return { type: wasIn ? 'MODIFIED' : 'ADDED', stored: now }
+  }
+  if (before === undefined) {
+    if (now === undefined)
+      throw expired(`the content of ${change.key} before revision ${change.revision} is no longer known`)
+    return undefined
+  }
+  if (matches !== undefined && !matches(before)) return undefined
+  return { type: 'DELETED', stored: lastStateOf(change, before) }
+}
+
+/** Everything a change is about, for who has to look inside before it can be told. */
+function storedIn({ entry, previous }: Change): StoredObject[] {
+  return [entry, previous].flatMap((one) => (one ? [storedObjectOf(one)] : []))
+}
+
+const lastStates = new WeakMap<Change, StoredObject>()
+
+function lastStateOf(change: Change, before: StoredObject): StoredObject {
+  let last = lastStates.get(change)
+  if (last === undefined)
+    lastStates.set(
+      change,
+      (last = new StoredObject(restamped(before.bytes, change.revision), change.revision, {
+        writtenAt: before.revision,
+      })),
+    )
+  return last
+}
+
+const parsedEntries = new WeakMap<Entry, StoredObject>()
+
+function storedObjectOf(entry: Entry): StoredObject {
+  let stored = parsedEntries.get(entry)
+  if (stored === undefined) parsedEntries.set(entry, (stored = new StoredObject(entry.value, entry.revision)))
+  return stored
+}

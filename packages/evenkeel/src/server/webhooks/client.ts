@@ -1,0 +1,177 @@
+/**
+ * One webhook to ask: a POST of JSON that is answered with JSON, for conversion and for admission alike.
+ *
+ * Who may write a webhook's configuration chooses whom the server calls, so the server tells nothing of what it hears
+ * there: an answer that is none is named by its status alone, never by its text. Redirects are not followed, names are
+ * resolved once, and some addresses are not called at all; see `connectHttps`.
+ */
+import { ApiError, fromUnexpectedResponse, isApiError, type JsonObject, type JsonValue } from '#api'
+import { DeadlineError } from '#base'
+import { connectHttps, readJson, type HttpsConnection, type HttpsOptions, type WireResponse } from '#wire'
+
+interface WebhookCallOptions {
+  /** Ends the call; when it is a deadline, the hook is told how long that is. */
+  readonly signal: AbortSignal
+  readonly timeoutSeconds: number
+}
+
+/** One place to ask, with the connection that was last used for it. */
+export class WebhookClient {
+  readonly #config: WebhookClientConfig
+  readonly #webhooks: WebhookOptions
+  readonly #url: URL
+  readonly #answerBytesMax: number
+  #open: { readonly connection: HttpsConnection; readonly address: string } | undefined
+  #isClosed = false
+
+  /** @param answerBytesMax how much of an answer is read before the call has failed */
+  constructor(
+    config: WebhookClientConfig,
+    webhooks: WebhookOptions,
+    { answerBytesMax = responseBytesMaxDefault }: { answerBytesMax?: number } = {},
+  ) {
+    this.#config = config
+    this.#webhooks = webhooks
+    this.#answerBytesMax = answerBytesMax
+    const { service } = config
+    this.#url = new URL(
+      config.url ??
+        `https://${service?.name ?? ''}.${service?.namespace ?? ''}.svc:${service?.port ?? 443}${service?.path ?? '/'}`,
+    )
+  }
+
+  /** Calls under way finish; nothing is kept for the next. */
+  close(): void {
+    this.#isClosed = true
+    this.#open?.connection.close()
+  }
+
+  /**
+   * The answer to a question.
+   *
+   * @throws {ApiError} for an answer that is none; else an `Error` that says why there is none.
+   */
+  async call(question: JsonObject, { signal, timeoutSeconds }: WebhookCallOptions): Promise<JsonValue> {
+    const target = `${cleanPath(this.#url.pathname)}?timeout=${timeoutSeconds}s`
+    const headers = { 'content-type': 'application/json', accept: 'application/json, */*', 'user-agent': 'evenkeel' }
+    try {
+      const connection = await this.#connection()
+      return responseValue(
+        await connection.transport({
+          method: 'POST',
+          target,
+          headers,
+          body: Buffer.from(JSON.stringify(question)),
+          signal,
+        }),
+      )
+    } catch (error) {
+      if (isApiError(error)) throw error
+      const reason = error instanceof DeadlineError ? 'context deadline exceeded' : (error as Error).message
+      throw new Error(`Post ${JSON.stringify(`${this.#url.origin}${target}`)}: ${reason}`, { cause: error })
+    }
+  }
+
+  async #connection(): Promise<HttpsConnection> {
+    const { connect = connectHttps, resolveService = noServiceResolver } = this.#webhooks
+    const { service, caBundle = '' } = this.#config
+    const address =
+      service && (await resolveService({ namespace: service.namespace, name: service.name, port: service.port ?? 443 }))
+    const known = address === undefined ? '' : `${address.host}:${address.port}`
+    if (this.#open?.address === known) return this.#open.connection
+    this.#open?.connection.close()
+    const caPem = Buffer.from(caBundle, 'base64').toString().trim()
+    const connection = connect({
+      origin: this.#url.origin,
+      ...(address && { address }),
+      ...(caPem !== '' && { caPem }),
+      bytesMax: this.#answerBytesMax,
+    })
+    // Who comes too late may still ask, but nothing is kept for the next.
+    if (this.#isClosed) connection.close()
+    else this.#open = { connection, address: known }
+    return connection
+  }
+}
+
+/** As much as all objects of the largest question about conversion may take. */
+const responseBytesMaxDefault = 64 * 1024 * 1024
+
+/** As Go joins paths. Tools write `https://host//path`, and a server of Go's answers that with a redirect, which is not followed. */
+function cleanPath(path: string): string {
+  return path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
+}
+
+function noServiceResolver({ namespace, name }: WebhookServiceReference): never {
+  throw new Error(
+    `service "${namespace}/${name}" cannot be reached: this server has no cluster network; name a URL in clientConfig, or start the server with webhooks.resolveService`,
+  )
+}
+
+/** The JSON value of an answer. @throws {ApiError} for an answer that is none. */
+function responseValue({ status, headers, body }: WireResponse): JsonValue {
+  const bytes = body instanceof Uint8Array ? body : new Uint8Array()
+  if (status < 200 || status > 299) throw webhookError(fromUnexpectedResponse({ code: status, method: 'POST' }).message)
+  if (bytes.byteLength === 0)
+    throw webhookError(
+      `0-length response with status code: ${status} and content type: ${mediaType(headers['content-type'])}`,
+    )
+  try {
+    return readJson(bytes, { duplicates: false }).value
+  } catch {
+    throw webhookError("couldn't get version/kind; json parse error: the response is no JSON")
+  }
+}
+
+/** Of what stands in a header as much as a type can be. */
+function mediaType(text = ''): string {
+  return /^[\w.+-]{0,64}\/[\w.+-]{0,64}/.exec(text)?.[0] ?? ''
+}
+
+function webhookError(message: string): ApiError {
+  return new ApiError('InternalError', message)
+}
+
+/*
+ * How the server reaches webhooks: what its embedder may say about it.
+ */
+
+/** How the server reaches webhooks. */
+export interface WebhookOptions {
+  /**
+   * Opens a way to an HTTPS origin.
+   *
+   * @default over the network
+   */
+  connect?: (destination: HttpsOptions) => HttpsConnection
+  /**
+   * Where a Service is that a webhook names: its host and port.
+   *
+   * @default it is nowhere: there is no cluster network, so such calls fail and say so
+   */
+  resolveService?: (service: WebhookServiceReference) => ServiceAddress | Promise<ServiceAddress>
+}
+
+export interface WebhookServiceReference {
+  readonly namespace: string
+  readonly name: string
+  readonly port: number
+}
+
+export interface ServiceAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** Where a webhook is, as configurations and definitions say it. */
+export interface WebhookClientConfig {
+  readonly url?: string
+  readonly service?: {
+    readonly namespace: string
+    readonly name: string
+    readonly path?: string
+    readonly port?: number
+  }
+  /** PEM in base64. */
+  readonly caBundle?: string
+}

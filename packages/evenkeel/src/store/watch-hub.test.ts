@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { Channel } from '#base'
+import type { WatchBatch, WatchEnd } from './store.ts'
+import { Version } from './version.ts'
+import { watchChannel, WatchHub, type WatchChannel } from './watch.ts'
+
+const version = (key: string, revision: number): Version =>
+  new Version(key, revision, { created: revision, lease: undefined })
+const channel = (): WatchChannel =>
+  new Channel<WatchBatch, WatchEnd>({ weightMax: 1_000_000, overflow: { reason: 'overflow' } })
+
+function joined(hub: WatchHub, prefix: string): WatchChannel {
+  const made = channel()
+  hub.add(made)
+  hub.join(prefix, made)
+  return made
+}
+
+/** What waits in a channel. */
+async function told(watch: WatchChannel): Promise<WatchBatch[]> {
+  const batches: WatchBatch[] = []
+  while (watch.weight > 0) {
+    const { done, value } = await watch.next()
+    if (!done) batches.push(value)
+  }
+  return batches
+}
+
+const keysOf = (batches: readonly WatchBatch[]): string[] =>
+  batches.flatMap(({ changes }) => changes.map(({ key }) => key))
+
+describe('Hub.tell', () => {
+  test('tells each watcher of the keys below its prefix, in order, in one batch', async () => {
+    const hub = new WatchHub()
+    const prefixes = ['', '/', '/a', '/a/', '/a/b', '/ab', '/b', '/c']
+    const watches = prefixes.map((prefix) => joined(hub, prefix))
+    const keys = ['/a/b', '/a', '/b', '/ab', '/a/bc']
+    hub.publish(
+      keys.map((key, index) => version(key, 2 + index)),
+      6,
+    )
+    for (const [index, prefix] of prefixes.entries()) {
+      const batches = await told(watches[index] as WatchChannel)
+      expect(keysOf(batches)).toEqual(keys.filter((key) => key.startsWith(prefix)))
+      expect(batches.map(({ revision }) => revision)).toEqual(prefix === '/c' ? [] : [6])
+    }
+  })
+
+  test('hands watchers of one prefix the very same batch, made for this once', async () => {
+    const hub = new WatchHub()
+    const [one, two] = [joined(hub, '/'), joined(hub, '/')]
+    hub.publish([version('/a', 2)], 2)
+    hub.publish([version('/b', 3)], 3)
+    const [first, second] = [await told(one), await told(two)]
+    expect(first[0]).toBe(second[0])
+    expect(first.map(({ changes }) => changes.length)).toEqual([1, 1])
+  })
+
+  test('shows one change to watchers of different prefixes as one object', async () => {
+    const hub = new WatchHub()
+    const [one, two] = [joined(hub, '/'), joined(hub, '/a')]
+    hub.publish([version('/a', 2)], 2)
+    expect((await told(one))[0]?.changes[0]).toBe((await told(two))[0]?.changes[0])
+  })
+
+  test('tells nobody who has left, or only reads history', async () => {
+    const hub = new WatchHub()
+    const [stays, leaves, reads] = [joined(hub, '/'), joined(hub, '/'), channel()]
+    hub.add(reads)
+    hub.leave('/', leaves)
+    hub.publish([version('/a', 2)], 2)
+    expect([(await told(stays)).length, leaves.weight, reads.weight, hub.size]).toEqual([1, 0, 0, 2])
+  })
+
+  test('is not disturbed by a watcher that overflows', async () => {
+    const hub = new WatchHub()
+    const small: WatchChannel = watchChannel({ backlogBytesMax: 1 }, () => {
+      hub.leave('/', small)
+    })
+    hub.add(small)
+    hub.join('/', small)
+    const other = joined(hub, '/')
+    hub.publish([version('/a', 2)], 2)
+    expect([small.reason, hub.size, keysOf(await told(other))]).toEqual([{ reason: 'overflow' }, 1, ['/a']])
+  })
+})
+
+describe('Hub.leave', () => {
+  test('forgets a prefix when its last watcher leaves, and takes it up again later', async () => {
+    const hub = new WatchHub()
+    const [one, two] = [joined(hub, '/a'), joined(hub, '/a')]
+    hub.leave('/a', one)
+    hub.leave('/a', one)
+    hub.publish([version('/a', 2)], 2)
+    hub.leave('/a', two)
+    hub.leave('/never', two)
+    expect([hub.size, (await told(two)).length]).toEqual([0, 1])
+    const three = joined(hub, '/a')
+    hub.publish([version('/a', 3)], 3)
+    expect(keysOf(await told(three))).toEqual(['/a'])
+  })
+})
+
+test('Hub.endAll ends every watch, live or not, with the reason', () => {
+  const hub = new WatchHub()
+  const [live, reads] = [joined(hub, '/'), channel()]
+  hub.add(reads)
+  hub.endAll({ reason: 'closed' })
+  expect([live.reason, reads.reason]).toEqual([{ reason: 'closed' }, { reason: 'closed' }])
+})

@@ -1,0 +1,144 @@
+/**
+ * The verb in every schedule with a single fault: crashes, lost answers, stale looks, other writers, deletions.
+ */
+import { expect, test } from 'vitest'
+import type { ControllerDeclaration } from '#controller'
+import { external, ExternalError, type Capabilities, type Driver, type OwnershipLabels } from '#verbs'
+import type { ProfileName } from '../deviation.ts'
+import { explore } from '../explore.ts'
+import { formatReport } from '../report/text.ts'
+import type { ProcessContext, Scenario, UserStep } from '../scenario.ts'
+import { Shape, sheets, type ShapeBody, type ShapeObject } from './shapes.fixture.ts'
+
+/** Shapes as a service of the world outside: plain data in and out. */
+class Cloud {
+  readonly shapes = new Map<string, ShapeBody & { marks?: OwnershipLabels | undefined }>()
+  readonly _tokens = new Map<string, string>()
+  _last = 0
+
+  get(id: string): (ShapeBody & { marks?: OwnershipLabels | undefined }) | undefined {
+    return this.shapes.get(id)
+  }
+
+  list(): { id: string; color: string; size: number; marks?: OwnershipLabels | undefined }[] {
+    return [...this.shapes].map(([id, shape]) => ({ id, ...shape }))
+  }
+
+  make(
+    body: ShapeBody,
+    given: { id?: string | undefined; marks?: OwnershipLabels | undefined; token?: string | undefined },
+  ): string {
+    const known = given.token === undefined ? undefined : this._tokens.get(given.token)
+    if (known !== undefined) return known
+    const id = given.id ?? `shape-${++this._last}`
+    if (this.shapes.has(id)) throw new ExternalError(`${id} exists`, { status: 409 })
+    this.shapes.set(id, { ...body, marks: given.marks })
+    if (given.token !== undefined) this._tokens.set(given.token, id)
+    return id
+  }
+
+  change(id: string, body: ShapeBody, marks: OwnershipLabels | undefined): void {
+    if (!this.shapes.has(id)) throw new ExternalError(`no shape ${id}`, { status: 404 })
+    this.shapes.set(id, { ...body, marks })
+  }
+
+  remove(id: string): void {
+    this.shapes.delete(id)
+  }
+}
+
+type Called<T> = {
+  [K in keyof T]: T[K] extends (...parameters: infer P) => infer R ? (...parameters: P) => Promise<R> : T[K]
+}
+type CloudClient = Called<Cloud>
+
+function driverOf(cloud: CloudClient, capabilities: Capabilities): Driver<ShapeObject, ShapeBody, ShapeBody> {
+  const hasMarks = capabilities.labels === 'atomicOnCreate'
+  return {
+    name: 'shapes',
+    capabilities,
+    desired: ({ spec: { color = 'red', size = 1 } }) => ({ color, size }),
+    observe: async (id) => {
+      const shape = await cloud.get(id)
+      return shape && { id, observed: { color: shape.color, size: shape.size }, labels: shape.marks }
+    },
+    create: async (desired, { id, labels: marks, idempotencyKey }) => ({
+      id: await cloud.make(desired, {
+        id,
+        ...(hasMarks && { marks }),
+        ...(capabilities.idempotent === 'byToken' && { token: idempotencyKey }),
+      }),
+    }),
+    update: (id, desired, { labels: marks }) => cloud.change(id, desired, hasMarks ? marks : undefined),
+    remove: (id) => cloud.remove(id),
+    ...(hasMarks && {
+      async *list() {
+        yield (await cloud.list()).map(({ id, marks, ...observed }) => ({ id, observed, marks }))
+      },
+    }),
+  }
+}
+
+const place = { name: 'foo', namespace: 'default' }
+const steps: readonly UserStep[] = [
+  {
+    name: 'wishes for a red shape',
+    run: (user) =>
+      user.create(Shape, {
+        apiVersion: Shape.apiVersion,
+        kind: 'Shape',
+        metadata: place,
+        spec: { color: 'red', size: 1 },
+      }),
+  },
+  { name: 'wants it blue', run: async (user) => user.patch(await user.get(Shape, place), { spec: { color: 'blue' } }) },
+  { name: 'gives it up', run: async (user) => user.delete(await user.get(Shape, place)) },
+]
+
+interface Outside {
+  readonly cloud: CloudClient
+}
+
+function explored(capabilities: Capabilities, profile: ProfileName): ReturnType<typeof explore<Outside>> {
+  const scenario: Omit<Scenario<Outside>, 'controllers'> = {
+    name: 'shapes',
+    steps,
+    outside: () => ({ cloud: new Cloud() as unknown as CloudClient }),
+    services: { cloud: { reads: ['get', 'list'] } },
+    ready: ({ spec, metadata: { uid } }, { outside: { cloud } }) =>
+      [...cloud.shapes.values()].some(
+        ({ color, marks }) =>
+          color === ((spec as { color?: string }).color ?? 'red') && (marks === undefined || marks.uid === uid),
+      ),
+  }
+  const controllers = ({ outside: { cloud } }: ProcessContext<Outside>): ControllerDeclaration[] => [
+    {
+      for: Shape,
+      verbs: [
+        external(driverOf(cloud, { consistencyWindowMs: 200, ...capabilities }), {
+          instance: 'here',
+          orphans: 'delete',
+          callTimeoutMs: 1000,
+          policy: { pollIntervalMs: 20_000 },
+        }),
+      ],
+    } as unknown as ControllerDeclaration,
+  ]
+  return explore({ controllers, scenario, profile })
+}
+
+test.each([
+  ['S1', 'evenkeel'],
+  ['S2', 'evenkeel'],
+  ['S3', 'evenkeel'],
+  ['S2', 'k8s<=1.34'],
+] as const)(
+  'external is silent at tier 1 with %s on %s',
+  async (strategy, profile) => {
+    const result = await explored(sheets[strategy], profile)
+    expect(result.failures.length, formatReport(result)).toBe(0)
+    expect(result.left).toBe(0)
+    expect(result.schedules).toBeGreaterThan(100)
+  },
+  480_000,
+)

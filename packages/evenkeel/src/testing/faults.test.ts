@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest'
+import { declareKind, defineKind, type KubeObject } from '#api'
+import type { ControllerDeclaration } from '#controller'
+import { profiles, type Deviation, type DeviationAction, type SchedulePoint } from './deviation.ts'
+import { buildInitialState } from './initial-state.ts'
+import { Reference } from './reference.ts'
+import { kindsOf, type ProcessContext, type Scenario, type UserStep } from './scenario.ts'
+import { runSchedule } from './schedule.ts'
+import type { World } from './world.ts'
+
+interface Note extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+}
+
+const ConfigMap = declareKind<Note>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
+const Box = defineKind({
+  group: 'test.dev',
+  version: 'v1',
+  kind: 'Box',
+  spec: { type: 'object', properties: { size: { type: 'integer' } } },
+  status: { type: 'object', properties: { stored: { type: 'string' } } },
+})
+
+class Shelf {
+  readonly places = new Map<string, number>()
+
+  put(name: string, size: number): void {
+    this.places.set(name, size)
+  }
+
+  clear(name: string): void {
+    this.places.delete(name)
+  }
+}
+
+interface Outside {
+  readonly shelf: { put(name: string, size: number): Promise<void>; clear(name: string): Promise<void> }
+}
+
+const place = { name: 'a', namespace: 'default' }
+const box = { apiVersion: 'test.dev/v1', kind: 'Box', ...place }
+
+/** Stores a Box on the shelf, says so in a note. */
+function controllers({ outside: { shelf } }: ProcessContext<Outside>): ControllerDeclaration[] {
+  const declaration: ControllerDeclaration<typeof Box> = {
+    for: Box,
+    owns: [ConfigMap],
+    async reconcile(one, { client, status }) {
+      const {
+        apiVersion,
+        kind,
+        metadata: { name, namespace = '', uid },
+        spec: { size = 0 },
+      } = one
+      await shelf.put(name, size)
+      await client.apply(
+        ConfigMap,
+        {
+          metadata: { name, namespace, ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] },
+          data: { size: String(size) },
+        },
+        { force: true },
+      )
+      status.set({ stored: String(size) })
+    },
+    async cleanup({ metadata: { name } }) {
+      await shelf.clear(name)
+    },
+  }
+  return [declaration as unknown as ControllerDeclaration]
+}
+
+const steps: readonly UserStep[] = [
+  { name: 'creates Box a', run: (user) => user.create(Box, { metadata: place, spec: { size: 1 } }) },
+  { name: 'makes Box a bigger', run: async (user) => user.patch(await user.get(Box, place), { spec: { size: 2 } }) },
+]
+
+const scenario = {
+  name: 'boxes',
+  controllers,
+  outside: () => ({ shelf: new Shelf() }),
+  steps,
+} as unknown as Scenario
+
+/** One schedule in which this happens there. */
+async function played(at: SchedulePoint, deed: DeviationAction): Promise<World> {
+  const base = {
+    scenario,
+    seed: '1',
+    profile: profiles.evenkeel,
+    initialState: await buildInitialState(scenario, { kinds: kindsOf(scenario), seed: '1' }),
+    keepsTrace: true,
+  }
+  const first = await runSchedule({ ...base, deviations: [] })
+  const deviations: Deviation[] = [{ at, deed }]
+  return runSchedule({ ...base, deviations, reference: new Reference(first.quietStates) })
+}
+
+function told({ trace }: World, what: RegExp): string[] {
+  return trace.entries.map((entry) => `${entry.actor}: ${entry.what}`).filter((line) => what.test(line))
+}
+
+const start: SchedulePoint = { type: 'start', index: 0 }
+const quiet = (index: number): SchedulePoint => ({ type: 'quiet', index })
+
+describe('a trouble', () => {
+  test('evict: everything in the namespace goes, nothing new is made there meanwhile, and a right program is silent', async () => {
+    const world = await played(quiet(1), { type: 'evict', namespace: 'default' })
+    expect(told(world, /deletes the namespace/)).toHaveLength(1)
+    expect(world.history.ofResource('boxes')).toEqual([])
+    expect((world.services as { shelf: Shelf }).shelf.places.size).toBe(0)
+    expect(world.findings).toEqual([])
+  })
+
+  test('outage of a service: its calls fail until it is back, and the work gets done then', async () => {
+    const world = await played({ type: 'effect', index: 1 }, { type: 'outage', service: 'shelf' })
+    expect(told(world, /shelf\.put.*: refuse/).length).toBeGreaterThan(3)
+    expect((world.services as { shelf: Shelf }).shelf.places.get('a')).toBe(2)
+    expect(world.findings).toEqual([])
+  })
+
+  test('outage of the server: watches break, requests are answered with 503, and the program comes back', async () => {
+    const world = await played({ type: 'effect', index: 2 }, { type: 'outage' })
+    expect(told(world, /answer .*: 503/).length).toBeGreaterThan(0)
+    expect(told(world, /the server is back/)).toHaveLength(1)
+    expect(world.history.ofResource('configmaps').map((object) => object['data'])).toEqual([{ size: '2' }])
+    expect(world.findings).toEqual([])
+  })
+
+  test('absent: a kind that is installed later is waited for', async () => {
+    const world = await played(start, { type: 'absent', resource: 'boxes' })
+    expect(told(world, /boxes.*: 404/).length).toBeGreaterThan(0)
+    expect(world.history.ofResource('configmaps')).toHaveLength(1)
+    expect(world.findings).toEqual([])
+  })
+
+  test('mutate: a webhook adds something to what is written, and nobody minds', async () => {
+    const world = await played(start, { type: 'mutate', resource: 'configmaps' })
+    expect(
+      world.history
+        .ofResource('configmaps')
+        .map(({ metadata }) => metadata.annotations?.['somebody-else.example.com/admitted']),
+    ).toEqual(['yes'])
+    expect(world.findings).toEqual([])
+  })
+
+  test('poison: what is made for one object is refused for good, and the other is served all the same', async () => {
+    const world = await played(quiet(1), { type: 'poison', object: box })
+    expect(told(world, /shelf\.put\(a-cannot-be-served.*: refuse/).length).toBeGreaterThan(1)
+    expect(world.history.ofResource('configmaps').map(({ metadata }) => metadata.name)).toEqual(['a'])
+    expect(world.findings).toEqual([])
+  })
+
+  test('vanish: something is taken out of a service, and the next look puts it back', async () => {
+    const world = await played(quiet(1), { type: 'vanish', service: 'shelf', nth: 0 })
+    expect(told(world, /takes a out of shelf/)).toHaveLength(1)
+    expect((world.services as { shelf: Shelf }).shelf.places.get('a')).toBe(2)
+    expect(world.findings).toEqual([])
+  })
+
+  test('slow: an answer arrives after everything else', async () => {
+    const world = await played({ type: 'effect', index: 1, when: 'after' }, { type: 'slow' })
+    expect(told(world, /takes long/)).toHaveLength(1)
+    expect(world.findings).toEqual([])
+  })
+
+  test('late: a program that starts after the last step finds the wishes and comes to the same world', async () => {
+    const world = await played(start, { type: 'late', steps: 2 })
+    expect(told(world, /^A: starts|^user: /)).toEqual(['user: creates Box a', 'user: makes Box a bigger', 'A: starts'])
+    expect(world.findings).toEqual([])
+  })
+
+  test('a clock at another rate: the time of a process passes faster', async () => {
+    const world = await played(start, { type: 'skew', offsetMs: 0, rate: 1.2 })
+    const [life] = world.processes
+    expect((life?.clock.now() ?? 0) - world.clock.now()).toBe(Math.round(world.clock.monotonic() * 0.2))
+    expect(world.findings).toEqual([])
+  })
+})

@@ -1,0 +1,103 @@
+/**
+ * What every schedule of a scenario starts from, made once: kinds installed, namespaces there, objects in place.
+ *
+ * Making it takes a server and some milliseconds. It is remembered as the commits that led to it; a new world gets
+ * a store with the same commits, hence the same versions, and is ready in under a millisecond.
+ */
+import { deepFreeze, loadClaimsEngine, type Kind, type UnstructuredObject } from '#api'
+import { flushTasks, SeededRandom, SimulatedClock } from '#base'
+import { Client } from '#client'
+import { startServer } from '#server'
+import { openMemoryStore, type Store, type Write } from '#store'
+import type { Scenario } from './scenario.ts'
+
+interface RecordedCommit {
+  readonly writes: Write[]
+  readonly revision: number
+}
+
+export interface InitialState {
+  readonly startMs: number
+  /** What is there, by key; frozen, because every world has the same. */
+  readonly objects: ReadonlyMap<string, UnstructuredObject>
+  /** A store in which all that has happened. */
+  open(clock: SimulatedClock): Promise<Store>
+}
+
+export async function buildInitialState(
+  scenario: Scenario,
+  { kinds, seed }: { kinds: readonly Kind[]; seed: string },
+): Promise<InitialState> {
+  await preloadModules()
+  const clock = new SimulatedClock()
+  const store = openMemoryStore({ clock })
+  const commits: RecordedCommit[] = []
+  const source = store.watch('/', { after: await store.head() })
+  const following = (async () => {
+    for await (const { changes } of source) {
+      for (const { key, revision, entry, previous } of changes) {
+        const write: Write = { key, expect: previous?.revision ?? 0, ...(entry && { value: entry.value }) }
+        const last = commits.at(-1)
+        if (last?.revision === revision) last.writes.push(write)
+        else commits.push({ revision, writes: [write] })
+      }
+    }
+  })()
+  const server = await startServer({
+    store,
+    clock,
+    random: new SeededRandom(`${seed} ground`),
+    bootstrap: false,
+    kinds,
+  })
+  const client = new Client({
+    transport: server.transport,
+    clock,
+    random: new SeededRandom(`${seed} somebody`),
+    namespace: 'default',
+  })
+  // The roles of a cluster are left out: everybody here may do everything, and rules judge what is asked for.
+  for (const name of ['default', 'kube-system'])
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  for (const object of scenario.objects ?? []) await client.create(object)
+  const objects = await objectsOf(store)
+  await flushTasks()
+  const stopping = server.stop()
+  await clock.advance(0)
+  await stopping
+  source.close()
+  await following
+  await store.close()
+  return { startMs: clock.now(), objects, open: (worldClock) => replayCommits(commits, worldClock) }
+}
+
+async function objectsOf(store: Store): Promise<ReadonlyMap<string, UnstructuredObject>> {
+  const range = await store.range('/')
+  const entries = range.ok ? range.entries : []
+  return new Map(
+    entries.map(({ key, value }) => [key, deepFreeze(JSON.parse(Buffer.from(value).toString()) as UnstructuredObject)]),
+  )
+}
+
+async function replayCommits(commits: readonly RecordedCommit[], clock: SimulatedClock): Promise<Store> {
+  const store = openMemoryStore({ clock })
+  for (const { writes, revision } of commits) {
+    const result = await store.commitAll(writes)
+    if (!result.ok || result.revision !== revision)
+      throw new Error(`the ground of a world could not be laid again at revision ${revision}`)
+  }
+  return store
+}
+
+/*
+ * What programs load when they first need it, loaded before a simulated world begins.
+ *
+ * Reading a module takes turns of the machine, and simulated time does not wait for the machine: the first schedule would
+ * go another way than all others.
+ */
+
+let loading: Promise<unknown> | undefined
+
+export async function preloadModules(): Promise<void> {
+  await (loading ??= Promise.all([loadClaimsEngine(), import('re2js')]))
+}

@@ -1,0 +1,36 @@
+/**
+ * Words for test runners whose `expect` can be extended (vitest, jest): `expect.extend(matchers)`.
+ *
+ * @example
+ * await expect({ controllers, scenario }).toKeepTheRules()
+ * await expect({ controllers, scenario }).toConverge()
+ */
+import { explore, type ExploreOptions } from '../explore.ts'
+import { formatReport } from '../report/text.ts'
+
+interface MatcherResult {
+  readonly pass: boolean
+  message(): string
+}
+
+export const matchers = {
+  /** No single fault makes the program break a golden rule. */
+  async toKeepTheRules(received: ExploreOptions): Promise<MatcherResult> {
+    const explored = await explore(received)
+    const errors = explored.failures.filter(({ severity }) => severity === 'error')
+    return { pass: errors.length === 0, message: () => formatReport({ ...explored, failures: errors }) }
+  },
+
+  /** Undisturbed, the program does what it should and comes to rest. */
+  async toConverge(received: ExploreOptions): Promise<MatcherResult> {
+    const explored = await explore({ ...received, tier: 0 })
+    const errors = explored.failures.filter(
+      ({ rule, severity }) => severity === 'error' && (rule === 'hot-loop' || rule === 'failure'),
+    )
+    return {
+      pass: errors.length === 0,
+      message: () =>
+        errors.length === 0 ? 'the program comes to rest' : formatReport({ ...explored, failures: errors }),
+    }
+  },
+}

@@ -1,0 +1,115 @@
+/**
+ * Makes a failure smaller: fewer deviations, fewer steps of the user, deviations earlier, while it stays the same failure.
+ *
+ * The same means the same rule and the same kind of thing: a smaller schedule that breaks another rule is another story.
+ * What comes out cannot be made smaller in the same ways, so shrinking it again changes nothing.
+ */
+import type { Deviation } from './deviation.ts'
+import type { Reference } from './reference.ts'
+import type { Finding } from './rules/rule.ts'
+import type { Scenario } from './scenario.ts'
+import { referenceOf, runSchedule } from './schedule.ts'
+import type { World, WorldOptions } from './world.ts'
+
+/** A failure to be told. */
+interface ShrinkCase {
+  readonly scenario: Scenario
+  readonly deviations: readonly Deviation[]
+}
+
+interface Shrunk extends ShrinkCase {
+  readonly finding: Finding
+  /** What its scenario comes to undisturbed; undefined when it fails undisturbed. */
+  readonly reference: Reference | undefined
+}
+
+type ShrinkBase = Pick<WorldOptions, 'initialState' | 'seed' | 'profile'>
+
+interface ShrinkOptions {
+  readonly base: ShrinkBase
+  /** Of the whole scenario. */
+  readonly reference: Reference
+  /** How many schedules may be run for it. @default 80 */
+  readonly attemptsMax?: number
+}
+
+/** @returns the smallest case that was found, with the finding it still shows */
+export async function shrink(
+  found: ShrinkCase,
+  finding: Finding,
+  { base, reference, attemptsMax = 80 }: ShrinkOptions,
+): Promise<Shrunk> {
+  const references = new Map([[found.scenario.steps.length, reference]])
+  let best: Shrunk = { ...found, finding, reference: found.deviations.length === 0 ? undefined : reference }
+  const tried = new Set<string>()
+  for (let isSmaller = true; isSmaller;) {
+    isSmaller = false
+    for (const candidate of smallerCases(best)) {
+      const name = `${candidate.scenario.steps.length} ${JSON.stringify(candidate.deviations)}`
+      if (tried.has(name)) continue
+      if (tried.size >= attemptsMax) return best
+      tried.add(name)
+      const still = await reproduce(candidate, finding, { base, references })
+      if (!still) continue
+      best = still
+      isSmaller = true
+      break
+    }
+  }
+  return best
+}
+
+/** Everything one step smaller, what saves most first. */
+function* smallerCases({ scenario, deviations }: ShrinkCase): Generator<ShrinkCase> {
+  if (deviations.length > 1) for (const deviation of deviations) yield { scenario, deviations: [deviation] }
+  if (deviations.length > 2)
+    for (const index of deviations.keys())
+      yield { scenario, deviations: deviations.filter((_, other) => other !== index) }
+  const { steps } = scenario
+  // Steps at the end can go without moving the places of deviations.
+  for (let length = 1; length < steps.length; length++)
+    yield { scenario: { ...scenario, steps: steps.slice(0, length) }, deviations }
+  yield* earlierCases({ scenario, deviations })
+}
+
+/** Each deviation at an earlier place of its kind, the first one first. */
+function* earlierCases({ scenario, deviations }: ShrinkCase): Generator<ShrinkCase> {
+  for (const [which, { at, deed }] of deviations.entries()) {
+    for (let index = 0; index < at.index; index++)
+      yield {
+        scenario,
+        deviations: deviations.map((one, other) => (other === which ? { at: { ...at, index }, deed } : one)),
+      }
+  }
+}
+
+interface ReproduceOptions {
+  readonly base: ShrinkBase
+  /** By how many steps the user takes. */
+  readonly references: Map<number, Reference>
+}
+
+async function reproduce(
+  { scenario, deviations }: ShrinkCase,
+  { rule, about }: Finding,
+  { base, references }: ReproduceOptions,
+): Promise<Shrunk | undefined> {
+  let reference = references.get(scenario.steps.length)
+  if (deviations.length === 0 || !reference) {
+    const undisturbed = await runSchedule({ ...base, scenario, deviations: [] })
+    if (undisturbed.stepErrors.length > 0) return undefined
+    const alone = deviations.length === 0 ? matchingFinding(undisturbed, { rule, about }) : undefined
+    if (deviations.length === 0) return alone && { scenario, deviations, finding: alone, reference: undefined }
+    reference = await referenceOf(undisturbed, { ...base, scenario })
+    references.set(scenario.steps.length, reference)
+  }
+  const finding = matchingFinding(await runSchedule({ ...base, scenario, deviations, reference }), { rule, about })
+  return finding && { scenario, deviations, finding, reference }
+}
+
+/** The same rule about the same thing, or at least about the same kind of thing. */
+function matchingFinding({ findings }: World, { rule, about }: Pick<Finding, 'rule' | 'about'>): Finding | undefined {
+  const kind = about.split(' ')[0]
+  const alike = findings.filter((finding) => finding.rule === rule && finding.about.split(' ')[0] === kind)
+  return alike.find((finding) => finding.about === about) ?? alike[0]
+}

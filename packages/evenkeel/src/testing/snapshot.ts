@@ -1,0 +1,280 @@
+/**
+ * A world in a form in which two schedules can be compared: without what differs by chance.
+ *
+ * Uids become the name of what they belong to, times a mark, generated names their prefix, generations "current" or
+ * "old". What is left is what a user asked for and what controllers made of it.
+ */
+import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
+import { admittedKey, foreignFinalizer, foreignKey, neighbourLabel, poisonLabel } from './foreign-writes.ts'
+
+/*
+ * Objects in the form in which schedules are compared, made once: most of what one schedule comes to, all the others
+ * come to as well, and what was read from the same text is the same object.
+ *
+ * Invariants: the objects are frozen. Only what does not depend on the names of uids is remembered, as those are another
+ * world's in another world.
+ */
+
+interface UidNames {
+  /** The names of uids that are, or were, in the world. */
+  nameOf(uid: string): string | undefined
+}
+
+export class ObjectTexts {
+  readonly #make: (object: UnstructuredObject, naming: UidNames) => JsonValue
+  readonly #known = new WeakMap<UnstructuredObject, string>()
+
+  constructor(make: (object: UnstructuredObject, naming: UidNames) => JsonValue) {
+    this.#make = make
+  }
+
+  of(object: UnstructuredObject, naming: UidNames): string {
+    const known = this.#known.get(object)
+    if (known !== undefined) return known
+    let isNamed = false
+    const nameOf = (uid: string): string | undefined => {
+      isNamed = true
+      return naming.nameOf(uid)
+    }
+    const text = JSON.stringify(this.#make(object, { nameOf }))
+    if (!isNamed) this.#known.set(object, text)
+    return text
+  }
+}
+
+/** Things by a name that is the same in every schedule; several may share one. */
+export type Snapshot = ReadonlyMap<string, readonly string[]>
+
+const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+
+/** What `children` notes on a child: who applied it, for which generation, and a digest of what. */
+const appliedAnnotation = 'evenkeel.dev/applied'
+
+/** Kinds that are not what a user asked for. */
+const ignoredKinds: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition'])
+
+const normalizedTexts = new ObjectTexts((object, naming) => normalizeObject(object, naming))
+
+/** What is in the API, by kind and name. */
+export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: UidNames): Snapshot {
+  const found = new Map<string, string[]>()
+  for (const object of objects) {
+    if (!isRelevant(object)) continue
+    const about =
+      object.kind === 'ExternalRef' ? withoutNumbers(describeObject(object), naming) : describeObject(object)
+    found.set(about, [...(found.get(about) ?? []), normalizedTexts.of(object, naming)])
+  }
+  for (const values of found.values()) values.sort()
+  return found
+}
+
+/** What is in a service outside, field by field. */
+export function snapshotService(name: string, contents: unknown, naming: UidNames): Snapshot {
+  const found = new Map<string, string[]>()
+  const add = (about: string, value: unknown): void => {
+    found.set(about, [...(found.get(about) ?? []), JSON.stringify(normalizeValue(value, naming))])
+  }
+  for (const [field, value] of Object.entries(contents ?? {})) {
+    if (typeof value === 'function' || field.startsWith('_')) continue
+    if (value instanceof Map)
+      for (const [key, item] of value) add(`${name} ${field} ${withoutNumbers(String(key), naming)}`, item)
+    else if (value instanceof Set || Array.isArray(value))
+      for (const item of value as Iterable<unknown>) add(`${name} ${field}`, item)
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, item] of Object.entries(value)) add(`${name} ${field} ${withoutNumbers(key, naming)}`, item)
+  }
+  for (const values of found.values()) values.sort()
+  return found
+}
+
+/** `ConfigMap default/a`; names that the server made up are given by their beginning. */
+export function describeObject({ kind, metadata: { name = '', namespace, generateName } }: UnstructuredObject): string {
+  const word = generateName === undefined ? name : `${generateName}*`
+  return namespace === undefined ? `${kind} ${word}` : `${kind} ${namespace}/${word}`
+}
+
+/** Neither what a server or a machine needs for itself, nor what only looks like a child. */
+export function isRelevant(object: UnstructuredObject): boolean {
+  return (
+    !ignoredKinds.has(object.kind) &&
+    !isOfServer(object) &&
+    object.metadata.annotations?.[neighbourLabel] === undefined &&
+    object.metadata.annotations?.[poisonLabel] === undefined
+  )
+}
+
+/** Made by the server itself, for itself. */
+function isOfServer({ metadata: { labels = {}, name = '' }, kind }: UnstructuredObject): boolean {
+  return (
+    labels['kubernetes.io/bootstrapping'] !== undefined ||
+    (kind === 'Namespace' && /^(?:default|kube-)/.test(name)) ||
+    (kind === 'Service' && name === 'kubernetes') ||
+    name === 'kube-root-ca.crt'
+  )
+}
+
+function normalizeObject({ metadata, ...rest }: UnstructuredObject, naming: UidNames): JsonValue {
+  const { labels, annotations, finalizers, ownerReferences, deletionTimestamp, generation } = metadata
+  const owners = (ownerReferences ?? []).map(({ kind, name, uid, controller, blockOwnerDeletion }) => ({
+    kind,
+    name: naming.nameOf(uid) === undefined ? `${name} (unknown)` : name,
+    controller: controller ?? false,
+    blockOwnerDeletion: blockOwnerDeletion ?? false,
+  }))
+  return {
+    ...(normalizeValue(rest, naming, { generation }) as JsonObject),
+    metadata: {
+      labels: withoutForeignKeys(labels, naming),
+      annotations: withoutForeignKeys(annotations, naming),
+      owners: owners as unknown as JsonValue,
+      finalizers: (finalizers ?? []).filter((name) => name !== foreignFinalizer).sort(),
+      deleting: deletionTimestamp !== undefined,
+    },
+  }
+}
+
+/** For which generation something was applied first is history; the digest is of what is compared anyway, with times in it. */
+function controllerOf(mark: string): string {
+  return mark.replace(/\/\d+\/[0-9a-f]+$/, '')
+}
+
+function withoutForeignKeys(values: Readonly<Record<string, string>> | undefined, naming: UidNames): JsonObject {
+  return Object.fromEntries(
+    Object.entries(values ?? {})
+      .filter(([key]) => key !== foreignKey && key !== admittedKey)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => [key, normalizeValue(key === appliedAnnotation ? controllerOf(value) : value, naming)]),
+  )
+}
+
+/** A value without what differs by chance. */
+export function normalizeValue(
+  value: unknown,
+  naming: UidNames,
+  { generation }: { generation?: number | undefined } = {},
+): JsonValue {
+  if (typeof value === 'string')
+    return times.test(value) ? '<time>' : value.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
+  if (value instanceof Map || value instanceof Set) return [...value].map((item) => normalizeValue(item, naming))
+  if (Array.isArray(value)) return value.map((item) => normalizeValue(item, naming, { generation }))
+  if (typeof value !== 'object' || value === null) return value as JsonValue
+  return normalizeFields(value as JsonObject, naming, generation)
+}
+
+/** Which condition came first is history. */
+function byType(conditions: readonly JsonValue[]): JsonValue {
+  const typeOf = (condition: JsonValue): string => (isJsonObject(condition) ? String(condition['type']) : '')
+  return conditions.toSorted((a, b) => (typeOf(a) < typeOf(b) ? -1 : 1))
+}
+
+function normalizeFields(value: JsonObject, naming: UidNames, generation: number | undefined): JsonValue {
+  const fields: [string, JsonValue][] = []
+  // A report about another object has that one's generation beside it, which depends on how often it was written.
+  const about = 'state' in value && typeof value['generation'] === 'number' ? value['generation'] : undefined
+  for (const key of Object.keys(value).sort()) {
+    const field = value[key]
+    if (field === undefined || typeof field === 'function') continue
+    if (key === 'generation' && about !== undefined) continue
+    if (key === 'observedGeneration' && about !== undefined) fields.push([key, field === about ? 'current' : 'old'])
+    else if ((key === 'observedGeneration' || key === 'appliedForGeneration') && generation !== undefined)
+      fields.push([key, field === generation ? 'current' : 'old'])
+    else if (key === 'conditions' && Array.isArray(field))
+      fields.push([key, byType(field.map((item) => normalizeValue(item, naming, { generation })))])
+    else if (/^(?:id|.*Id|token|createdAt|version|resourceVersion|etag)$/.test(key))
+      fields.push([
+        key,
+        typeof field === 'string'
+          ? withoutNumbers(field, naming)
+          : isJsonObject(field)
+            ? normalizeValue(field, naming)
+            : '<value>',
+      ])
+    else fields.push([key, normalizeValue(field, naming, { generation })])
+  }
+  return Object.fromEntries(fields)
+}
+
+/** Ids are counted or drawn: another schedule may have another number for the same thing. */
+function withoutNumbers(text: string, naming: UidNames): string {
+  const named = text.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
+  return named.replace(/\b[0-9a-f]{6,}\b/g, '#').replace(/\d+$/, '#')
+}
+
+/*
+ * How two snapshots differ: what is there too often, what is missing, what is otherwise.
+ */
+
+export interface Difference {
+  readonly type: 'extra' | 'missing' | 'changed'
+  readonly about: string
+  readonly expected: readonly string[]
+  readonly found: readonly string[]
+}
+
+/** What is drawn by chance: places (`Secret default/a data.password`) that differ although nothing else does. */
+export type RandomPaths = ReadonlySet<string>
+
+/** The places in which two undisturbed schedules differ that had other chances. */
+export function randomPathsBetween(one: Snapshot, other: Snapshot): Set<string> {
+  const found = new Set<string>()
+  for (const { about, expected, found: values, type } of compareSnapshots(one, other)) {
+    if (type !== 'changed') continue
+    for (const [index, value] of expected.entries())
+      for (const path of differingPaths(value, values[index] ?? 'null')) found.add(`${about} ${path}`)
+  }
+  return found
+}
+
+function differingPaths(one: string, other: string): string[] {
+  const [first, second] = [flatten(JSON.parse(one)), flatten(JSON.parse(other))]
+  return [...new Set([...first.keys(), ...second.keys()])].filter((path) => first.get(path) !== second.get(path))
+}
+
+/** @param chance what may differ */
+export function compareSnapshots(expected: Snapshot, found: Snapshot, chance?: RandomPaths): Difference[] {
+  const differences: Difference[] = []
+  for (const about of new Set([...expected.keys(), ...found.keys()])) {
+    const [wanted, have] = [expected.get(about) ?? [], found.get(about) ?? []]
+    if (wanted.length === have.length && wanted.every((value, index) => value === have[index])) continue
+    if (
+      chance &&
+      chance.size > 0 &&
+      wanted.length === have.length &&
+      wanted.every((value, index) => without(value, about, chance) === without(have[index] ?? '', about, chance))
+    )
+      continue
+    const type = have.length > wanted.length ? 'extra' : have.length < wanted.length ? 'missing' : 'changed'
+    differences.push({ type, about, expected: wanted, found: have })
+  }
+  return differences
+}
+
+function without(value: string, about: string, chance: RandomPaths): string {
+  return JSON.stringify([...flatten(JSON.parse(value))].filter(([path]) => !chance.has(`${about} ${path}`)))
+}
+
+/** A few lines for people: what was expected and what was found. */
+export function describeDifference({ type, expected, found }: Difference): string[] {
+  if (type === 'extra') return [`expected ${expected.length}, found ${found.length}`]
+  if (type === 'missing') return [`expected ${expected.length}, found ${found.length}`]
+  const [wanted, have] = [
+    flatten(JSON.parse(expected.find((value) => !found.includes(value)) ?? 'null')),
+    flatten(JSON.parse(found.find((value) => !expected.includes(value)) ?? 'null')),
+  ]
+  const lines: string[] = []
+  for (const path of new Set([...wanted.keys(), ...have.keys()])) {
+    if (wanted.get(path) === have.get(path)) continue
+    lines.push(`${path}: expected ${wanted.get(path) ?? 'nothing'}, found ${have.get(path) ?? 'nothing'}`)
+  }
+  return lines.slice(0, 6)
+}
+
+function flatten(value: unknown, path = '', into = new Map<string, string>()): Map<string, string> {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
+    into.set(path || 'value', JSON.stringify(value))
+  else
+    for (const [key, inner] of Object.entries(value))
+      flatten(inner, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, into)
+  return into
+}

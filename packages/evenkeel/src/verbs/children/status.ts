@@ -1,0 +1,184 @@
+/**
+ * What the status of a parent says about its children: one row each, and `ChildrenReady` for all of them.
+ *
+ * Rows are in the order of their keys, and the moment of a row moves only when its state does, so a run that saw the
+ * same says the same. A kind whose status has no room for rows gets the condition alone.
+ */
+import {
+  compareText,
+  formatTime,
+  getOwn,
+  isJsonObject,
+  type ChildCount,
+  type ChildReport,
+  type JsonObject,
+  type Kind,
+  type KubeObject,
+  type PartState,
+} from '#api'
+import { observedGenerationOf, type Readiness } from '../readiness.ts'
+import { describeId, idText, type ChildId } from './desired-child.ts'
+
+/** More than that are counted. */
+const rowsMax = 100
+/** How many are named in the message of the condition. */
+const namedMax = 3
+const messageMax = 1024
+
+/** A child as a run saw it. */
+export interface ObservedChild {
+  readonly id: ChildId
+  readonly object?: KubeObject | undefined
+  readonly readiness: Readiness
+  /** The generation of the parent for which it was applied in this run; undefined when that did not happen. */
+  readonly appliedFor?: number | undefined
+}
+
+interface ChildrenSummary {
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
+
+/** The condition of a reporter: that of the first has no prefix. */
+export function childrenConditionType(reporter: string | undefined): string {
+  return reporter === undefined ? 'ChildrenReady' : `${reporter}/ChildrenReady`
+}
+
+/** All rows of a status, whoever reported them. */
+export function allRows(parent: KubeObject): readonly ChildReport[] {
+  const status = getOwn(parent as unknown as JsonObject, 'status')
+  const rows = isJsonObject(status) ? getOwn(status, 'children') : undefined
+  return Array.isArray(rows) ? (rows.filter(isJsonObject) as unknown as readonly ChildReport[]) : []
+}
+
+/** The rows of an earlier run of this reporter, by key. */
+export function earlierRows(parent: KubeObject, reporter: string | undefined): ReadonlyMap<string, ChildReport> {
+  return new Map(
+    allRows(parent)
+      .filter(({ controller }) => controller === reporter)
+      .map((row) => [idText(row), row]),
+  )
+}
+
+interface RowFacts {
+  readonly earlier: ChildReport | undefined
+  readonly nowMs: number
+  readonly reporter: string | undefined
+}
+
+/** The row of a child, next to what was said about it before. */
+export function rowOf(
+  { id, object, readiness, appliedFor }: ObservedChild,
+  { earlier, nowMs, reporter }: RowFacts,
+): ChildReport {
+  const { state, reason, message } = readiness
+  const appliedForGeneration = appliedFor ?? earlier?.appliedForGeneration
+  const { generation, uid = earlier?.uid } = object?.metadata ?? {}
+  const observedGeneration = object && observedGenerationOf(object)
+  return {
+    group: id.group,
+    kind: id.kind,
+    namespace: id.namespace,
+    name: id.name,
+    apiVersion: id.apiVersion,
+    ...(reporter !== undefined && { controller: reporter }),
+    ...(uid !== undefined && { uid }),
+    ...(appliedForGeneration !== undefined && { appliedForGeneration }),
+    ...(generation !== undefined && { generation }),
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    state,
+    ...(reason !== undefined && { reason }),
+    ...(message !== undefined && { message: message.slice(0, messageMax) }),
+    lastTransitionTime:
+      earlier?.state === state && earlier.lastTransitionTime !== undefined
+        ? earlier.lastTransitionTime
+        : formatTime(nowMs),
+  }
+}
+
+/** As many rows as fit, those that are not ready first in line, in the order of their keys; and counts when that is not all. */
+export function cutRows(rows: readonly ChildReport[]): {
+  readonly children: readonly ChildReport[]
+  readonly childCounts: readonly ChildCount[] | undefined
+} {
+  const sorted = rows.toSorted((a, b) => compareText(idText(a), idText(b)))
+  if (sorted.length <= rowsMax) return { children: sorted, childCounts: undefined }
+  const first = new Set(
+    sorted.toSorted((a, b) => Number(a.state === 'Ready') - Number(b.state === 'Ready')).slice(0, rowsMax),
+  )
+  return { children: sorted.filter((row) => first.has(row)), childCounts: countRows(sorted) }
+}
+
+function countRows(rows: readonly ChildReport[]): readonly ChildCount[] {
+  const counts = new Map<string, { group: string; kind: string; total: number; ready: number }>()
+  for (const { group, kind, state } of rows) {
+    const count = counts.get(`${group} ${kind}`) ?? { group, kind, total: 0, ready: 0 }
+    count.total++
+    if (state === 'Ready') count.ready++
+    counts.set(`${group} ${kind}`, count)
+  }
+  return [...counts].sort(([a], [b]) => compareText(a, b)).map(([, count]) => count)
+}
+
+/** All of them in one condition. `waitsFor`: the run ended before it had come to all of them. */
+export function summarize(
+  rows: readonly ChildReport[],
+  { parent, waitsFor }: { parent: KubeObject; waitsFor?: string | undefined },
+): ChildrenSummary {
+  const late = rows.filter(({ state }) => state !== 'Ready').sort((a, b) => compareText(idText(a), idText(b)))
+  const worst = late.toSorted((a, b) => rank(a) - rank(b))
+  const [first] = worst
+  if (!first && waitsFor === undefined)
+    return {
+      status: 'True',
+      reason: 'AllReady',
+      message: rows.length === 1 ? '1 child is ready' : `${rows.length} children are ready`,
+    }
+  const named = worst
+    .slice(0, namedMax)
+    .map((row) => `${describeId(row, parent)}: ${row.message ?? row.reason ?? row.state}`)
+  const more = late.length > namedMax ? [`and ${late.length - namedMax} more`] : []
+  return {
+    status: 'False',
+    reason: first ? reasonOf(first) : 'Progressing',
+    message: [...named, ...more].join('; ') || `waits for ${waitsFor ?? ''}`,
+  }
+}
+
+const ranks: Readonly<Record<PartState, number>> = {
+  Failed: 1,
+  Missing: 2,
+  Progressing: 3,
+  Pending: 3,
+  Applied: 3,
+  Terminating: 3,
+  Ready: 4,
+}
+
+function rank({ state, reason }: ChildReport): number {
+  return reason === 'Conflict' ? 0 : ranks[state]
+}
+
+function reasonOf({ state, reason }: ChildReport): string {
+  if (state === 'Failed') return reason === 'Conflict' ? 'Conflict' : 'Failed'
+  return state === 'Missing' ? 'Missing' : 'Progressing'
+}
+
+/** Whether the status of a kind is ours to write to: those of Namespaces, Nodes and their like belong to the cluster. */
+export function reportsOn({ group, subresources }: Kind): boolean {
+  return subresources.status && group.includes('.') && !group.endsWith('.k8s.io')
+}
+
+/** Whether the status of a kind has room for rows: its schema says so, and means the same by it. */
+export function hasRows({ schema, subresources }: Kind): boolean {
+  const properties = schema && propertiesOf(schema)
+  const status = properties && getOwn(properties, 'status')
+  const rows = isJsonObject(status) ? getOwn(propertiesOf(status), 'children') : undefined
+  const keys = isJsonObject(rows) ? rows['x-kubernetes-list-map-keys'] : undefined
+  return subresources.status && Array.isArray(keys) && keys.includes('namespace') && keys.includes('kind')
+}
+
+function propertiesOf({ properties }: JsonObject): JsonObject {
+  return isJsonObject(properties) ? properties : {}
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { declareKind, defineKind } from '#api'
+import type { ControllerDeclaration, Verb } from '#controller'
+import { dependsOn } from './depends-on.ts'
+import { GatewayReferenceGrant } from './reference-grants.ts'
+
+const App = declareKind({ group: 'app.test.dev', version: 'v1', kind: 'App' })
+const Route = defineKind({
+  group: 'route.test.dev',
+  version: 'v1',
+  kind: 'Route',
+  spec: { type: 'object' },
+  status: { type: 'object', properties: {} },
+  reports: ['dependencies'],
+})
+const Plain = defineKind({
+  group: 'route.test.dev',
+  version: 'v1',
+  kind: 'Plain',
+  spec: { type: 'object' },
+  status: { type: 'object', properties: {} },
+})
+const none = (): undefined => undefined
+
+function rulesOf(verb: Verb, more: object = {}): string[] {
+  const declaration = { for: Route, verbs: [verb], ...more } as unknown as ControllerDeclaration
+  return (verb.adds?.(declaration).rbac ?? []).map(
+    ({ apiGroups, resources, verbs }) => `${apiGroups.join()}/${resources.join()}: ${verbs.join()}`,
+  )
+}
+
+describe('the permissions of dependsOn', () => {
+  test('are to read what is depended on, and nothing more', () => {
+    expect(rulesOf(dependsOn(App, none))).toEqual(['app.test.dev/apps: get,list,watch'])
+    expect(rulesOf(dependsOn({ group: 'app.test.dev', kind: 'Proxy' }, none))).toEqual([
+      'app.test.dev/proxies: get,list,watch',
+    ])
+    expect(rulesOf(dependsOn('any', none))).toEqual([])
+  })
+
+  test('include what marks, grants and Usages need', () => {
+    expect(rulesOf(dependsOn(App, none, { annotate: true }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
+    expect(rulesOf(dependsOn(App, none, { protect: 'finalizer' }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
+    expect(rulesOf(dependsOn(App, none, { protect: 'whileInUse' }))).toEqual([
+      'app.test.dev/apps: get,list,watch',
+      'evenkeel.dev/usages: get,list,watch,create,patch,delete',
+      'route.test.dev/routes/finalizers: update',
+    ])
+    expect(rulesOf(dependsOn(App, none, { crossNamespace: 'granted', grants: GatewayReferenceGrant }))).toEqual([
+      'app.test.dev/apps: get,list,watch',
+      'gateway.networking.k8s.io/referencegrants: get,list,watch',
+    ])
+  })
+})
+
+describe('dependsOn', () => {
+  test('needs a cleanup only where it writes on other objects, and one for all declarations of a controller', () => {
+    const [plain, marking, holding] = [
+      dependsOn(App, none),
+      dependsOn(App, none, { annotate: true }),
+      dependsOn(App, none, { protect: 'finalizer' }),
+    ]
+    const declaration = { for: Route, verbs: [plain, marking, holding] } as unknown as ControllerDeclaration
+    expect(
+      [plain, marking, holding].map((verb) => verb.adds?.(declaration).cleanup?.map(({ finalizer }) => finalizer)),
+    ).toEqual([undefined, ['route.test.dev/dependencies'], undefined])
+  })
+
+  test.each([
+    ['gate', { gate: 'oncePerGeneration' }],
+    ['mark or protect', { annotate: true }],
+    ['mark or protect', { protect: 'finalizer' }],
+  ] as const)('refuses %s where the status has no room for a record', (what, options) => {
+    const verb = dependsOn(App, none, options)
+    expect(() => verb.adds?.({ for: Plain, verbs: [verb] } as unknown as ControllerDeclaration)).toThrow(
+      `${what} of dependsOn needs room in the status of Plain`,
+    )
+  })
+
+  test('refuses what cannot be', () => {
+    expect(() => dependsOn(App, none, { keepLastGood: true })).toThrow('keepLastGood keeps the contract')
+    expect(() => dependsOn([], none)).toThrow('dependsOn needs a kind')
+    expect(() => rulesOf(dependsOn(App, none), { reconcileKey: none })).toThrow('use reconcile instead of reconcileKey')
+  })
+
+  test('says what to do when it is asked by a controller that does not have it', async () => {
+    await expect(dependsOn(App, none).resolve({ signal: new AbortController().signal })).rejects.toThrow(
+      'dependsOn(...) is not among the verbs of this controller',
+    )
+  })
+})

@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { SeededRandom, SimulatedClock } from '#base'
+import { CircuitBreaker, DriverCalls, RateLimiter } from './calls.ts'
+import { ExternalError, isProviderUnavailable } from './driver.ts'
+
+const signal = new AbortController().signal
+
+test('Budget never gives more than its rate and its burst, in any window', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 20 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 40 }),
+      async (callsPerSecond, burst, waits) => {
+        const clock = new SimulatedClock()
+        const budget = new RateLimiter({ callsPerSecond, burst })
+        const taken: number[] = []
+        for (const waitMs of waits) {
+          void budget.take({ clock, signal }).then(() => {
+            taken.push(clock.monotonic())
+          })
+          await clock.advance(waitMs)
+        }
+        await clock.advance(60_000)
+        expect(taken.length).toBe(waits.length)
+        for (const [index, start] of taken.entries()) {
+          const within = taken.slice(index).filter((at) => at < start + 1000).length
+          expect(within).toBeLessThanOrEqual(callsPerSecond + burst)
+        }
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+test('Breaker opens after failures in a row, tries once after a while, and stays open longer each time', async () => {
+  const clock = new SimulatedClock()
+  const random = new SeededRandom('1')
+  const breaker = new CircuitBreaker({ failuresMax: 2, openMs: 1000, openMaxMs: 4000 })
+  const fail = (): void => {
+    breaker.failed(new Error('down'), { clock, random })
+  }
+  fail()
+  breaker.enter(clock, 'shapes')
+  fail()
+  expect(() => {
+    breaker.enter(clock, 'shapes')
+  }).toThrow('shapes does not answer')
+  await clock.advance(1300)
+  breaker.enter(clock, 'shapes')
+  expect(() => {
+    breaker.enter(clock, 'shapes')
+  }).toThrow('left alone')
+  fail()
+  await clock.advance(1300)
+  expect(() => {
+    breaker.enter(clock, 'shapes')
+  }).toThrow('left alone')
+  await clock.advance(1300)
+  breaker.enter(clock, 'shapes')
+  breaker.succeeded()
+  expect(breaker.isOpen).toBe(false)
+  breaker.enter(clock, 'shapes')
+})
+
+test('Calls: a dead system is not called by everybody, and recovers by itself', async () => {
+  const clock = new SimulatedClock()
+  const random = new SeededRandom('1')
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
+  const caller = { signal, clock, random, timeoutMs: 1000, connection: undefined }
+  let [made, isDown] = [0, true]
+  const ask = (): Promise<unknown> =>
+    calls.make(caller, () => {
+      made++
+      return isDown ? Promise.reject(new Error('refused')) : Promise.resolve('there')
+    })
+  for (let each = 0; each < 20; each++) await ask().catch(() => undefined)
+  expect(made).toBe(5)
+  await clock.advance(1300)
+  const both = await Promise.allSettled([ask(), ask()])
+  expect(made).toBe(6)
+  expect(both.map((one) => one.status === 'rejected' && isProviderUnavailable(one.reason))).toEqual([false, true])
+  isDown = false
+  await clock.advance(3000)
+  expect(await ask()).toBe('there')
+  expect(await ask()).toBe('there')
+})
+
+test('Calls: a driver that hangs is given up after its time', async () => {
+  const clock = new SimulatedClock()
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
+  let isOver = false
+  const hanging = calls
+    .make(
+      { signal, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined },
+      () => new Promise(() => undefined),
+    )
+    .catch((error: unknown) => {
+      isOver = true
+      return error
+    })
+  await clock.advance(999)
+  expect(isOver).toBe(false)
+  await clock.advance(1)
+  expect(String(await hanging)).toContain('gave up after 1000 ms')
+  expect(clock.pending).toBe(0)
+})
+
+test('Calls: what the system asks for holds for everybody', async () => {
+  const clock = new SimulatedClock()
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
+  const caller = { signal, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined }
+  await calls
+    .make(caller, () => Promise.reject(new ExternalError('slow down', { status: 429, retryAfterMs: 5000 })))
+    .catch(() => undefined)
+  let isMade = false
+  const next = calls.make(caller, () => {
+    isMade = true
+    return Promise.resolve()
+  })
+  await clock.advance(4999)
+  expect(isMade).toBe(false)
+  await clock.advance(1)
+  await next
+  expect(isMade).toBe(true)
+})
+
+test('Calls.collect takes all pages, refuses too many, and closes the stream', async () => {
+  const clock = new SimulatedClock()
+  const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
+  const caller = { signal, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined }
+  let isClosed = false
+  const open = async function* open(): AsyncGenerator<number[]> {
+    try {
+      for (let page = 0; page < 3; page++) yield await Promise.resolve([page, page])
+    } finally {
+      isClosed = true
+    }
+  }
+  expect(await calls.collect(caller, { open, itemsMax: 10 })).toEqual([0, 0, 1, 1, 2, 2])
+  isClosed = false
+  await expect(calls.collect(caller, { open, itemsMax: 3 })).rejects.toThrow('shapes lists more than 3 things')
+  expect(isClosed).toBe(true)
+})
