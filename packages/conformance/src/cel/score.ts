@@ -4,13 +4,7 @@
  * Every case is run, also those that Kubernetes does not pass: there we should not pass either, except for the few where we
  * do more than it on purpose. That list must stay exact, so a case that changes sides is noticed.
  */
-import {
-  baseEnvironment,
-  CompiledExpression,
-  compileExpression,
-  Environment,
-  formatType,
-} from '@evenkeel/cel'
+import { baseEnvironment, CompiledExpression, compileExpression, Environment, formatType } from '@evenkeel/cel'
 import type { Overload, Variable } from '@evenkeel/cel'
 import { readCases, readExcuses } from './data.ts'
 import type { CelCase, DeclaredOverload, Excuse } from './data.ts'

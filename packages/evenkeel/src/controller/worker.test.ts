@@ -194,7 +194,7 @@ test('43 a run that never settles is told by its signal once; its key stays lock
   await world.clock.advance(999)
   expect(signals[0]?.aborted).toBe(false)
   await world.clock.advance(60_000)
-  expect(signals[0]?.reason).toMatchObject({ name: 'RunAborted', why: 'timeout' })
+  expect(signals[0]?.reason).toMatchObject({ name: 'RunAborted', abortReason: 'timeout' })
   expect(world.metric('controller_runtime_reconcile_timeouts_total{controller="widget"}')).toBe(1)
   world.api.put(Widget, 'one', { spec: { size: 2 } })
   await world.clock.advance(60_000)
@@ -228,7 +228,7 @@ test('57 a run whose object is deleted is told so, and a status that finds nothi
   await world.clock.advance(0)
   go.resolve()
   await world.clock.advance(100)
-  expect(reasons).toMatchObject([{ why: 'deleted' }])
+  expect(reasons).toMatchObject([{ abortReason: 'deleted' }])
   expect(world.complaints).toEqual([])
   // The same when the cache does not know yet.
   world.api.hold()

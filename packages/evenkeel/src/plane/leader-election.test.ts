@@ -49,7 +49,7 @@ describe('Manager with an election', () => {
       async reconcile(note, { client, signal, status }) {
         if (!isHeld) return status.set({ text: note.spec.text ?? '' })
         signal.addEventListener('abort', () => {
-          reasons.push((signal.reason as { why?: string }).why)
+          reasons.push((signal.reason as { abortReason?: string }).abortReason)
         })
         await held.promise
         await client.patchStatus(note, { text: 'late' }).catch((error: unknown) => {

@@ -134,8 +134,7 @@ function watchResources(taken: (what: string) => void): () => void {
 
 // The whole package: where source maps are used, what is built says that it is a source.
 const packageFolder = fileURLToPath(new URL('../../', import.meta.url))
-const interceptorFrames =
-  /\/(?:base\/global-overrides|testing\/escapes)\./
+const interceptorFrames = /\/(?:base\/global-overrides|testing\/escapes)\./
 const stackDepth = 60
 
 /**

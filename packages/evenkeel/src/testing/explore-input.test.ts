@@ -59,7 +59,7 @@ describe('explore explains', () => {
     })
     const escapes = failures.filter(({ rule }) => rule === 'escape')
     expect(escapes.map(({ about }) => about).sort()).toEqual(['Date', 'Math.random', 'setTimeout'])
-    for (const { message } of escapes) expect(message).toMatch(/ at bad-input\.test\.ts:\d+ leaves the simulation/)
+    for (const { message } of escapes) expect(message).toMatch(/ at explore-input\.test\.ts:\d+ leaves the simulation/)
   })
 
   test('a program that ends the process', async () => {

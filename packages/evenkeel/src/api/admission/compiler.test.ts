@@ -145,7 +145,7 @@ test('the authorizer is asked about the right user and place, once, and what it 
       user,
       verb: 'get',
       path: '',
-      place: {
+      resourcePath: {
         group: 'apps',
         version: '*',
         resource: 'deployments',
@@ -158,7 +158,7 @@ test('the authorizer is asked about the right user and place, once, and what it 
       user,
       verb: 'get',
       path: '',
-      place: {
+      resourcePath: {
         group: 'apps',
         version: '*',
         resource: 'deployments',

@@ -1,7 +1,14 @@
 /**
  * What a write says about itself, as far as field management goes, and the objects it is about.
  */
-import { deepEqual, formatTime, getOwn, isJsonObject, type JsonObject, type JsonObjectDraft } from '@evenkeel/cel/primitives'
+import {
+  deepEqual,
+  formatTime,
+  getOwn,
+  isJsonObject,
+  type JsonObject,
+  type JsonObjectDraft,
+} from '@evenkeel/cel/primitives'
 import type { ManagedFieldsEntry } from '../object.ts'
 import type { Schema } from '../schema/schema.ts'
 import { FieldSet, type FieldNode } from './field-set.ts'

@@ -4,7 +4,14 @@
  * Nothing is removed here; what a manager no longer mentions is pruned afterwards. Whatever the configuration does not
  * change is the live value itself, not a copy, and a merge that changes nothing gives back the live value.
  */
-import { getOwn, setOwn, type JsonArray, type JsonObject, type JsonObjectDraft, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  getOwn,
+  setOwn,
+  type JsonArray,
+  type JsonObject,
+  type JsonObjectDraft,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 import { typeOfField, type FieldType, type ListOf, type MapOf, type ScalarKind } from './field-type.ts'
 import { fieldElement, formatElement, type PathElement } from './path-element.ts'
 import {

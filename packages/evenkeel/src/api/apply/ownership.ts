@@ -7,7 +7,14 @@
  * configuration leaves out counts if the manager does not own it: it was a default last time and is one now. Nulls,
  * empty containers that are not plainly there, and numbers written in another way are doubts, and doubts are a no.
  */
-import { deepEqual, getOwn, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  deepEqual,
+  getOwn,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 import { hasLastApplied, lastAppliedManager } from './client-side-apply.ts'
 import { entriesOf, isSystemField, metadataOf } from './field-manager.ts'
 import { noFields, type FieldNode, type FieldSet } from './field-set.ts'

@@ -3,7 +3,14 @@
  *
  * A wrong default would make every object that relies on it invalid, long after its author has left.
  */
-import { checkDns1035Label, getOwn, isJsonObject, setOwn, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  checkDns1035Label,
+  getOwn,
+  isJsonObject,
+  setOwn,
+  type JsonObject,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
 import { validateDefault, type ConstraintOptions } from '../schema/constraints.ts'
 import type { SchemaNode } from '../schema/schema.ts'

@@ -9,7 +9,14 @@
  * Invariants: what was given is never written to; a container the draft owns is reachable by one path only (a copy
  * operation therefore copies deeply). Keys are own data properties, whatever they are called.
  */
-import { deepCopy, isJsonObject, setOwn, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  deepCopy,
+  isJsonObject,
+  setOwn,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 
 /** A place that a step cannot reach: the sentence says why. */
 export class PointerError extends Error {}

@@ -4,7 +4,14 @@
  * The words are those of upstream's validator. Every check says all it has to say; none stops the others, except that
  * of a text's length and pattern only the first failure is told.
  */
-import { deepEqual, getOwn, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  deepEqual,
+  getOwn,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, formatFieldError, type FieldError } from '../errors/field-error.ts'
 import { resolveSchema, type Schema, type SchemaNode } from './schema.ts'
 

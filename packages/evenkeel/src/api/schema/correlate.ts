@@ -4,7 +4,14 @@
  * Fields correspond by name, items of a list that is a map by their keys, items of other lists not at all. A mistake in
  * a part that has not changed was there before, so an update is not refused for it.
  */
-import { deepEqual, getOwn, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  deepEqual,
+  getOwn,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 import type { CompiledSchema } from './compile.ts'
 
 /** Two values that are the same part of their objects. */

@@ -6,7 +6,14 @@
  *
  * One difference is known: `1.0` for an integer is refused by Go and taken here, since JSON.parse does not tell it from `1`.
  */
-import { formatQuantity, formatTime, parseQuantity, parseTimestamp, quote, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  formatQuantity,
+  formatTime,
+  parseQuantity,
+  parseTimestamp,
+  quote,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 
 /*
  * A value that a typed reader cannot take, in the words of Go's JSON decoder: clients and tests search for them.

@@ -30,7 +30,7 @@ describe('serverOptionsOf', () => {
     expect(await optionsOf()).toMatchObject({
       listen: { host: '127.0.0.1', port: 6443 },
       authorization: ['rbac'],
-      authentication: { anonymous: true, clientAuthorities: [] },
+      authentication: { anonymous: true, clientCaPems: [] },
       admission: { ownerReferences: false },
     })
   })
@@ -68,15 +68,15 @@ describe('serverOptionsOf', () => {
     )
     expect(authentication).toEqual({
       anonymous: false,
-      clientAuthorities: ['PEM'],
+      clientCaPems: ['PEM'],
       tokenFile: 'tokens.csv',
       frontProxy: { caPem: 'PEM', allowedNames: ['a', 'b'] },
       serviceAccounts: {
-        extendMounted: true,
+        extendTokenExpiration: true,
         issuer: ['https://a/', 'https://b/'],
         audiences: ['x'],
         keys: ['PRIVATE', 'PUBLIC'],
-        lifeSecondsMax: 3600,
+        maxTokenExpirationSeconds: 3600,
       },
     })
   })

@@ -16,7 +16,7 @@ export class World {
   #revision = 0
 
   constructor() {
-    const informers = { of: (group: string, plural: string): Informer => this.#view(group, plural) }
+    const informers = { forResource: (group: string, plural: string): Informer => this.#view(group, plural) }
     this.permissions = new RbacAuthorizer(informers as unknown as Informers)
   }
 

@@ -224,7 +224,7 @@ test('B25 K12 another leader takes over in the middle of a create: it waits unti
   world.service.create(
     { color: 'red', size: 1 },
     {
-      marks: {
+      labels: {
         instance: 'here',
         kind: `Shape.${Shape.group}`,
         namespace,

@@ -12,34 +12,34 @@ import { Shape, sheets, type ShapeBody, type ShapeObject } from './shapes.fixtur
 
 /** Shapes as a service of the world outside: plain data in and out. */
 class Cloud {
-  readonly shapes = new Map<string, ShapeBody & { marks?: OwnershipLabels | undefined }>()
+  readonly shapes = new Map<string, ShapeBody & { labels?: OwnershipLabels | undefined }>()
   readonly _tokens = new Map<string, string>()
   _last = 0
 
-  get(id: string): (ShapeBody & { marks?: OwnershipLabels | undefined }) | undefined {
+  get(id: string): (ShapeBody & { labels?: OwnershipLabels | undefined }) | undefined {
     return this.shapes.get(id)
   }
 
-  list(): { id: string; color: string; size: number; marks?: OwnershipLabels | undefined }[] {
+  list(): { id: string; color: string; size: number; labels?: OwnershipLabels | undefined }[] {
     return [...this.shapes].map(([id, shape]) => ({ id, ...shape }))
   }
 
   make(
     body: ShapeBody,
-    given: { id?: string | undefined; marks?: OwnershipLabels | undefined; token?: string | undefined },
+    given: { id?: string | undefined; labels?: OwnershipLabels | undefined; token?: string | undefined },
   ): string {
     const known = given.token === undefined ? undefined : this._tokens.get(given.token)
     if (known !== undefined) return known
     const id = given.id ?? `shape-${++this._last}`
     if (this.shapes.has(id)) throw new ExternalError(`${id} exists`, { status: 409 })
-    this.shapes.set(id, { ...body, marks: given.marks })
+    this.shapes.set(id, { ...body, labels: given.labels })
     if (given.token !== undefined) this._tokens.set(given.token, id)
     return id
   }
 
-  change(id: string, body: ShapeBody, marks: OwnershipLabels | undefined): void {
+  change(id: string, body: ShapeBody, labels: OwnershipLabels | undefined): void {
     if (!this.shapes.has(id)) throw new ExternalError(`no shape ${id}`, { status: 404 })
-    this.shapes.set(id, { ...body, marks })
+    this.shapes.set(id, { ...body, labels })
   }
 
   remove(id: string): void {
@@ -53,27 +53,27 @@ type Called<T> = {
 type CloudClient = Called<Cloud>
 
 function driverOf(cloud: CloudClient, capabilities: Capabilities): Driver<ShapeObject, ShapeBody, ShapeBody> {
-  const hasMarks = capabilities.labels === 'atomicOnCreate'
+  const hasLabels = capabilities.labels === 'atomicOnCreate'
   return {
     name: 'shapes',
     capabilities,
     desired: ({ spec: { color = 'red', size = 1 } }) => ({ color, size }),
     observe: async (id) => {
       const shape = await cloud.get(id)
-      return shape && { id, observed: { color: shape.color, size: shape.size }, labels: shape.marks }
+      return shape && { id, observed: { color: shape.color, size: shape.size }, labels: shape.labels }
     },
-    create: async (desired, { id, labels: marks, idempotencyKey }) => ({
+    create: async (desired, { id, labels, idempotencyKey }) => ({
       id: await cloud.make(desired, {
         id,
-        ...(hasMarks && { marks }),
+        ...(hasLabels && { labels }),
         ...(capabilities.idempotent === 'byToken' && { token: idempotencyKey }),
       }),
     }),
-    update: (id, desired, { labels: marks }) => cloud.change(id, desired, hasMarks ? marks : undefined),
+    update: (id, desired, { labels }) => cloud.change(id, desired, hasLabels ? labels : undefined),
     remove: (id) => cloud.remove(id),
-    ...(hasMarks && {
+    ...(hasLabels && {
       async *list() {
-        yield (await cloud.list()).map(({ id, marks, ...observed }) => ({ id, observed, marks }))
+        yield (await cloud.list()).map(({ id, labels, ...observed }) => ({ id, observed, labels }))
       },
     }),
   }
@@ -107,8 +107,8 @@ function explored(capabilities: Capabilities, profile: ProfileName): ReturnType<
     services: { cloud: { reads: ['get', 'list'] } },
     ready: ({ spec, metadata: { uid } }, { outside: { cloud } }) =>
       [...cloud.shapes.values()].some(
-        ({ color, marks }) =>
-          color === ((spec as { color?: string }).color ?? 'red') && (marks === undefined || marks.uid === uid),
+        ({ color, labels }) =>
+          color === ((spec as { color?: string }).color ?? 'red') && (labels === undefined || labels.uid === uid),
       ),
   }
   const controllers = ({ outside: { cloud } }: ProcessContext<Outside>): ControllerDeclaration[] => [

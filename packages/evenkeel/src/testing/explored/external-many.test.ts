@@ -62,7 +62,7 @@ test('B33 a watch that drops events: the next sweep repairs, and a metric counts
   await world.create()
   await world.synced()
   world.service.isSilent = true
-  world.service.put('shape-1', { color: 'green', size: 1, marks: world.service.shapes.get('shape-1')?.marks })
+  world.service.put('shape-1', { color: 'green', size: 1, labels: world.service.shapes.get('shape-1')?.labels })
   await world.advance(70_000)
   expect(world.service.shapes.get('shape-1')?.color).toBe('red')
   expect(process.metrics.render()).toContain('evenkeel_external_missed_events_total{system="shapes"} 1')
@@ -154,7 +154,7 @@ test('external refuses what cannot be meant', () => {
     'the driver shapes: a create that is idempotent by name needs ids that are deterministic',
   )
   expect(made({ identify: () => 'x' })).toThrow('identify gives names, and the sheet says that the system assigns them')
-  expect(made({ mark: undefined, capabilities: { marks: 'afterCreate' } })).toThrow('need a mark function')
+  expect(made({ setLabels: undefined, capabilities: { labels: 'afterCreate' } })).toThrow('need a mark function')
   expect(made({ name: 'Shapes!' })).toThrow('its name must be')
   expect(made({}, { instance: '' })).toThrow('instance must be')
   expect(made({}, { use: 'exclusive' })).toThrow('exclusive use needs a scope')

@@ -100,7 +100,7 @@ test('B9 forged marks of an object that never was: suspicious, and not deleted',
   world.service.put('forged', {
     color: 'red',
     size: 1,
-    marks: {
+    labels: {
       instance: 'here',
       kind: 'Shape.shapes.example.com',
       namespace: 'default',
@@ -118,7 +118,7 @@ test('B10 marks copied from a living object: a duplicate is said, and neither is
   await using world = await startShapes({ capabilities: sheets.S2 })
   await world.create()
   await world.synced()
-  world.service.put('copy', { color: 'red', size: 1, marks: world.service.shapes.get('shape-1')?.marks })
+  world.service.put('copy', { color: 'red', size: 1, labels: world.service.shapes.get('shape-1')?.labels })
   await world.advance(70_000)
   expect(await world.condition('Owned')).toBe('False Duplicate')
   expect((await world.conditionOf('Owned'))?.message).toContain('shape-1, copy')
@@ -138,10 +138,10 @@ test("B11 two installations on one account never touch each other's shapes", asy
   await other.create()
   await other.synced()
   // The other cluster's shapes in this one's account, under an instance of their own.
-  const theirs = { ...(other.service.shapes.get('shape-1')?.marks as object), instance: 'there' }
-  world.service.put('theirs', { color: 'blue', size: 3, marks: theirs })
+  const theirs = { ...(other.service.shapes.get('shape-1')?.labels as object), instance: 'there' }
+  world.service.put('theirs', { color: 'blue', size: 3, labels: theirs })
   await world.advance(600_000)
-  expect(world.service.shapes.get('theirs')).toEqual({ color: 'blue', size: 3, marks: theirs })
+  expect(world.service.shapes.get('theirs')).toEqual({ color: 'blue', size: 3, labels: theirs })
   await world.client.delete(await world.get())
   await world.gone()
   expect([...world.service.shapes.keys()]).toEqual(['theirs'])
@@ -225,7 +225,7 @@ test.each([
     await world.synced()
     await world.advance(150_000)
     expect([...world.service.shapes.keys()]).toEqual([id])
-    expect(world.service.shapes.get(id)?.marks).toMatchObject({ uid })
+    expect(world.service.shapes.get(id)?.labels).toMatchObject({ uid })
     expect(await world.condition('Owned')).toBe('True Marked')
   },
 )
@@ -278,7 +278,7 @@ test('B39 many things without an object: is this the right cluster?', async () =
     world.service.put(`old-${each}`, {
       color: 'red',
       size: 1,
-      marks: {
+      labels: {
         instance: 'here',
         kind: 'Shape.shapes.example.com',
         namespace: 'default',

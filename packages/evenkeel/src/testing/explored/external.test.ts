@@ -23,7 +23,7 @@ test.each(Object.entries(sheets))(
     })
     expect(shape).toMatchObject({ color: 'red', size: 1 })
     if ('labels' in capabilities)
-      expect(shape?.marks).toMatchObject({
+      expect(shape?.labels).toMatchObject({
         instance: 'here',
         kind: 'Shape.shapes.example.com',
         namespace: 'default',
@@ -72,8 +72,8 @@ test('B4 a shape that somebody recoloured is put right', async () => {
   await using world = await startShapes({ capabilities: sheets.S2 })
   await world.create()
   await world.synced()
-  const { marks } = world.service.shapes.get('shape-1') ?? {}
-  world.service.put('shape-1', { color: 'green', size: 1, marks })
+  const { labels } = world.service.shapes.get('shape-1') ?? {}
+  world.service.put('shape-1', { color: 'green', size: 1, labels })
   await world.advance(70_000)
   expect(world.service.shapes.get('shape-1')?.color).toBe('red')
   expect((await world.get()).status?.external?.drift?.lastRevertedTime).toBeDefined()
@@ -86,11 +86,11 @@ test('B4 the policy report says so and touches nothing; ignore says nothing', as
   })
   await world.create()
   await world.synced()
-  const { marks } = world.service.shapes.get('shape-1') ?? {}
-  world.service.put('shape-1', { color: 'red', size: 7, marks })
+  const { labels } = world.service.shapes.get('shape-1') ?? {}
+  world.service.put('shape-1', { color: 'red', size: 7, labels })
   await world.advance(70_000)
   expect(await world.condition('Drifted')).toBe('False AsDesired')
-  world.service.put('shape-1', { color: 'green', size: 7, marks })
+  world.service.put('shape-1', { color: 'green', size: 7, labels })
   await world.advance(70_000)
   expect(await world.condition('Drifted')).toBe('True Drifted')
   expect(await world.condition('Synced')).toBe('False Drifted')
@@ -273,7 +273,7 @@ test('B37 deletion orphan: the shape stays, and its marks say that nobody looks 
   await world.synced()
   await world.client.delete(await world.get())
   await world.gone()
-  expect(world.service.shapes.get('shape-1')?.marks).toMatchObject({ state: 'orphaned' })
+  expect(world.service.shapes.get('shape-1')?.labels).toMatchObject({ state: 'orphaned' })
 })
 
 test('B38 G6 credentials are revoked: not in sync, with the age of the last look', async () => {
@@ -323,8 +323,8 @@ test('B40 paused: looked at, said, and not touched', async () => {
   await world.create()
   await world.synced()
   await world.annotate({ paused: 'true' })
-  const { marks } = world.service.shapes.get('shape-1') ?? {}
-  world.service.put('shape-1', { color: 'green', size: 1, marks })
+  const { labels } = world.service.shapes.get('shape-1') ?? {}
+  world.service.put('shape-1', { color: 'green', size: 1, labels })
   await world.until(async () => (await world.condition('Synced')) === 'False Paused', 100_000)
   expect(await world.condition('Drifted')).toBe('True Drifted')
   expect(world.service.count('update')).toBe(0)

@@ -28,7 +28,7 @@ export interface ShapeBody {
 }
 
 interface StoredShape extends ShapeBody {
-  readonly marks?: unknown
+  readonly labels?: unknown
 }
 
 type Operation = 'observe' | 'create' | 'update' | 'remove' | 'mark' | 'list'
@@ -85,13 +85,13 @@ export class ShapesService {
 
   create(
     body: ShapeBody,
-    { id, marks, token }: { id?: string | undefined; marks?: unknown; token?: string | undefined },
+    { id, labels, token }: { id?: string | undefined; labels?: unknown; token?: string | undefined },
   ): string {
     const known = token === undefined ? undefined : this.#tokens.get(token)
     if (known !== undefined) return known
     if (id !== undefined && this.shapes.has(id)) throw new ExternalError(`${id} exists`, { status: 409 })
     const made = id ?? `shape-${++this.#last}`
-    this.put(made, { ...body, ...(marks !== undefined && { marks }) })
+    this.put(made, { ...body, ...(labels !== undefined && { labels }) })
     this.#shownAt.set(made, this.#clock.monotonic() + this.#showsAfterMs)
     if (token !== undefined) this.#tokens.set(token, made)
     return made
@@ -120,7 +120,7 @@ export class ShapesService {
     this.#expire()
     return [...this.shapes]
       .filter(([id]) => this.get(id))
-      .map(([id, { marks, ...observed }]) => ({ id, observed, marks }))
+      .map(([id, { labels, ...observed }]) => ({ id, observed, labels }))
   }
 
   /** Carries a call out, or does not. */
@@ -164,8 +164,8 @@ export class ShapesService {
     return this.calls.filter((call) => call === operation || call.startsWith(`${operation} `)).length
   }
 
-  #tell(id: string, { marks }: StoredShape): void {
-    if (!this.isSilent) for (const listener of this.#listeners) listener({ id, labels: marks })
+  #tell(id: string, { labels }: StoredShape): void {
+    if (!this.isSilent) for (const listener of this.#listeners) listener({ id, labels })
   }
 
   #expire(): void {
@@ -206,7 +206,7 @@ export function shapesDriver(
     ready,
   }: DriverOptions,
 ): Driver<ShapeObject, ShapeBody, ShapeBody> {
-  const hasMarks = (capabilities.labels ?? 'none') !== 'none'
+  const hasLabels = (capabilities.labels ?? 'none') !== 'none'
   return {
     name: 'shapes',
     capabilities,
@@ -215,31 +215,31 @@ export function shapesDriver(
       service.ask('observe', id, () => {
         const shape = service.get(id)
         if (!shape) return undefined
-        const { marks, ...observed } = shape
-        return { id, observed, ...(hasMarks && { marks }) }
+        const { labels, ...observed } = shape
+        return { id, observed, ...(hasLabels && { labels }) }
       }),
-    create: (desired, { id, labels: marks, idempotencyKey }) =>
+    create: (desired, { id, labels, idempotencyKey }) =>
       service.ask('create', id ?? '', () => ({
         id: service.create(desired, {
           id,
-          ...(capabilities.labels === 'atomicOnCreate' && { marks }),
+          ...(capabilities.labels === 'atomicOnCreate' && { labels }),
           ...(capabilities.idempotent === 'byToken' && { token: idempotencyKey }),
         }),
       })),
-    update: (id, desired, { labels: marks }) =>
+    update: (id, desired, { labels }) =>
       service.ask('update', id, () => {
-        service.put(id, { ...desired, ...(hasMarks && { marks }) })
+        service.put(id, { ...desired, ...(hasLabels && { labels }) })
       }),
     remove: (id) =>
       service.ask('remove', id, () => {
         if (!service.get(id)) throw new ExternalError(`no shape ${id}`, { status: 404 })
         service.delete(id)
       }),
-    ...(hasMarks && {
-      setLabels: (id, marks) =>
+    ...(hasLabels && {
+      setLabels: (id, labels) =>
         service.ask('mark', id, () => {
           const shape = service.get(id)
-          if (shape) service.put(id, { ...shape, marks })
+          if (shape) service.put(id, { ...shape, labels })
         }),
     }),
     ...(list && {

@@ -7,20 +7,8 @@ import type { ObjectChange, Timeline, TimelineRow } from './timeline.ts'
 export function renderTimeline({ lanes, rows, leftOut }: Timeline): Markup {
   const columns = lanes.filter((lane) => lane !== 'world')
   return html`${leftOut > 0 ? html`<p class="faint">${leftOut} rows are left out.</p>` : undefined}
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>step</th>
-            <th>time</th>
-            ${columns.map((lane) => html`<th>${headOf(lane)}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map((row) => renderRow(row, columns))}
-        </tbody>
-      </table>
-    </div>`
+<div class="scroll"><table><thead><tr><th>step</th><th>time</th>${columns.map((lane) => html`<th>${headOf(lane)}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => renderRow(row, columns))}</tbody></table></div>`
 }
 
 function renderRow(row: TimelineRow, columns: readonly string[]): Markup {
@@ -30,22 +18,14 @@ function renderRow(row: TimelineRow, columns: readonly string[]): Markup {
   const cells =
     row.lane === 'world'
       ? [
-          html`<td class="here" colspan="${columns.length}">
-            ${row.text.replace(/^is quiet \(\d+\)$/, 'everything is at rest')}${brokenHere(row)}
-          </td>`,
+          html`<td class="here" colspan="${columns.length}">${row.text.replace(/^is quiet \(\d+\)$/, 'everything is at rest')}${brokenHere(row)}</td>`,
         ]
       : columns.map((lane) => (lane === row.lane ? renderCell(row) : html`<td class="lane"></td>`))
-  return html`<tr class="${name}">
-    <td class="when">${row.step}</td>
-    <td class="when">${timeOf(row.atMs)}</td>
-    ${cells}
-  </tr> `
+  return html`<tr class="${name}"><td class="when">${row.step}</td><td class="when">${timeOf(row.atMs)}</td>${cells}</tr>\n`
 }
 
 function renderCell(row: TimelineRow): Markup {
-  return html`<td class="lane here">
-    ${arrowed(row.text)}${row.origin === undefined ? undefined : html` <span class="faint mono">${shortOrigin(row.origin)}</span>`}${row.changes.map(renderChange)}${brokenHere(row)}
-  </td>`
+  return html`<td class="lane here">${arrowed(row.text)}${row.origin === undefined ? undefined : html` <span class="faint mono">${shortOrigin(row.origin)}</span>`}${row.changes.map(renderChange)}${brokenHere(row)}</td>`
 }
 
 function brokenHere({ isBroken }: TimelineRow): Markup | undefined {
@@ -53,10 +33,7 @@ function brokenHere({ isBroken }: TimelineRow): Markup | undefined {
 }
 
 function renderChange({ object, what, version, fields }: ObjectChange): Markup {
-  return html`<span class="change"
-    ><span class="version">${version}</span> ${object}
-    ${what}${fields.map((field) => html`<br /><span class="mono faint">${field}</span>`)}</span
-  >`
+  return html`<span class="change"><span class="version">${version}</span> ${object} ${what}${fields.map((field) => html`<br><span class="mono faint">${field}</span>`)}</span>`
 }
 
 /** Every object that changed, with its versions in order. */
@@ -70,33 +47,7 @@ export function renderObjects({ rows }: Timeline): Markup | undefined {
     }
   }
   if (found.size === 0) return undefined
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          <th>object</th>
-          <th>version</th>
-          <th>step</th>
-          <th>what</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${[...found].flatMap(([object, those]) =>
-          those.map(
-            ({ row, change }, index) =>
-              html`<tr>
-                <td>${index === 0 ? object : ''}</td>
-                <td><span class="version">${change.version}</span></td>
-                <td class="when">${row.step}</td>
-                <td>
-                  ${change.what}${change.fields.map((field) => html`<br /><span class="mono faint">${field}</span>`)}
-                </td>
-              </tr>`,
-          ),
-        )}
-      </tbody>
-    </table>
-  </div>`
+  return html`<div class="scroll"><table><thead><tr><th>object</th><th>version</th><th>step</th><th>what</th></tr></thead><tbody>${[...found].flatMap(([object, those]) => those.map(({ row, change }, index) => html`<tr><td>${index === 0 ? object : ''}</td><td><span class="version">${change.version}</span></td><td class="when">${row.step}</td><td>${change.what}${change.fields.map((field) => html`<br><span class="mono faint">${field}</span>`)}</td></tr>`))}</tbody></table></div>`
 }
 
 function headOf(lane: string): string {
@@ -124,9 +75,6 @@ export function shortOrigin(origin: string): string {
   return `${basename(origin.slice(0, at))}${origin.slice(at)}`
 }
 
-/**
- * Text for a page in which everything that is put in is escaped, unless it was made by this too.
- */
 export class Markup {
   readonly text: string
 

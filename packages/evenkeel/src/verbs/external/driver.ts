@@ -85,7 +85,7 @@ export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Ob
    */
   cancel?(idempotencyKey: string, call: DriverCall): Promise<void>
   /** Writes other marks on a thing. @default marks change only with `update` */
-  setLabels?(id: string, marks: OwnershipLabels, call: DriverCall): Promise<void>
+  setLabels?(id: string, labels: OwnershipLabels, call: DriverCall): Promise<void>
   /** All things of a query, page by page. */
   list?(query: ListQuery, call: DriverCall): AsyncIterable<readonly Observation<Observed>[]>
   /** What happens from now on, or since a cursor. May end or fail at any time. */
@@ -136,7 +136,7 @@ interface StrategyOptions {
 /** The strongest strategy that the sheet allows. */
 export function chooseStrategy(
   {
-    capabilities: { labels: marks = 'none', ids = 'assigned', idempotent = 'no' },
+    capabilities: { labels: labels = 'none', ids = 'assigned', idempotent = 'no' },
     identify,
     list,
   }: Pick<Driver, 'capabilities' | 'identify' | 'list'>,
@@ -144,7 +144,7 @@ export function chooseStrategy(
 ): Strategy {
   // A name of the author's choice says what it is for, not whose it is.
   if (ids === 'deterministic' && !identify) return 'S1'
-  if (marks === 'atomicOnCreate' && (list || ids === 'deterministic')) return 'S2'
+  if (labels === 'atomicOnCreate' && (list || ids === 'deterministic')) return 'S2'
   if (idempotent === 'byToken') return 'S3'
   return hasCheckpoint ? 'S5' : 'S4'
 }
@@ -165,18 +165,18 @@ export function describeStrategy(strategy: Strategy): string {
 /** @throws {RangeError} when the sheet and the driver contradict each other. */
 export function checkDriver(driver: Driver): void {
   const { name, capabilities, identify, setLabels: mark } = driver
-  const { labels: marks = 'none', ids = 'assigned', idempotent = 'no', consistencyWindowMs = 0, quota } = capabilities
+  const { labels: labels = 'none', ids = 'assigned', idempotent = 'no', consistencyWindowMs = 0, quota } = capabilities
   const refuse = (what: string): never => {
     throw new RangeError(`the driver ${name}: ${what}`)
   }
   if (!/^[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?$/.test(name))
     refuse('its name must be up to 40 letters in lower case, digits and dashes')
-  if (!['atomicOnCreate', 'afterCreate', 'none'].includes(marks))
-    refuse(`marks must be atomicOnCreate, afterCreate or none, got ${String(marks)}`)
+  if (!['atomicOnCreate', 'afterCreate', 'none'].includes(labels))
+    refuse(`marks must be atomicOnCreate, afterCreate or none, got ${String(labels)}`)
   if (!['deterministic', 'assigned'].includes(ids)) refuse(`ids must be deterministic or assigned, got ${String(ids)}`)
   if (!['byName', 'byToken', 'no'].includes(idempotent))
     refuse(`idempotent must be byName, byToken or no, got ${String(idempotent)}`)
-  if (marks === 'afterCreate' && !mark) refuse('marks that are put on after the create need a mark function')
+  if (labels === 'afterCreate' && !mark) refuse('marks that are put on after the create need a mark function')
   if (idempotent === 'byName' && ids === 'assigned')
     refuse('a create that is idempotent by name needs ids that are deterministic')
   if (identify && ids === 'assigned')

@@ -109,9 +109,9 @@ test('takeCensus never calls a thing of a living object an orphan or foreign, no
           [...new Map(observations.map((observation) => [observation.id, observation])).values()],
           alive,
         )
-        for (const { labels: marks, observation } of found.orphans)
+        for (const { labels, observation } of found.orphans)
           expect(
-            alive.some((each) => each === marks?.uid) || alive.some((each) => observation.id === `t-${each}`),
+            alive.some((each) => each === labels?.uid) || alive.some((each) => observation.id === `t-${each}`),
           ).toBe(false)
         for (const { id } of found.foreign) expect(alive.some((each) => id === `t-${each}`)).toBe(false)
         expect(found.missing.length + found.changed.length + found.fine.length).toBeLessThanOrEqual(found.expected)

@@ -111,11 +111,11 @@ function sortObservations(
   const sorted = { orphans: [] as Orphan[], suspicious: [] as string[], foreign: [] as Observation<unknown>[] }
   const byName = new Map([...uids.keys()].map((uid) => [resourceNameFor(parts.identity, uid), uid]))
   for (const observation of [...observations].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    const { uid, verdict, marks } = ownerOf(observation, parts, byName)
+    const { uid, verdict, labels } = ownerOf(observation, parts, byName)
     if (verdict === 'mine' && uid !== undefined && uids.has(uid))
       byUid.set(uid, [...(byUid.get(uid) ?? []), observation])
     else if (known.has(observation.id)) continue
-    else if (verdict === 'mine') sorted.orphans.push({ observation, labels: marks })
+    else if (verdict === 'mine') sorted.orphans.push({ observation, labels })
     else if (verdict === 'forged') sorted.suspicious.push(observation.id)
     else sorted.foreign.push(observation)
   }
@@ -126,15 +126,19 @@ function ownerOf(
   observation: Observation<unknown>,
   { driver, identity: marker }: ExternalEnvironment,
   byName: ReadonlyMap<string, string>,
-): { uid?: string | undefined; verdict: 'mine' | 'forged' | 'foreign'; marks: OwnershipLabels | undefined } {
+): { uid?: string | undefined; verdict: 'mine' | 'forged' | 'foreign'; labels: OwnershipLabels | undefined } {
   if ((driver.capabilities.labels ?? 'none') === 'none') {
     const isNamed =
       observation.id.startsWith(namePrefix(marker)) && !driver.identify && driver.capabilities.ids === 'deterministic'
-    return { uid: byName.get(observation.id), verdict: isNamed ? 'mine' : 'foreign', marks: undefined }
+    return { uid: byName.get(observation.id), verdict: isNamed ? 'mine' : 'foreign', labels: undefined }
   }
-  const marks = readOwnershipLabels(observation.labels)
-  const verdict = checkOwnership(observation.labels, marker, marks?.uid ?? '')
-  return { uid: marks?.uid, verdict: verdict === 'ours' ? 'mine' : verdict === 'forged' ? 'forged' : 'foreign', marks }
+  const labels = readOwnershipLabels(observation.labels)
+  const verdict = checkOwnership(observation.labels, marker, labels?.uid ?? '')
+  return {
+    uid: labels?.uid,
+    verdict: verdict === 'ours' ? 'mine' : verdict === 'forged' ? 'forged' : 'foreign',
+    labels,
+  }
 }
 
 /** Objects whose policy is not understood speak for themselves. */

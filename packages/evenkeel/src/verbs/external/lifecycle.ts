@@ -24,7 +24,7 @@ export async function createResource(
     base: { log },
     uid,
     object,
-    labels: marks,
+    labels,
   } = session
   const attempt = nextAttempt(session, remembered, isAnswered)
   const id = driver.capabilities.ids === 'deterministic' ? nameFor(session) : undefined
@@ -32,14 +32,14 @@ export async function createResource(
   await beginAttempt(session, attempt, remembered)
   try {
     const made = await session.call('create', (given) =>
-      driver.create(desired, { ...given, id, labels: marks, idempotencyKey: attempt.key }),
+      driver.create(desired, { ...given, id, labels, idempotencyKey: attempt.key }),
     )
     const created: ResourceRecord = { id: idMade(session, made), attempt: { ...attempt, outcome: 'Created' } }
     seen.of(uid).made = { key: attempt.key, id: created.id ?? '' }
     await memory.note(created)
     log.info('made a thing outside', { system: driver.name, id: created.id, attempt: attempt.number })
     if (driver.capabilities.labels === 'afterCreate')
-      await session.call('mark', async (given) => driver.setLabels?.(created.id ?? '', marks, given))
+      await session.call('mark', async (given) => driver.setLabels?.(created.id ?? '', labels, given))
     return created
   } catch (error) {
     if (error instanceof CallFailed && error.operation === 'create') await noteFailure(session, attempt, error)

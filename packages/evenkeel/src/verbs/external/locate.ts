@@ -90,13 +90,13 @@ function ownershipOf(
   observation: Observation<unknown>,
 ): Ownership | 'unproven' {
   const isRemembered = id === observation.id && !isLost
-  const { labels: marks = 'none' } = driver.capabilities
-  if (marks === 'none')
+  const { labels: labels = 'none' } = driver.capabilities
+  if (labels === 'none')
     return isRemembered || (strategy === 'S1' && observation.id === resourceNameFor(marker, uid)) ? 'ours' : 'unproven'
   const verdict = checkOwnership(observation.labels, marker, uid)
   if (verdict !== 'unmarked' && verdict !== 'orphaned') return verdict
   // Taken over without a write; or made a moment ago, and the marks come next.
-  const isMarkedLater = marks === 'afterCreate' && attempt?.outcome === 'Created' && verdict === 'unmarked'
+  const isMarkedLater = labels === 'afterCreate' && attempt?.outcome === 'Created' && verdict === 'unmarked'
   return isRemembered && (attempt?.outcome === 'Adopted' || isMarkedLater) ? 'ours' : verdict
 }
 
@@ -159,11 +159,11 @@ function isLeft(
     uid,
   }: ExternalSession,
 ): boolean {
-  const marks = readOwnershipLabels(observation.labels)
+  const labels = readOwnershipLabels(observation.labels)
   return (
     checkOwnership(observation.labels, marker, uid) === 'otherObject' &&
-    marks?.namespace === namespace &&
-    marks.name === name
+    labels?.namespace === namespace &&
+    labels.name === name
   )
 }
 

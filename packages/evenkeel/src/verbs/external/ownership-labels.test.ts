@@ -10,11 +10,11 @@ const object = {
 }
 
 test('judgeMarks knows its own marks, and whose others are', () => {
-  const marks = makeOwnershipLabels(object, marker)
-  expect(checkOwnership(marks, marker, 'u-1')).toBe('ours')
-  expect(checkOwnership(marks, marker, 'u-2')).toBe('otherObject')
-  expect(checkOwnership(marks, { ...marker, instance: 'there' }, 'u-1')).toBe('otherInstance')
-  expect(checkOwnership(marks, { ...marker, kind: { group: 'demo.example.com', kind: 'Circle' } }, 'u-1')).toBe(
+  const labels = makeOwnershipLabels(object, marker)
+  expect(checkOwnership(labels, marker, 'u-1')).toBe('ours')
+  expect(checkOwnership(labels, marker, 'u-2')).toBe('otherObject')
+  expect(checkOwnership(labels, { ...marker, instance: 'there' }, 'u-1')).toBe('otherInstance')
+  expect(checkOwnership(labels, { ...marker, kind: { group: 'demo.example.com', kind: 'Circle' } }, 'u-1')).toBe(
     'otherKind',
   )
   expect(checkOwnership(makeOwnershipLabels(object, marker, { state: 'orphaned' }), marker, 'u-1')).toBe('orphaned')
@@ -22,19 +22,19 @@ test('judgeMarks knows its own marks, and whose others are', () => {
 })
 
 test('judgeMarks takes marks without our seal for forged, whatever was changed', () => {
-  const marks = makeOwnershipLabels(object, marker)
+  const labels = makeOwnershipLabels(object, marker)
   for (const name of ['namespace', 'name', 'uid', 'seal'] as const)
-    expect(checkOwnership({ ...marks, [name]: 'x' }, marker, 'u-1')).toBe('forged')
-  expect(checkOwnership({ ...marks, seal: undefined }, marker, 'u-1')).toBe('forged')
+    expect(checkOwnership({ ...labels, [name]: 'x' }, marker, 'u-1')).toBe('forged')
+  expect(checkOwnership({ ...labels, seal: undefined }, marker, 'u-1')).toBe('forged')
   expect(checkOwnership(makeOwnershipLabels(object, { ...marker, secret: 'other' }), marker, 'u-1')).toBe('forged')
-  expect(checkOwnership({ ...marks, seal: '' }, { ...marker, secret: undefined }, 'u-1')).toBe('ours')
+  expect(checkOwnership({ ...labels, seal: '' }, { ...marker, secret: undefined }, 'u-1')).toBe('ours')
 })
 
 test('readMarks survives whatever a system gives back', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (given) => {
-      const marks = readOwnershipLabels(given)
-      expect(marks === undefined || typeof marks.uid === 'string').toBe(true)
+      const labels = readOwnershipLabels(given)
+      expect(labels === undefined || typeof labels.uid === 'string').toBe(true)
     }),
   )
   expect(

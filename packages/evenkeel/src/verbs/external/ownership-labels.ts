@@ -39,21 +39,21 @@ export function makeOwnershipLabels(
   marker: OwnershipIdentity,
   { state = 'owned' }: { state?: 'owned' | 'orphaned' } = {},
 ): OwnershipLabels {
-  const marks = { instance: marker.instance, kind: kindLabel(marker), namespace, name, uid, version, state }
-  return { ...marks, seal: sealOf(marks, marker.secret) }
+  const labels = { instance: marker.instance, kind: kindLabel(marker), namespace, name, uid, version, state }
+  return { ...labels, seal: sealOf(labels, marker.secret) }
 }
 
 /** The marks of a thing, whatever it gave for them; undefined when there are none that we know. */
 export function readOwnershipLabels(given: unknown): OwnershipLabels | undefined {
   if (!isJsonObject(given)) return undefined
-  const marks: Record<string, string> = {}
+  const labels: Record<string, string> = {}
   for (const name of labelNames) {
     const value =
       getOwn(given, name) ?? (name === 'seal' || name === 'namespace' ? '' : name === 'state' ? 'owned' : undefined)
     if (typeof value !== 'string') return undefined
-    marks[name] = value
+    labels[name] = value
   }
-  return marks as unknown as OwnershipLabels
+  return labels as unknown as OwnershipLabels
 }
 
 /** Whose a thing is, by its marks. */
@@ -71,13 +71,13 @@ export type Ownership =
   | 'forged'
 
 export function checkOwnership(given: unknown, marker: OwnershipIdentity, uid: string): Ownership {
-  const marks = readOwnershipLabels(given)
-  if (!marks) return 'unmarked'
-  if (marks.instance !== marker.instance) return 'otherInstance'
-  if (marks.kind !== kindLabel(marker)) return 'otherKind'
-  if (marker.secret !== undefined && marks.seal !== sealOf(marks, marker.secret)) return 'forged'
-  if (marks.state === 'orphaned') return 'orphaned'
-  return marks.uid === uid ? 'ours' : 'otherObject'
+  const labels = readOwnershipLabels(given)
+  if (!labels) return 'unmarked'
+  if (labels.instance !== marker.instance) return 'otherInstance'
+  if (labels.kind !== kindLabel(marker)) return 'otherKind'
+  if (marker.secret !== undefined && labels.seal !== sealOf(labels, marker.secret)) return 'forged'
+  if (labels.state === 'orphaned') return 'orphaned'
+  return labels.uid === uid ? 'ours' : 'otherObject'
 }
 
 export function kindLabel({ kind: { group, kind } }: Pick<OwnershipIdentity, 'kind'>): string {

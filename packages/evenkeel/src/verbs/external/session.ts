@@ -178,7 +178,7 @@ export class ExternalSession {
   }
 
   /** All things with these marks. */
-  async list(marks: Partial<OwnershipLabels>): Promise<readonly Observation<unknown>[]> {
+  async list(labels: Partial<OwnershipLabels>): Promise<readonly Observation<unknown>[]> {
     const {
       driver: { list },
       driver,
@@ -190,7 +190,7 @@ export class ExternalSession {
     try {
       return await calls.collect(
         { signal, clock, random, timeoutMs, connection: this.#connection },
-        { open: (given) => list.call(driver, { labels: marks }, given), itemsMax: resourcesMax },
+        { open: (given) => list.call(driver, { labels }, given), itemsMax: resourcesMax },
       )
     } catch (error) {
       if (signal.aborted || isProviderUnavailable(error)) throw error

@@ -174,11 +174,11 @@ class StartedExternal implements StartedSource {
 
   #receive({ id, labels: given }: DriverEvent): void {
     const { environment: parts, sweepKey } = this.#source
-    const marks = readOwnershipLabels(given)
-    const isOurs = marks !== undefined && checkOwnership(given, parts.identity, marks.uid) === 'ours'
+    const labels = readOwnershipLabels(given)
+    const isOurs = labels !== undefined && checkOwnership(given, parts.identity, labels.uid) === 'ours'
     if (isOurs)
       this.#source.enqueue(
-        { name: marks.name, ...(marks.namespace !== '' && { namespace: marks.namespace }) },
+        { name: labels.name, ...(labels.namespace !== '' && { namespace: labels.namespace }) },
         'told by the outside',
       )
     const known = id === undefined ? undefined : this.#objectOf(id)

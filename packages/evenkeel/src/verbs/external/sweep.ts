@@ -46,9 +46,7 @@ export async function sweep(given: SweepRun): Promise<Reconciled> {
   const { environment: parts, base, run } = given
   const observations = await listObservations(given).catch((error: unknown) => listFailed(given, error))
   if (!observations) return undefined
-  parts.observations.noteSwept(
-    new Set(observations.flatMap(({ labels: marks }) => readOwnershipLabels(marks)?.uid ?? [])),
-  )
+  parts.observations.noteSwept(new Set(observations.flatMap(({ labels }) => readOwnershipLabels(labels)?.uid ?? [])))
   const objects = run.cache.list(parts.kind) as unknown as readonly KubeObject[]
   const census = takeInventory(observations, {
     environment: parts,
@@ -90,11 +88,11 @@ async function listObservations({
 }: SweepRun): Promise<Observation<unknown>[] | undefined> {
   const { list } = driver
   if (!list) return undefined
-  const marks = scope === undefined ? { instance, kind: kindLabel(marker) } : {}
+  const labels = scope === undefined ? { instance, kind: kindLabel(marker) } : {}
   return calls.collect(
     { signal, clock, random, timeoutMs: callTimeoutMs, connection: undefined },
     {
-      open: (call) => list.call(driver, { labels: marks, ...(scope !== undefined && { scope }) }, call),
+      open: (call) => list.call(driver, { labels, ...(scope !== undefined && { scope }) }, call),
       itemsMax: resourcesMax,
     },
   )
@@ -238,17 +236,17 @@ async function abandonedOf(given: SweepRun, { orphans }: Inventory): Promise<rea
 
 async function isAbandoned(
   { environment: parts, base: { client, signal }, enqueue }: SweepRun,
-  { observation, labels: marks }: Orphan,
+  { observation, labels }: Orphan,
 ): Promise<boolean> {
-  if (!marks) return isUnnamed({ parts, client, signal }, observation)
-  const { name, namespace } = marks
+  if (!labels) return isUnnamed({ parts, client, signal }, observation)
+  const { name, namespace } = labels
   const place = { name, ...(namespace !== '' && { namespace }) }
   const object = (await client.find(parts.kind, place, { live: true, signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
     throw error
   })) as KubeObject | undefined
   if (!object) return true
-  if (object.metadata.uid === marks.uid) return false
+  if (object.metadata.uid === labels.uid) return false
   if (policyFor(object as never, parts.settings.policy).adoption !== 'ifMarked') return true
   enqueue(place, 'something of its predecessor is there')
   return false
@@ -271,13 +269,13 @@ async function isUnnamed(
 /** Looked at once more: what it was a moment ago proves nothing. */
 async function removeOrphan(
   { environment: { driver, calls, settings, identity: marker }, base: { signal, clock, random, log } }: SweepRun,
-  { id, labels: marks }: Observation<unknown>,
+  { id, labels }: Observation<unknown>,
 ): Promise<void> {
   const caller = { signal, clock, random, timeoutMs: settings.callTimeoutMs, connection: undefined }
   try {
     const now = await calls.make(caller, (call) => driver.observe(id, call))
     if (!now) return
-    const uid = (marks as { readonly uid?: string } | undefined)?.uid ?? ''
+    const uid = (labels as { readonly uid?: string } | undefined)?.uid ?? ''
     if (
       settings.scope === undefined &&
       (driver.capabilities.labels ?? 'none') !== 'none' &&

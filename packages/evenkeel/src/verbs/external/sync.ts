@@ -139,7 +139,7 @@ async function adopt(
     store: memory,
     policy: { paused },
     environment: { driver },
-    labels: marks,
+    labels,
     base: { log },
   } = session
   if (paused) {
@@ -154,7 +154,7 @@ async function adopt(
   log.info('took over a thing outside', { system: driver.name, id: observation.id })
   // Another object's marks on it would be believed; none at all is no harm.
   if (observation.labels !== undefined && driver.setLabels)
-    await session.call('mark', async (given) => driver.setLabels?.(observation.id, marks, given))
+    await session.call('mark', async (given) => driver.setLabels?.(observation.id, labels, given))
   return converge(session, next, { observation, duplicates: [] })
 }
 
@@ -259,7 +259,7 @@ async function change(
     policy: { paused, manage, pollIntervalMs },
     environment: { driver },
     object,
-    labels: marks,
+    labels,
     windowMs,
     base: { log },
   } = session
@@ -279,7 +279,7 @@ async function change(
       ...given,
       observed: observation.observed,
       paths,
-      labels: marks,
+      labels,
     }),
   )
   log.info('changed a thing outside', { system: driver.name, id: observation.id, paths: formatPaths(paths) })

@@ -208,14 +208,14 @@ const specOf = (f: Fields): Fields => ({ type: 'object', properties: { f } })
 export const crdDefaultCases: readonly ServerCase[] = [
   ...refused.map(([id, schema, causes]) =>
     mistakeCase({
-      id: `default-refused/${id}`,
+      id: `default-refused-${id}`,
       rule: 'A CRD whose default violates its own schema is refused.',
       options: { spec: specOf(schema) },
       causes: causes.map((cause) => `~properties[f].default${cause}`),
     }),
   ),
   ...accepted.map(([id, schema]): ServerCase => ({
-    id: `server/definitions/default-accepted/${id}`,
+    id: `server/definitions/default-accepted-${id}`,
     rule: 'A CRD is accepted with a default that kube-apiserver does not look into.',
     async run(place) {
       ok(await place.post('customresourcedefinitions', definitionIn(place, { spec: specOf(schema) })), 201)
