@@ -9,8 +9,8 @@ import {
   managedFieldsAfterUpdate,
   validateCustomObject,
   wouldApplyChange,
-} from 'evenkeel/api'
-import type { JsonObject } from 'evenkeel/api'
+} from 'evenkeel/unstable/api'
+import type { JsonObject } from 'evenkeel/unstable/api'
 import { baseEnvironment, compileExpression, CompiledExpression } from '@evenkeel/cel'
 import { schemaDeclType } from 'evenkeel/unstable/schema'
 import { apiVersion, gardenOf, root, rules, schema } from './garden.ts'

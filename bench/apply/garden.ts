@@ -2,7 +2,7 @@
  * What is applied, patched, judged and validated in process: a custom kind with every kind of list and map, objects of
  * it of 1 KiB and of 100 KiB, and rules as definitions have them.
  */
-import type { JsonObject, Schema, SchemaNode } from 'evenkeel/api'
+import type { JsonObject, Schema, SchemaNode } from 'evenkeel/unstable/api'
 
 const text: SchemaNode = { type: 'string', maxLength: 256 }
 const count: SchemaNode = { type: 'integer', minimum: 0, maximum: 1_000_000 }

@@ -4,7 +4,7 @@
  * From the request that deletes the owner to the event of the last child (or, when it has to wait, of the owner). Each
  * child is deleted or changed by a request of its own, is a change that watchers hear of, and on files is durable.
  */
-import type { OwnerReference } from 'evenkeel/api'
+import type { OwnerReference } from 'evenkeel'
 import { metadataOnly } from 'evenkeel/client'
 import type { Client } from 'evenkeel/client'
 import { ConfigMap, Namespace } from 'evenkeel/kinds/core/v1'

@@ -5,9 +5,9 @@
  * they are read. Nobody works on the queue, as on a standby.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { declareKind } from 'evenkeel/api'
+import { declareKind } from 'evenkeel/unstable/api'
 import type { ClientOptions } from 'evenkeel/client'
-import { Manager } from 'evenkeel/manager'
+import { Manager } from 'evenkeel/controller'
 import { median } from '../print.ts'
 import type { BenchOptions } from '../print.ts'
 

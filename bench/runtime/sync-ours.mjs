@@ -3,7 +3,8 @@
  *
  * Plain JavaScript, so that nothing has to be stripped or compiled and only the package itself is measured.
  */
-import { bearer, Client, fixedCredential, httpTransport, metadataOnly, withCredentials } from 'evenkeel/client'
+import { bearer, fixedCredential, httpTransport, withCredentials } from 'evenkeel/unstable/client'
+import { Client, metadataOnly } from 'evenkeel/client'
 import { ObjectCache } from 'evenkeel/unstable/cache'
 import { measureSync } from './sync-measure.mjs'
 

@@ -2,8 +2,8 @@
  * The controller of the children case with `children`, in a process of its own.
  */
 import type { ControllerDeclaration } from 'evenkeel'
-import { bearer, fixedCredential, httpTransport, withCredentials } from 'evenkeel/client'
-import { Manager } from 'evenkeel/manager'
+import { bearer, fixedCredential, httpTransport, withCredentials } from 'evenkeel/unstable/client'
+import { Manager } from 'evenkeel/controller'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import { parentController } from './parents.ts'
 import type { ChildrenJob } from './children.ts'

@@ -2,7 +2,7 @@
  * The controller of parents: three ConfigMaps for each, and a status.
  */
 import type { ControllerDeclaration } from 'evenkeel'
-import type { ManagedContext } from 'evenkeel/manager'
+import type { ManagedContext } from 'evenkeel/controller'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import { Parent } from './kinds.ts'
 

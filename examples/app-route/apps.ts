@@ -3,7 +3,7 @@
  */
 import { action } from 'evenkeel'
 import type { ControllerDeclaration } from 'evenkeel'
-import type { ManagedContext } from 'evenkeel/manager'
+import type { ManagedContext } from 'evenkeel/controller'
 import { ConfigMap, Service } from 'evenkeel/kinds/core/v1'
 import { App } from './kinds.ts'
 import type { Processes } from './kinds.ts'

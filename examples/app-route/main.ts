@@ -1,7 +1,7 @@
 /**
  * Apps and Routes as a module for `evenkeel up`: processes are real, and so is the router.
  */
-import type { Manager } from 'evenkeel/manager'
+import type { Manager } from 'evenkeel/controller'
 import { App, Route } from './kinds.ts'
 import { appRoute } from './program.ts'
 

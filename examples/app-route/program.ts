@@ -3,7 +3,7 @@
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { channelSource } from 'evenkeel/controller'
-import type { Manager } from 'evenkeel/manager'
+import type { Manager } from 'evenkeel/controller'
 import { appController } from './apps.ts'
 import { App } from './kinds.ts'
 import { Exits, RealProcesses } from './real-processes.ts'
@@ -24,10 +24,7 @@ export function appRoute(): Program {
   const exits = new Exits()
   const sources = [channelSource({ name: 'processes', events: ({ signal }) => exits.events(signal) })]
   return {
-    controllers: [
-      { ...appController(processes), sources },
-      routeController(router),
-    ] as unknown as readonly ControllerDeclaration[],
+    controllers: [{ ...appController(processes), sources }, routeController(router)],
     start(manager, port) {
       processes.onExit((uid) => {
         const app = manager.cache.list(App).find(({ metadata }) => metadata.uid === uid)

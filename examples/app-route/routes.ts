@@ -4,7 +4,7 @@
  */
 import { dependsOn } from 'evenkeel'
 import type { ControllerDeclaration } from 'evenkeel'
-import type { ManagedContext } from 'evenkeel/manager'
+import type { ManagedContext } from 'evenkeel/controller'
 import { App, Route } from './kinds.ts'
 import type { RouteObject, Router } from './kinds.ts'
 

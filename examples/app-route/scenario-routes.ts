@@ -39,7 +39,7 @@ interface Outside {
 }
 
 export const controllers = ({ outside: { router } }: { outside: Outside }): ControllerDeclaration[] => [
-  routeController(router) as unknown as ControllerDeclaration,
+  routeController(router),
 ]
 
 // A mark that could not be written is tried again every five minutes, and the Explorer says no four times.

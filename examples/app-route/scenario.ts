@@ -24,7 +24,7 @@ interface Outside {
 }
 
 export const controllers = ({ outside: { processes } }: { outside: Outside }): ControllerDeclaration[] => [
-  appController(processes) as unknown as ControllerDeclaration,
+  appController(processes),
 ]
 
 // The Explorer makes every call of a process wait, fail or get lost: what the program holds is a promise.

@@ -35,6 +35,6 @@ const steps: readonly UserStep[] = [
   },
 ]
 
-export const controllers = (): ControllerDeclaration[] => [applicationNamespaces() as unknown as ControllerDeclaration]
+export const controllers = (): ControllerDeclaration[] => [applicationNamespaces()]
 
 export const scenario = { name: 'application-namespace', steps, objects }

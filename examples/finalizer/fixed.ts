@@ -18,5 +18,5 @@ export const fixed = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): Co
       await cloud.deleteBucket(bucket.metadata.name)
     },
   }
-  return [controller as ControllerDeclaration]
+  return [controller]
 }

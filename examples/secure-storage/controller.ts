@@ -2,7 +2,7 @@
  * The controller of SecureStorages: goes on as far as it can, says how far that was, and looks again only where nobody tells.
  */
 import type { ControllerDeclaration } from 'evenkeel'
-import type { ManagedContext } from 'evenkeel/manager'
+import type { ManagedContext } from 'evenkeel/controller'
 import { SecureStorage } from './kinds.ts'
 import type { Cloud } from './kinds.ts'
 import { accountOf, goOn, report } from './phases.ts'

@@ -1,7 +1,6 @@
 /**
  * SecureStorages as a module for `evenkeel up`, with a cloud that is slow and sometimes away.
  */
-import type { ControllerDeclaration } from 'evenkeel'
 import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'
 import { CloudInMemory } from './cloud/cloud-in-memory.ts'
 import { farAway } from './cloud/far-away.ts'
@@ -13,9 +12,7 @@ const clock = new SystemClock()
 const cloud = new CloudInMemory(clock)
 
 export const kinds = [SecureStorage]
-export const controllers = [
-  secureStorages(farAway(cloud, { clock, random: new SystemRandom() })),
-] as unknown as readonly ControllerDeclaration[]
+export const controllers = [secureStorages(farAway(cloud, { clock, random: new SystemRandom() }))]
 
 export async function serve({ signal }: { signal: AbortSignal }): Promise<{ name: string; url: string }[]> {
   return [{ name: 'Cloud', url: await serveCloud(cloud, { port: Number(process.env['CLOUD_PORT'] ?? 0), signal }) }]

@@ -24,7 +24,7 @@ const steps: readonly UserStep[] = [
 ]
 
 export const controllers = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [
-  secureStorages(cloud) as unknown as ControllerDeclaration,
+  secureStorages(cloud),
 ]
 
 export const scenario = {

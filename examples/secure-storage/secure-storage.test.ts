@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { findCondition, isInvalid } from 'evenkeel'
-import type { ControllerDeclaration } from 'evenkeel'
 import { startTestPlane } from 'evenkeel/testing'
 import type { TestPlane } from 'evenkeel/testing'
 import { SeededRandom } from 'evenkeel/unstable/base'
@@ -44,7 +43,7 @@ async function start({ faultsPercent = 0, latencyMs = 0, seed = '1' } = {}): Pro
       },
   })
   const plane = (late.plane = await startTestPlane({
-    controllers: [secureStorages(told) as unknown as ControllerDeclaration],
+    controllers: [secureStorages(told)],
     simulated: true,
   }))
   return Object.assign(setting, { plane })

@@ -5,8 +5,8 @@
  * Nothing here is needed to write a controller; it is what a person, a colleague and an accident would do.
  */
 import type { Client } from 'evenkeel/client'
-import { Manager } from 'evenkeel/manager'
-import type { ManagerOptions } from 'evenkeel/manager'
+import { Manager } from 'evenkeel/controller'
+import type { ManagerOptions } from 'evenkeel/controller'
 import { createLogger, SystemClock } from 'evenkeel/unstable/base'
 import type { LogRecord } from 'evenkeel/unstable/base'
 import { ExternalRef } from 'evenkeel/verbs'

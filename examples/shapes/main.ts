@@ -2,7 +2,7 @@
  * The demo as a module for `evenkeel up`: a service that draws shapes, a page that shows them, and a controller in seven steps.
  */
 import type { Client } from 'evenkeel/client'
-import type { Manager, ManagerOptions } from 'evenkeel/manager'
+import type { Manager, ManagerOptions } from 'evenkeel/controller'
 import { ExternalRef, ExternalSweep } from 'evenkeel/verbs'
 import { Demo } from './demo.ts'
 import { Shape } from './kinds.ts'

@@ -3,7 +3,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/api'
+import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import { decodeProtobuf, encodeProtobuf, knowsProtobuf } from 'evenkeel/unstable/wire'
 
 interface Totals {

@@ -40,6 +40,6 @@ export const oneWay: Step = {
         drawn.set(name, wanted)
       },
     }
-    return [controller as ControllerDeclaration]
+    return [controller]
   },
 }

@@ -36,6 +36,6 @@ export const drift: Step = {
         return { afterMs: pollMs }
       },
     }
-    return [controller as ControllerDeclaration]
+    return [controller]
   },
 }

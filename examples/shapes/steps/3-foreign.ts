@@ -35,6 +35,6 @@ export const foreign: Step = {
         return { afterMs: pollMs }
       },
     }
-    return [controller as ControllerDeclaration]
+    return [controller]
   },
 }

@@ -42,6 +42,6 @@ export const ownerMark: Step = {
         return { afterMs: pollMs }
       },
     }
-    return [controller as ControllerDeclaration]
+    return [controller]
   },
 }

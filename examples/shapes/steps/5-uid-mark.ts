@@ -49,6 +49,6 @@ export const uidMark: Step = {
         return { afterMs: pollMs }
       },
     }
-    return [controller as ControllerDeclaration]
+    return [controller]
   },
 }

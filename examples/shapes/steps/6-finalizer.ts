@@ -50,6 +50,6 @@ export const finalizer: Step = {
         return left.length === 0 ? undefined : { afterMs: 100 }
       },
     }
-    return [controller as ControllerDeclaration]
+    return [controller]
   },
 }

@@ -71,6 +71,6 @@ export const complete: Step = {
       policy: { pollIntervalMs: pollMs },
     })
     const controller: ControllerDeclaration<typeof Shape> = { for: Shape, verbs: [shape] }
-    return [controller as ControllerDeclaration]
+    return [controller]
   },
 }

@@ -1,8 +1,9 @@
 /**
  * What controllers told people about an object: its Events, oldest first.
  */
-import { isJsonObject } from 'evenkeel/api'
-import type { JsonObject, KubeObject } from 'evenkeel/api'
+import { isJsonObject } from 'evenkeel/unstable/api'
+import type { JsonObject } from 'evenkeel/unstable/api'
+import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { Event } from 'evenkeel/kinds/core/v1'
 

@@ -1,7 +1,7 @@
 /**
  * What went wrong, for the person who typed the command: a code to search for, one sentence, and what to try.
  */
-import { isApiError } from 'evenkeel/api'
+import { isApiError } from 'evenkeel/unstable/api'
 import { isConfigError, isConnectionError, isUnknownKind } from 'evenkeel/client'
 
 type FailureCode = keyof typeof failureCodes

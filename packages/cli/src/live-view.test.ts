@@ -1,4 +1,4 @@
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import { SimulatedClock } from 'evenkeel/unstable/base'
 import { describe, expect, test } from 'vitest'
 import { Lamp } from './fixtures/lamps.fixture.ts'

@@ -5,10 +5,10 @@
  * It draws over itself a few times a second at most, only when something changed, and never more than fits: a
  * terminal cannot go back to what has left its upper edge.
  */
-import type { Kind, KubeObject } from 'evenkeel/api'
+import type { Kind, KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
-import type { Ledger, LedgerEntry } from 'evenkeel/controller'
-import type { Manager } from 'evenkeel/manager'
+import type { Ledger, LedgerEntry } from 'evenkeel/unstable/controller'
+import type { Manager } from 'evenkeel/controller'
 import type { SystemClock } from 'evenkeel/unstable/base'
 import type { ObjectCache } from 'evenkeel/unstable/cache'
 import type { Invocation, Output } from './command.ts'

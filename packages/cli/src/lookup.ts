@@ -1,7 +1,7 @@
 /**
  * What people call kinds (`po`, `pods`, `deploy/web`, `websites.demo.example.com`) and objects, as the server knows them.
  */
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 import type { Invocation, OptionValues } from './command.ts'
 import { Failure } from './failure.ts'

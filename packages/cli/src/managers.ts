@@ -6,7 +6,8 @@
  */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ControllerHealth, LedgerEntry } from 'evenkeel/controller'
+import type { ControllerHealth } from 'evenkeel/controller'
+import type { LedgerEntry } from 'evenkeel/unstable/controller'
 import type { Io, OptionSpecs, OptionValues } from './command.ts'
 import { Failure } from './failure.ts'
 

@@ -3,7 +3,8 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { isJsonObject, type JsonObject, type JsonValue, type KubeObject } from 'evenkeel/api'
+import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
+import { type KubeObject } from 'evenkeel'
 import { parseAllDocuments } from 'yaml'
 import type { Io } from './command.ts'
 import { Failure } from './failure.ts'

@@ -11,10 +11,10 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Kind } from 'evenkeel/api'
+import type { Kind } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import type { ControllerDeclaration } from 'evenkeel/controller'
-import type { EndpointSettings, Manager, Runnable } from 'evenkeel/manager'
+import type { EndpointSettings, Manager, Runnable } from 'evenkeel/controller'
 import { Failure } from './failure.ts'
 
 /** Something a program shows to people. */

@@ -1,8 +1,10 @@
 /**
  * How an object is, in one word: what its conditions say, or what follows from its fields.
  */
-import { findCondition, isJsonObject } from 'evenkeel/api'
-import type { Condition, JsonObject, KubeObject } from 'evenkeel/api'
+import { findCondition } from 'evenkeel'
+import { isJsonObject } from 'evenkeel/unstable/api'
+import type { Condition, KubeObject } from 'evenkeel'
+import type { JsonObject } from 'evenkeel/unstable/api'
 
 export interface ObjectState {
   /** `Ready`, `Progressing`, `Deleting`, `Failed`, or the phase that the object names. */

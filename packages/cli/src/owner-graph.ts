@@ -1,7 +1,7 @@
 /**
  * Who belongs to whom: every object of the server by its owner references, read as metadata alone.
  */
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import { metadataOnly } from 'evenkeel/client'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 

@@ -1,7 +1,7 @@
 /**
  * Lists as the server lays them out for people: the same columns that kubectl shows.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/api'
+import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 import { Failure } from './failure.ts'
 

@@ -1,7 +1,8 @@
 /**
  * Rows under headings, as wide as they need to be and no wider than the terminal.
  */
-import { isJsonObject, parseTime, type JsonValue, type KubeObject } from 'evenkeel/api'
+import { isJsonObject, parseTime, type JsonValue } from 'evenkeel/unstable/api'
+import { type KubeObject } from 'evenkeel'
 import type { Output } from './command.ts'
 
 interface TableOptions {

@@ -1,8 +1,10 @@
 /**
  * Why an object changed: who wrote which fields last, and which reconcile that was and what made it run.
  */
-import { isJsonObject, parseKey, type JsonValue, type KubeObject } from 'evenkeel/api'
-import type { LedgerEntry, RunCause } from 'evenkeel/controller'
+import { isJsonObject, parseKey, type JsonValue } from 'evenkeel/unstable/api'
+import { type KubeObject } from 'evenkeel'
+import type { LedgerEntry } from 'evenkeel/unstable/controller'
+import type { RunCause } from 'evenkeel/controller'
 import type { EventSummary } from './events.ts'
 import type { ManagerReport } from './managers.ts'
 import type { OwnerGraph } from './owner-graph.ts'

@@ -1,7 +1,8 @@
 /**
  * Why an object is not ready: its conditions, what it made, what it needs, and what its controller ran into.
  */
-import { isJsonObject, type Condition, type JsonObject, type KubeObject } from 'evenkeel/api'
+import { isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
+import { type Condition, type KubeObject } from 'evenkeel'
 import { conditionsOf, sentence, stateOf } from './object-state.ts'
 import { ago } from './terminal.ts'
 import { lastRunsOf, refOf, type WhyAnswer, type WhyFacts } from './why-changed.ts'

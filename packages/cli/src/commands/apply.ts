@@ -1,7 +1,7 @@
 /**
  * `evenkeel apply`: makes objects as files say, by server-side apply.
  */
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { readManifests } from '../manifests.ts'

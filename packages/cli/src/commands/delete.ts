@@ -1,7 +1,7 @@
 /**
  * `evenkeel delete`: objects by name, by file or by label, and what it means for what belongs to them.
  */
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'

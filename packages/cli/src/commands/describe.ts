@@ -1,7 +1,8 @@
 /**
  * `evenkeel describe`: one object for people: who it belongs to, how it is, and what was told about it.
  */
-import { isJsonObject, type JsonObject, type KubeObject } from 'evenkeel/api'
+import { isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
+import { type KubeObject } from 'evenkeel'
 import { SystemClock } from 'evenkeel/unstable/base'
 import { stringify } from 'yaml'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'

@@ -17,9 +17,9 @@ import {
   type ActionDefinition,
   type JsonObject,
   type JsonValue,
-  type KubeObject,
   type OperationObject,
-} from 'evenkeel/api'
+} from 'evenkeel/unstable/api'
+import { type KubeObject } from 'evenkeel'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 import { CustomResourceDefinition } from 'evenkeel/kinds/apiextensions/v1'
 import { randomUuid, SystemClock, SystemRandom } from 'evenkeel/unstable/base'

@@ -1,7 +1,8 @@
 /**
  * `evenkeel finalizers`: who is stuck in deletion, since when and why; and, for those who know what they do, the way out.
  */
-import { formatTime, isJsonObject, type JsonObject, type KubeObject } from 'evenkeel/api'
+import { formatTime, isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
+import { type KubeObject } from 'evenkeel'
 import { metadataOnly, type Client } from 'evenkeel/client'
 import { SystemClock } from 'evenkeel/unstable/base'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'

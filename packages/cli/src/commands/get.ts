@@ -1,7 +1,7 @@
 /**
  * `evenkeel get`: objects in a table, as kubectl shows them, or as they are.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/api'
+import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import type { Client } from 'evenkeel/client'
 import { stringify } from 'yaml'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'

@@ -1,7 +1,7 @@
 /**
  * `evenkeel logs`: what was told about an object: a container's output for pods, events for everything else.
  */
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { Event } from 'evenkeel/kinds/core/v1'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'

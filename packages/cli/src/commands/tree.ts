@@ -1,7 +1,7 @@
 /**
  * `evenkeel tree`: an object, what belongs to it, and how each of them is.
  */
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { namespaceOptions, type Command } from '../command.ts'
 import { readTarget } from '../lookup.ts'

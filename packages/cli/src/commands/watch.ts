@@ -1,7 +1,8 @@
 /**
  * `evenkeel watch`: every change of objects as it happens, one line each, with the fields that changed.
  */
-import { formatMicroTime, type KubeObject } from 'evenkeel/api'
+import { formatMicroTime } from 'evenkeel/unstable/api'
+import { type KubeObject } from 'evenkeel'
 import { SystemClock } from 'evenkeel/unstable/base'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'

@@ -1,7 +1,7 @@
 /**
  * `evenkeel why`: why an object is not ready, why it is still here, why it changed, why its controller ran.
  */
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
 import { SystemClock } from 'evenkeel/unstable/base'
 import { namespaceOptions, type Command, type Invocation } from '../command.ts'

@@ -4,6 +4,7 @@
 
 export { Controller, ControllerSet, type EnqueueOptions, type ControllerEnvironment } from './controller.ts'
 export {
+  checkDeclaration,
   watching,
   type CleanupStep,
   type ControllerDeclaration,

@@ -132,9 +132,10 @@ function watchResources(taken: (what: string) => void): () => void {
  * it is done only when a story will be told.
  */
 
-// The whole package: where source maps are used, what is built says that it is a source.
-const packageFolder = fileURLToPath(new URL('../../', import.meta.url))
-const interceptorFrames = /\/(?:base\/global-overrides|testing\/escapes)\./
+// The whole package: a frame of a built file may name its source where source maps are used.
+const packageFolder = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../' : '../', import.meta.url))
+// The build keeps both modules in a file called interceptors (tools/build.mjs).
+const interceptorFrames = /\/(?:base\/global-overrides|testing\/escapes|dist\/interceptors-[^/]+)\./
 const stackDepth = 60
 
 /**

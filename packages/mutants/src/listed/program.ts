@@ -1,7 +1,7 @@
 /**
  * Mistakes of programs: promises left alone, state in modules, wishes nobody thought of, watches, leases and clocks.
  */
-import { formatTime, parseTime } from 'evenkeel/api'
+import { formatTime, parseTime } from 'evenkeel/unstable/api'
 import { channelSource } from 'evenkeel/controller'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { Client } from 'evenkeel/client'

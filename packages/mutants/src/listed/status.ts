@@ -1,7 +1,7 @@
 /**
  * Mistakes with the status: claims before deeds, wrong generations, times that move, books that are kept there.
  */
-import { formatTime } from 'evenkeel/api'
+import { formatTime } from 'evenkeel/unstable/api'
 import type { Mutant } from '../mutant.ts'
 import {
   App,

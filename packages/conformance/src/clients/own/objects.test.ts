@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isConflict, isNotFound } from 'evenkeel/api'
+import { isConflict, isNotFound } from 'evenkeel'
 import { isUnknownKind, metadataOnly, refTo } from 'evenkeel/client'
 import type { Client } from 'evenkeel/client'
 import { ConfigMap, Namespace, ways, Website, websiteDefinition } from './own.fixture.ts'

@@ -1,7 +1,7 @@
 /**
  * Our own client on every way to a server: in process, and over HTTPS by a kubeconfig.
  */
-import { defineKind } from 'evenkeel/api'
+import { defineKind } from 'evenkeel'
 import { Client, connect } from 'evenkeel/client'
 import type { ClientOptions } from 'evenkeel/client'
 import { startServer } from 'evenkeel/server'

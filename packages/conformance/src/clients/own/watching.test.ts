@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { metadataOnly, refTo } from 'evenkeel/client'
 import type { Client, WatchEvent } from 'evenkeel/client'
-import type { KubeObject } from 'evenkeel/api'
+import type { KubeObject } from 'evenkeel'
 import { ConfigMap, Namespace, ways } from './own.fixture.ts'
 import type { OwnTarget } from './own.fixture.ts'
 

@@ -1,13 +1,15 @@
 /**
- * The names most people need, listed by hand. Everything else has a subpath: `evenkeel/api`, `evenkeel/unstable/store`, …
+ * `evenkeel`: what most programs need. Declare a kind, declare a controller, run it.
+ *
+ * Subpaths have the rest: `evenkeel/client`, `evenkeel/controller`, `evenkeel/server`, `evenkeel/testing`,
+ * `evenkeel/verbs`, `evenkeel/webhook`, and the built-in kinds under `evenkeel/kinds/GROUP/VERSION`.
  */
 export {
   addFinalizer,
   ApiError,
-  createMergePatch,
+  crdOf,
   defineKind,
   findCondition,
-  formatKey,
   getControllerOf,
   hasFinalizer,
   isAlreadyExists,
@@ -17,7 +19,6 @@ export {
   isInvalid,
   isNotFound,
   isOwnedBy,
-  keyOf,
   removeFinalizer,
   setCondition,
   setControllerReference,
@@ -35,18 +36,6 @@ export {
 } from '#api'
 export type { Client } from '#client'
 export type { ControllerDeclaration, ReconcileContext, ReconcileResult } from '#controller'
-export {
-  loadPlaneControllers,
-  run,
-  runControllers,
-  startPlane,
-  type LoadedControllers,
-  type Plane,
-  type PlaneControllers,
-  type PlaneOptions,
-  type Ready,
-  type RunOptions,
-  type RunProcess,
-  type RunProgramOptions,
-} from '#plane'
+export { defineController } from '#manager'
+export { run, runControllers, type Ready, type RunOptions, type RunProgramOptions } from '#plane'
 export { action, dependsOn, external, revisions, type Driver } from '#verbs'

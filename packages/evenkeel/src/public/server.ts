@@ -1,0 +1,36 @@
+/**
+ * `evenkeel/server`: a Kubernetes-compatible API server in this process, alone or with the controllers of a cluster.
+ */
+export { startPlane, type Plane, type PlaneControllers, type PlaneOptions } from '#plane'
+export {
+  ensureIdentity,
+  IdentityError,
+  installKinds,
+  issueClient,
+  makeIdentity,
+  startServer,
+  verifyAuditLog,
+  writeKubeconfig,
+  type AdmissionHook,
+  type AdmissionHookRequest,
+  type AdmissionOptions,
+  type AuditOptions,
+  type AuditPolicy,
+  type AuditVerification,
+  type AuthenticationOptions,
+  type Authenticator,
+  type AuthorizationAttributes,
+  type AuthorizationDecision,
+  type AuthorizationOption,
+  type Authorizer,
+  type Identity,
+  type OidcIssuer,
+  type PolicyRule,
+  type Server,
+  type ServerAddress,
+  type ServerListenOptions,
+  type ServerOptions,
+  type ServiceAccountOptions,
+  type User,
+  type WebhookOptions,
+} from '#server'

@@ -1,0 +1,33 @@
+/**
+ * `evenkeel/unstable/api`: parts of the layer api for tools of this repository. They may change with any release.
+ */
+export {
+  actionsAnnotation,
+  applyConfiguration,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  crdOf,
+  declareKind,
+  formatActionRequest,
+  formatMicroTime,
+  formatTime,
+  isApiError,
+  isJsonObject,
+  isOperationOver,
+  loadRuleEngine,
+  managedFieldsAfterUpdate,
+  Operation,
+  operationTargetLabel,
+  parseKey,
+  parseTime,
+  readActionDefinitions,
+  requestAnnotation,
+  validateCustomObject,
+  wouldApplyChange,
+  type ActionDefinition,
+  type JsonObject,
+  type JsonValue,
+  type OperationObject,
+  type Schema,
+  type SchemaNode,
+} from '#api'

@@ -1,0 +1,25 @@
+/**
+ * `evenkeel/unstable/base`: parts of the layer base for tools of this repository. They may change with any release.
+ */
+export {
+  abortable,
+  assert,
+  createLogger,
+  deadline,
+  deferred,
+  Metrics,
+  nextTurn,
+  onAbort,
+  prettyLines,
+  randomInt,
+  randomUuid,
+  SeededRandom,
+  SimulatedClock,
+  sleep,
+  SystemClock,
+  SystemRandom,
+  type Clock,
+  type Deferred,
+  type LogRecord,
+  type Random,
+} from '#base'

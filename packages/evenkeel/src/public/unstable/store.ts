@@ -1,0 +1,30 @@
+/**
+ * `evenkeel/unstable/store`: parts of the layer store for tools of this repository. They may change with any release.
+ */
+export {
+  ContentHash,
+  isStoreError,
+  openEtcdStore,
+  openFileStore,
+  openMemoryStore,
+  openOnDisk,
+  restoreBackup,
+  saveBackup,
+  SimulatedDisk,
+  storeLimits,
+  type Change,
+  type Check,
+  type CommitOptions,
+  type Disk,
+  type DiskFile,
+  type Entry,
+  type FileStore,
+  type Lease,
+  type RangeOptions,
+  type Store,
+  type StoreErrorReason,
+  type Watch,
+  type WatchBatch,
+  type WatchEnd,
+  type Write,
+} from '#store'
