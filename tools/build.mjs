@@ -45,9 +45,6 @@ const programs = {
   },
 }
 
-/** Modules that must keep a file of their own: the Explorer recognises their frames in a stack by the file's name. */
-const namedChunks = [{ name: 'interceptors', test: /\/(?:base\/global-overrides|testing\/escapes)\.ts$/ }]
-
 /** Builds one package folder in place. Throws with the compiler's own words when it cannot. */
 export async function build(folder) {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
@@ -87,6 +84,7 @@ async function joinModules(folder, manifest) {
     input,
     external: externalsOf(manifest),
     platform: 'node',
+    preserveEntrySignatures: 'allow-extension',
     resolve: { conditionNames: ['source', 'import', 'node', 'default'] },
     logLevel: 'warn',
   })
@@ -96,9 +94,25 @@ async function joinModules(folder, manifest) {
     sourcemap: true,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    codeSplitting: { groups: namedChunks },
+    codeSplitting: {
+      groups: [{ name: layerOf, debugName: 'layers', minShareCount: 2, test: isLoadedAtStart }],
+      includeDependenciesRecursively: false,
+    },
   })
   await bundle.close()
+}
+
+/** Modules that are loaded only on demand stay in the chunks of those who ask for them; so does what the root needs alone. */
+const onDemand =
+  /\/(?:api\/(?:rules\/(?:check|compile|evaluate)|admission\/(?:authorizer|compiler|environment|overlay)|claims-compiler|schema\/cel-)|store\/(?:etcd|file)\/|plane\/|server\/(?:audit\/(?!hash-chain)|auth\/(?:oidc|token-webhook)|discovery|openapi|listen\/http2)|manager\/define-controller)/
+
+function isLoadedAtStart(id) {
+  return id.includes('/src/') && !onDemand.test(id) && !id.includes('/node_modules/')
+}
+
+/** Few large chunks load faster than many small ones: one for each layer. */
+function layerOf(id) {
+  return /\/src\/([^/]+)\//.exec(id)?.[1]
 }
 
 async function joinDeclarations(folder, { manifest, types }) {
