@@ -22,14 +22,12 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { buildWithPrograms } from './build.mjs'
+import { build, publishedPackages } from './build.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-/** What is published, dependencies first. */
-const published = ['evenkeel', 'cli'].map((name) => join(root, 'packages', name))
 
 /** Packs package folders into `out` and gives npm's description of each: name, version, filename, files. */
-export async function pack(out, folders = published) {
+export async function pack(out, folders = publishedPackages) {
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-pack-'))
   try {
     cpSync(join(root, 'tsconfig.base.json'), join(scratch, 'tsconfig.base.json'))
@@ -39,7 +37,7 @@ export async function pack(out, folders = published) {
     const built = new Map()
     for (const folder of folders) {
       const stage = copyForBuild(scratch, folder, built)
-      await buildWithPrograms(stage)
+      await build(stage)
       const manifest = publishedManifest(stage)
       built.set(manifest.name, stage)
       writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
@@ -64,9 +62,13 @@ function copyForBuild(scratch, folder, built) {
     if (existsSync(join(folder, name))) cpSync(join(folder, name), join(stage, name), { recursive: true })
   }
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'))
+  if (!existsSync(join(stage, 'README.md'))) cpSync(join(root, 'README.md'), join(stage, 'README.md'))
   const own = join(folder, 'node_modules')
   const links = new Map([...(existsSync(own) ? readdirSync(own) : []).map((name) => [name, join(own, name)]), ...built])
-  for (const [name, target] of links) symlinkSync(target, join(stage, 'node_modules', name), 'dir')
+  for (const [name, target] of links) {
+    mkdirSync(dirname(join(stage, 'node_modules', name)), { recursive: true })
+    symlinkSync(target, join(stage, 'node_modules', name), 'dir')
+  }
   return stage
 }
 
@@ -75,9 +77,10 @@ function publishedManifest(stage) {
     scripts,
     devDependencies,
     private: isPrivate,
+    imports,
     ...manifest
   } = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8'))
-  return { ...manifest, imports: withoutSource(manifest.imports), exports: withoutSource(manifest.exports) }
+  return { ...manifest, exports: withoutSource(manifest.exports) }
 }
 
 function withoutSource(entry) {

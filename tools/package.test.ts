@@ -32,13 +32,14 @@ const npmQuiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=err
 
 let packed: Packed
 let commandLine: Packed
+let cel: Packed
 let manifest: Manifest
 
 beforeAll(() => {
-  const both = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed]
-  ;[packed, commandLine] = both
+  const all = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed, Packed]
+  ;[cel, packed, commandLine] = all
   write('package.json', JSON.stringify({ name: 'user', private: true, type: 'module' }))
-  execFileSync('npm', ['install', ...npmQuiet, ...both.map(({ filename }) => join(user, filename))], {
+  execFileSync('npm', ['install', ...npmQuiet, ...all.map(({ filename }) => join(user, filename))], {
     cwd: user,
     encoding: 'utf8',
     stdio: 'pipe',
@@ -54,7 +55,9 @@ describe('the packed package', () => {
     const paths = packed.files.map(({ path }) => path)
     expect(paths.filter((path) => !allowed.test(path))).toEqual([])
     expect(paths.filter((path) => /\.(?:test|fixture)\./.test(path))).toEqual([])
-    expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/index.js', 'dist/index.d.ts']))
+    expect(paths).toEqual(
+      expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist/index.js', 'dist/index.d.ts']),
+    )
   })
 
   test('row 28: runs nothing when it is installed', () => {
@@ -72,8 +75,21 @@ describe('the packed package', () => {
   })
 
   test('has entry points, and none that needs the sources', () => {
-    expect(Object.keys(manifest.exports)).toEqual(expect.arrayContaining(['.', './api']))
+    expect(Object.keys(manifest.exports)).toEqual(expect.arrayContaining(['.', './server']))
     expect(JSON.stringify(manifest)).not.toContain('/src/')
+  })
+})
+
+describe('the packed CEL engine', () => {
+  test('works by itself', () => {
+    expect(cel.files.map(({ path }) => path).filter((path) => !allowed.test(path))).toEqual([])
+    write(
+      'cel.mjs',
+      `import { baseEnvironment, compileExpression } from '@evenkeel/cel'
+      const compiled = compileExpression('1 + 1 == 2', baseEnvironment)
+      console.log(JSON.stringify(compiled.evaluate({})))`,
+    )
+    expect(run(join(user, 'cel.mjs'))).toContain('true')
   })
 })
 
@@ -111,7 +127,7 @@ describe('a program that uses it', () => {
       'run.mjs',
       `${importLines()}
       import { SimulatedClock } from 'evenkeel/unstable/base'
-      import { defineKind } from 'evenkeel/api'
+      import { defineKind } from 'evenkeel'
       console.log(typeof defineKind, typeof new SimulatedClock().now())`,
     )
     expect(run(...flags, join(user, 'run.mjs')).trim()).toBe('function number')
@@ -124,7 +140,7 @@ describe('a program that uses it', () => {
         .map((name) => `require('${name}')`)
         .join('\n')}
       const { SimulatedClock } = require('evenkeel/unstable/base')
-      const { defineKind } = require('evenkeel/api')
+      const { defineKind } = require('evenkeel')
       console.log(typeof defineKind, typeof new SimulatedClock().now())`,
     )
     expect(run(join(user, 'run.cjs')).trim()).toBe('function number')
@@ -132,6 +148,7 @@ describe('a program that uses it', () => {
 
   test.for([
     ['nodenext', 'nodenext', {}],
+    ['node16', 'node16', {}],
     ['bundler', 'esnext', {}],
     ['nodenext with the source condition', 'nodenext', { customConditions: ['source'] }],
   ] as const)('type-checks under %s', ([name, module, extra]) => {
@@ -139,7 +156,7 @@ describe('a program that uses it', () => {
       'check.ts',
       `${importLines()}
       import { SimulatedClock, type Clock } from 'evenkeel/unstable/base'
-      import { defineKind } from 'evenkeel/api'
+      import { defineKind } from 'evenkeel'
       export const clock: Clock = new SimulatedClock()
       export const now: number = clock.now()
       export const make: typeof defineKind = defineKind

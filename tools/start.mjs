@@ -5,15 +5,14 @@
  *
  *   npm start                              evenkeel up with the shapes demo and app-route; objects stay in ./data
  *   npm start -- --port 0 --data FOLDER    the same, with options of `evenkeel up`
- *   npm start -- serve ...                 the API server alone (tools/serve.mjs, joined into files that load fast)
- *   npm start -- snapshot save FILE        its backups
+ *   npm start -- serve ...                 any other command of `evenkeel`: the API server alone
+ *   npm start -- snapshot save FILE        a backup of its objects
  *
  * Ctrl-C goes to the program, which stops in order.
  */
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureOrExit } from './ensure.mjs'
-import { buildLibrary, commandFile, isStale, servedFile } from './build.mjs'
 import { endAs, runForeground } from './run.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -24,20 +23,21 @@ const demos = ['shapes', 'app-route'].map((name) => relative(process.cwd(), join
 const serveFlags = ['--max-semi-space-size=64']
 
 await ensureOrExit()
-if (await buildIfNeeded()) endAs(await runForeground([...serveFlags, ...programFor(process.argv.slice(2))]))
+// Loaded after the installation: building needs packages.
+const { buildAll, commandFile, isStale } = await import('./build.mjs')
+if (await buildIfNeeded())
+  endAs(await runForeground([...serveFlags, commandFile, ...commandFor(process.argv.slice(2))]))
 
-function programFor(given) {
-  const [first, ...rest] = given
-  if (first === 'serve') return [servedFile, ...rest]
-  if (given.includes('snapshot') || given.includes('--ready-json')) return [servedFile, ...given]
-  return [commandFile, 'up', ...demos, ...given]
+/** Options alone are options of `up`; a word is a command of its own. */
+function commandFor(given) {
+  return given.length === 0 || given[0].startsWith('-') ? ['up', ...demos, ...given] : given
 }
 
 async function buildIfNeeded() {
   if (!isStale()) return true
   console.error('Building ...')
   try {
-    await buildLibrary()
+    await buildAll()
     return true
   } catch (error) {
     console.error(`Error: ${error.message}`)

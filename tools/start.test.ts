@@ -35,7 +35,7 @@ test('npm start: prints the addresses of both demos, runs a real process, and Ct
     process.execPath,
     [
       join(root, 'tools', 'run.mjs'),
-      join(root, 'packages', 'cli', 'src', 'trying', 'start.fixture.ts'),
+      join(root, 'packages', 'cli', 'src', 'fixtures', 'start.fixture.ts'),
       'up',
       ...demos,
       '--port',

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Address } from './load/jobs.ts'
 
-const script = fileURLToPath(new URL('../../.cache/serve/serve.mjs', import.meta.url))
+const command = fileURLToPath(new URL('../../packages/cli/bin/evenkeel.mjs', import.meta.url))
 /** As `npm start` has it. */
 const serveFlags = ['--max-semi-space-size=64']
 const readyMsMax = 30_000
@@ -23,14 +23,12 @@ export interface Ours {
 
 interface Ready {
   readonly url: string
-  readonly token: string
-  readonly caPem?: string
-  readonly caFile?: string
+  readonly kubeconfig: string
 }
 
 export async function startOurs(folder: string): Promise<Ours> {
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [...serveFlags, script, '--data', folder, '--port', '0', '--ready-json'], {
+  const child = spawn(process.execPath, [...serveFlags, command, 'serve', '--data', folder, '--port', '0', '--json'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')
@@ -39,10 +37,12 @@ export async function startOurs(folder: string): Promise<Ours> {
     await exited
   }
   try {
-    const { url, token, caPem, caFile } = JSON.parse(await firstLine(child.stdout)) as Ready
+    const { url, kubeconfig } = JSON.parse(await firstLine(child.stdout)) as Ready
     const startMs = performance.now() - startedAt
-    const trusted = caPem ?? (caFile === undefined ? undefined : readFileSync(caFile, 'utf8'))
-    const address = { url, token, ...(trusted !== undefined && { caPem: trusted }) }
+    const text = readFileSync(kubeconfig, 'utf8')
+    const token = /token: "([^"]+)"/.exec(text)?.[1] ?? ''
+    const caPem = Buffer.from(/certificate-authority-data: (\S+)/.exec(text)?.[1] ?? '', 'base64').toString()
+    const address = { url, token, caPem }
     return { address, processId: child.pid ?? NaN, startMs, stop }
   } catch (error) {
     await stop()

@@ -1,13 +1,11 @@
 /**
- * `evenkeel serve`: a control plane of its own until Ctrl-C, for kubectl and every other client.
+ * `evenkeel serve`: runs a control plane until Ctrl-C, for kubectl and every other client.
  */
-import { join, resolve } from 'node:path'
-import type { Plane } from 'evenkeel/server'
-import type { Store } from 'evenkeel/unstable/store'
-import type { Command, Io, OptionSpecs, OptionValues } from '../command.ts'
+import { resolve } from 'node:path'
+import type { Command, OptionSpecs } from '../command.ts'
 import { Failure } from '../failure.ts'
 
-/** What every command takes that brings a server along. */
+/** Options of every command that starts a server. */
 export const serveOptions: OptionSpecs = {
   data: {
     type: 'string',
@@ -25,61 +23,28 @@ export const serve: Command = {
   options: serveOptions,
   examples: ['evenkeel serve', 'evenkeel serve --memory --port 0 --json'],
   async run({ values, io, json }) {
-    await withPlane(values, io, async ({ url, folder, kubeconfig, isDurable }) => {
-      if (json) io.stdout.write(`${JSON.stringify({ url, kubeconfig })}\n`)
-      else
-        io.stdout.write(
-          welcome({ url, kubeconfig, where: isDurable ? folder : 'memory: they are gone when this stops' }),
-        )
-      await aborted(io.signal)
-      if (!json) io.stdout.write('Stopping: watches end, requests under way finish.\n')
+    const { openDataPlane } = await import('evenkeel/server')
+    const { url, folder, kubeconfig, isDurable, stop } = await openDataPlane({
+      folder: resolve(io.cwd, values.text('data') ?? 'data'),
+      memory: values.flag('memory'),
+      audit: values.flag('audit'),
+      port: portOf(values.text('port') ?? '6443'),
+      controllersDelayMs,
     })
+    try {
+      const where = isDurable ? folder : 'memory; they are gone when the server stops'
+      io.stdout.write(json ? `${JSON.stringify({ url, kubeconfig })}\n` : welcome({ url, kubeconfig, where }))
+      await aborted(io.signal)
+      if (!json) io.stdout.write('Stopping: watches end, requests in flight finish.\n')
+    } finally {
+      await stop()
+    }
     return 0
   },
 }
 
-/** A plane that runs, and where it keeps things. */
-interface RunningPlane {
-  readonly plane: Plane
-  readonly url: string
-  readonly folder: string
-  readonly kubeconfig: string
-  readonly isDurable: boolean
-}
-
-/** Runs a plane as the options say while `use` lasts; leaves its objects and nothing else. */
-async function withPlane(
-  values: OptionValues,
-  io: Pick<Io, 'cwd'>,
-  use: (running: RunningPlane) => Promise<void>,
-): Promise<void> {
-  const [{ ensureIdentity, startPlane, writeKubeconfig }, { openFileStore, openMemoryStore }] = await Promise.all([
-    import('evenkeel/server'),
-    import('evenkeel/unstable/store'),
-  ])
-  const folder = resolve(io.cwd, values.text('data') ?? 'data')
-  const port = portOf(values.text('port') ?? '6443')
-  const isDurable = !values.flag('memory')
-  const store: Store = isDurable ? await openFileStore(join(folder, 'store')) : openMemoryStore()
-  try {
-    const identity = await ensureIdentity(join(folder, 'identity'))
-    const plane = await startPlane({
-      store,
-      listen: { port, identity },
-      ...(values.flag('audit') && { audit: { file: { path: join(folder, 'audit.log') } } }),
-    })
-    try {
-      const { url, token, caPem } = plane.address ?? { url: '', token: '', caPem: '' }
-      const kubeconfig = join(folder, 'kubeconfig')
-      await writeKubeconfig(kubeconfig, { server: url, token, ...(caPem !== undefined && { caPem }) })
-      await use({ plane, url, folder, kubeconfig, isDurable })
-    } finally {
-      await plane.stop()
-    }
-  } finally {
-    await store.close()
-  }
-}
+/** Clients come first: the controllers load a moment after the server is ready. */
+const controllersDelayMs = 50
 
 /** A number of a port. @throws {Failure} `usage` */
 export function portOf(text: string): number {
@@ -109,8 +74,13 @@ function welcome({ url, kubeconfig, where }: { url: string; kubeconfig: string; 
 Objects are kept in ${where}
 
   export KUBECONFIG=${kubeconfig}
-  kubectl get namespaces        or: evenkeel get namespaces
 
-Ctrl-C stops it.
+Try:
+  kubectl get namespaces        or: evenkeel get namespaces
+  kubectl create configmap hello --from-literal=who=world
+  kubectl create deployment web --image=nginx --replicas=2
+  kubectl explain deployment.spec.strategy
+
+Ctrl-C stops the server.
 `
 }

@@ -7,18 +7,14 @@
  * What may come right by itself (a permission, a kind that somebody else installs) is said and waited for; what cannot
  * (no such file, nobody there, not let in) ends it at once.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { isApiError, type Kind } from '#api'
-import { assert, silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
+import { silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
 import { Client, ConfigError, findConfig, openConnection, type ConnectionConfig } from '#client'
 import type { ControllerDeclaration } from '#controller'
 import { Manager, type ManagerOptions } from '#manager'
-import { ensureIdentity, installKinds, makeIdentity, writeKubeconfig, type Server } from '#server'
-import { openFileStore, openMemoryStore } from '#store'
+import { installKinds, type Server } from '#server'
 import { isCallAction, type CallRequest } from '#verbs'
-import { startPlane } from './plane.ts'
+import { openDataPlane } from './data-plane.ts'
 import type { RunOptions } from './run.ts'
 
 /** Runs until the signal aborts. @throws what cannot come right by itself, and what the manager ends with. */
@@ -37,14 +33,14 @@ async function runEmbedded(options: RunOptions, signal: AbortSignal): Promise<vo
   const { data, port, onReady } = options
   const seams = seamsOf(options)
   const kinds = installable(options)
-  const server = await startEmbedded({ data, port, kinds, ...seams })
+  const opened = await openDataPlane({ folder: data, port, kinds, ...seams })
   try {
-    const manager = makeManager(options, { transport: server.transport })
-    answerActions(options.controllers, server)
-    onReady?.({ manager, kinds, url: server.url, embedded: server })
+    const manager = makeManager(options, { transport: opened.plane.transport })
+    answerActions(options.controllers, opened.plane)
+    onReady?.({ manager, kinds, url: opened.url, embedded: opened })
     await manager.run(signal)
   } finally {
-    await server.stop()
+    await opened.stop()
   }
 }
 
@@ -57,8 +53,8 @@ async function runOn(config: ConnectionConfig, options: RunOptions, signal: Abor
     await manager.close()
     throw error
   })
-  for (const { message } of missing) log.error(message)
-  if (unknown !== undefined) log.warn(unknown)
+  for (const { message } of missing) log.error('requirement missing', { requirement: message })
+  if (unknown !== undefined) log.warn('requirements not checked', { reason: unknown })
   options.onReady?.({ manager, kinds, url: config.server })
   await manager.run(signal)
 }
@@ -161,77 +157,4 @@ function withActions(kind: Kind, actions: NonNullable<Kind['actions']>): Kind {
 function nameFor(controllers: readonly ControllerDeclaration[]): string {
   const names = controllers.map(({ name, for: { kind } }) => name ?? kind.toLowerCase())
   return `${names.join('-').slice(0, 50) || 'evenkeel'}-controller`
-}
-
-/*
- * A control plane inside the program: for those who have no cluster, or do not want one.
- *
- * It listens as well, so that kubectl can look. Objects are in memory, or in a folder that outlives the program.
- *
- * Invariant: when it has stopped, a server that was in memory leaves nothing behind, not even its kubeconfig.
- */
-
-interface EmbeddedOptions {
-  /** A folder for objects, certificates and the token. @default memory */
-  readonly data?: string | undefined
-  /** @default any that is free */
-  readonly port?: number | undefined
-  readonly kinds: readonly Kind[]
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
-}
-
-export interface Embedded {
-  readonly transport: Server['transport']
-  readonly url: string
-  /** The path of a file by which kubectl finds it. */
-  readonly kubeconfig: string
-  /** Whether objects outlive the program. */
-  readonly isDurable: boolean
-  readonly onAction: Server['onAction']
-  stop(): Promise<void>
-}
-
-export async function startEmbedded({ data, port = 0, kinds, clock, random, log }: EmbeddedOptions): Promise<Embedded> {
-  const folder = data === undefined ? await mkdtemp(join(tmpdir(), 'evenkeel-')) : resolve(data)
-  const forget = async (): Promise<void> => {
-    if (data === undefined) await rm(folder, { recursive: true, force: true })
-  }
-  try {
-    const store = data === undefined ? openMemoryStore({ clock }) : await openFileStore(join(folder, 'store'))
-    try {
-      const identity =
-        data === undefined
-          ? makeIdentity({ clock, random })
-          : await ensureIdentity(join(folder, 'identity'), { clock, random })
-      const server = await startPlane({ store, kinds, clock, random, log, listen: { port, identity } })
-      const { address } = server
-      assert(address, 'it was asked to listen')
-      const kubeconfig = join(folder, 'kubeconfig')
-      await writeKubeconfig(kubeconfig, {
-        server: address.url,
-        token: address.token,
-        ...(address.caPem !== undefined && { caPem: address.caPem }),
-      })
-      return {
-        transport: server.transport,
-        url: address.url,
-        kubeconfig,
-        isDurable: data !== undefined,
-        onAction: server.onAction,
-        async stop() {
-          await server.stop()
-          await store.close()
-          await forget()
-        },
-      }
-    } catch (error) {
-      await store.close()
-      throw error
-    }
-  } catch (error) {
-    await forget()
-    throw error
-  }
 }

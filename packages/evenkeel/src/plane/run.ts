@@ -12,7 +12,7 @@ import type { Clock, Logger, Random } from '#base'
 import type { LoadConfigOptions } from '#client'
 import type { ControllerDeclaration } from '#controller'
 import type { ManagedContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
-import type { Embedded } from './run-controllers.ts'
+import type { DataPlane } from './data-plane.ts'
 
 /**
  * Runs controllers until SIGTERM or SIGINT; resolves when everything has stopped. A second signal ends the process.
@@ -87,7 +87,7 @@ export interface Ready {
   /** The address of the cluster. */
   readonly url: string
   /** The server of our own, if there is one. */
-  readonly embedded?: Pick<Embedded, 'kubeconfig' | 'isDurable'>
+  readonly embedded?: Pick<DataPlane, 'kubeconfig' | 'isDurable'>
 }
 
 /** What of a process `run` uses. */

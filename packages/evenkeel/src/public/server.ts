@@ -1,7 +1,15 @@
 /**
  * `evenkeel/server`: a Kubernetes-compatible API server in this process, alone or with the controllers of a cluster.
  */
-export { startPlane, type Plane, type PlaneControllers, type PlaneOptions } from '#plane'
+export {
+  openDataPlane,
+  startPlane,
+  type DataPlane,
+  type DataPlaneOptions,
+  type Plane,
+  type PlaneControllers,
+  type PlaneOptions,
+} from '#plane'
 export {
   ensureIdentity,
   IdentityError,

@@ -6,14 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { silentLogger, SystemClock, SystemRandom } from '#base'
 import { Client, loadConfig } from '#client'
 import { Manager } from '#manager'
-import { startEmbedded, type Embedded } from '../run-controllers.ts'
+import { openDataPlane, type DataPlane } from '../data-plane.ts'
 import { Note } from '../world.fixture.ts'
 
-async function answers(server: Embedded, name: string): Promise<void> {
-  const client = new Client({ transport: server.transport, namespace: 'default' })
+async function answers(server: DataPlane, name: string): Promise<void> {
+  const client = new Client({ transport: server.plane.transport, namespace: 'default' })
   await client.create(Note, { metadata: { name, namespace: 'default' }, spec: { text: name } })
   for await (const event of client.watch(Note, { namespace: 'default', fieldSelector: { 'metadata.name': name } })) {
     if ('object' in event && (event.object as { status?: { text?: string } }).status?.text === name) return
@@ -22,15 +21,7 @@ async function answers(server: Embedded, name: string): Promise<void> {
 
 test('a manager survives restarts of its server', async () => {
   const data = mkdtempSync(join(tmpdir(), 'evenkeel-restart-'))
-  const start = (port: number): Promise<Embedded> =>
-    startEmbedded({
-      data,
-      port,
-      kinds: [Note],
-      clock: new SystemClock(),
-      random: new SystemRandom(),
-      log: silentLogger,
-    })
+  const start = (port: number): Promise<DataPlane> => openDataPlane({ folder: data, port, kinds: [Note] })
   let server = await start(0)
   try {
     const port = Number(new URL(server.url).port)

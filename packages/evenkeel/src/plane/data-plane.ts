@@ -1,0 +1,116 @@
+/**
+ * `openDataPlane`: a control plane on a data folder. `evenkeel serve`, `run` and embedders all open it here.
+ *
+ *   FOLDER/store/       objects, unless they are kept in memory
+ *   FOLDER/identity/    the CA, the certificate and the token; only the owner can read them
+ *   FOLDER/kubeconfig   for kubectl and every other client
+ *   FOLDER/audit.log    if asked for
+ *
+ * Invariant: what opens is closed again, in reverse order, also when opening fails half-way. Without a folder everything
+ * lives in a temporary one, which `stop` removes.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { assert, SystemClock, SystemRandom } from '#base'
+import { ensureIdentity, makeIdentity, writeKubeconfig } from '#server'
+import { openFileStore, openMemoryStore, type Store } from '#store'
+import { startPlane, type Plane, type PlaneOptions } from './plane.ts'
+
+type PassedOn = 'kinds' | 'clock' | 'random' | 'log' | 'controllers' | 'controllersDelayMs'
+
+export interface DataPlaneOptions extends Pick<PlaneOptions, PassedOn> {
+  /** @default a temporary folder, removed by `stop` */
+  readonly folder?: string | undefined
+  /** Keep objects in memory; identity and kubeconfig stay in the folder. @default true without a folder, false with one */
+  readonly memory?: boolean | undefined
+  /** The port to listen on; 0 takes a free one. @default 0 */
+  readonly port?: number | undefined
+  /** Write who changed what into `audit.log` in the folder. @default false */
+  readonly audit?: boolean | undefined
+}
+
+export interface DataPlane {
+  readonly plane: Plane
+  readonly url: string
+  readonly folder: string
+  /** The path of a kubeconfig with the address, the CA and the token. */
+  readonly kubeconfig: string
+  /** Whether objects outlive the process. */
+  readonly isDurable: boolean
+  stop(): Promise<void>
+}
+
+/**
+ * Opens a data folder and serves it over TLS on the loopback address.
+ *
+ * @example
+ * const { kubeconfig, stop } = await openDataPlane({ folder: './data', port: 6443 })
+ */
+export async function openDataPlane(options: DataPlaneOptions = {}): Promise<DataPlane> {
+  const { folder: given } = options
+  const folder = given === undefined ? await mkdtemp(join(tmpdir(), 'evenkeel-')) : resolve(given)
+  const removeTemporary = async (): Promise<void> => {
+    if (given === undefined) await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const opened = await openFolder(folder, options)
+    return {
+      ...opened,
+      async stop() {
+        await opened.stop()
+        await removeTemporary()
+      },
+    }
+  } catch (error) {
+    await removeTemporary()
+    throw error
+  }
+}
+
+async function openFolder(folder: string, options: DataPlaneOptions): Promise<DataPlane> {
+  const { memory = options.folder === undefined, clock = new SystemClock() } = options
+  const store = memory ? openMemoryStore({ clock }) : await openFileStore(join(folder, 'store'))
+  try {
+    const plane = await startOn(store, folder, options)
+    const kubeconfig = join(folder, 'kubeconfig')
+    const stop = async (): Promise<void> => {
+      await plane.stop()
+      await store.close()
+    }
+    try {
+      const { address } = plane
+      assert(address, 'the plane listens')
+      const { url, token, caPem } = address
+      await writeKubeconfig(kubeconfig, { server: url, token, ...(caPem !== undefined && { caPem }) })
+      return { plane, url, folder, kubeconfig, isDurable: !memory, stop }
+    } catch (error) {
+      await plane.stop()
+      throw error
+    }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function startOn(
+  store: Store,
+  folder: string,
+  { port = 0, audit = false, folder: given, memory: _, ...passedOn }: DataPlaneOptions,
+): Promise<Plane> {
+  const { clock = new SystemClock(), random = new SystemRandom() } = passedOn
+  // Keys that nobody needs later are never written to a disk.
+  const identity =
+    given === undefined
+      ? makeIdentity({ clock, random })
+      : await ensureIdentity(join(folder, 'identity'), { clock, random })
+  return startPlane({
+    ...passedOn,
+    clock,
+    random,
+    store,
+    listen: { port, identity },
+    ...(audit && { audit: { file: { path: join(folder, 'audit.log') } } }),
+  })
+}
