@@ -23,17 +23,16 @@ export function checkLayers(house: House): Finding[] {
   return [...house.files.values()].flatMap((file) => [...misplaced(file), ...checkFile(house, file)])
 }
 
-/** A folder of the library that is no layer, and a root index that is more than a list. */
+/** A folder of the library that is no layer, a file beside the layers, and a public entry that is more than a list. */
 function misplaced(file: HouseFile): Finding[] {
   const layer = layerOf(file.path)
   if (layer === undefined) return []
-  if (layer !== '')
-    return layers[layer]
-      ? []
-      : [findingAt(file, 0, `${layer} is not a layer: add it to tools/tidy/rules.ts or move the file`)]
+  if (!layers[layer])
+    return [findingAt(file, 0, `${layer || 'src'} is not a layer: add it to tools/tidy/rules.ts or move the file`)]
+  if (layer !== 'public') return []
   return file.source.statements
     .filter((statement) => !(ts.isExportDeclaration(statement) && statement.moduleSpecifier) && !file.isTest)
-    .map((statement) => findingAt(file, statement, 'files beside the layers only re-export'))
+    .map((statement) => findingAt(file, statement, 'a public entry only re-exports'))
 }
 
 function checkFile(house: House, file: HouseFile): Finding[] {
@@ -59,8 +58,11 @@ function complaint(house: House, file: HouseFile, { specifier }: ImportUse): str
 function libraryComplaint(house: House, path: string, specifier: string): string | undefined {
   const layer = layerOf(path) ?? ''
   const target = resolveImport(house, path, specifier)
-  if (target === `${library}/src/index.ts`) return 'nobody imports the root index: import the layer'
+  if (layerOf(target ?? '') === 'public' && !path.endsWith('.test.ts'))
+    return 'a layer does not import a public entry: import the layer'
   if (specifier.startsWith('#')) return crossing(layer, specifier.slice(1))
+  // An entry may pick one file out of a layer, where the layer's list would load too much.
+  if (specifier.startsWith('.') && layer === 'public') return undefined
   if (specifier.startsWith('.'))
     return layerOf(target ?? '') === layer ? undefined : `leaves its layer by ${specifier}: write #layer`
   if (specifier === 'evenkeel' || specifier.startsWith('evenkeel/'))
@@ -72,7 +74,7 @@ function crossing(layer: string, target: string): string | undefined {
   if (target.includes('/')) return `#${target} reaches into a layer: import #${target.split('/')[0]}`
   if (!layers[target]) return `#${target} is not a layer`
   if (target === layer) return `a layer does not import itself by #${target}: write a relative path`
-  if (layer === '' || layers[layer]?.includes(target)) return undefined
+  if (layers[layer]?.includes(target)) return undefined
   return `${layer} may not import ${target}`
 }
 

@@ -51,6 +51,23 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'api',
     'base',
   ],
+  public: [
+    'testing',
+    'plane',
+    'manager',
+    'verbs',
+    'controller',
+    'cache',
+    'webhook',
+    'client',
+    'server',
+    'queue',
+    'store',
+    'wire',
+    'kinds',
+    'api',
+    'base',
+  ],
   testing: [
     'plane',
     'manager',
@@ -70,14 +87,14 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 
 /** What the judge may see of the library: enough to read objects, to try our own client, to drive a store, to evaluate expressions, and to start our own server. */
 export const judgeImports: readonly string[] = [
-  'evenkeel/api',
+  '@evenkeel/cel',
+  'evenkeel',
   'evenkeel/client',
   'evenkeel/kinds/core/v1',
   'evenkeel/server',
   'evenkeel/unstable/store',
   'evenkeel/unstable/base',
   'evenkeel/unstable/cache',
-  'evenkeel/unstable/expressions',
 ]
 
 /** Published cases that the judge runs. */
@@ -90,7 +107,10 @@ export const judgedClients: readonly string[] = ['@kubernetes/client-node', 'cli
 export const checkedFolders: readonly string[] = ['packages', 'bench', 'tools', 'examples']
 
 /** Names that say nothing about what is inside. */
-export const emptyNames = /^(?:common|options|view|report|(?:.+-)?(?:utils?|helpers?|misc))$/
+export const emptyNames = /^(?:common|(?:.+-)?(?:utils?|helpers?|misc))$/
+
+/** The same for files: a folder `report/` may hold reports, a file `report.ts` is one of five. */
+export const emptyFileNames = /^(?:options|view|report)$/
 
 /** Files whose default export another tool asks for. */
 export const defaultExports: readonly string[] = ['tools/test-counter.mjs']

@@ -45,8 +45,8 @@ const layerSamples: readonly Sample[] = [
   {
     check: 'layers',
     path: `${src}/api/top.ts`,
-    text: "import { a } from '../index.ts'",
-    says: /nobody imports the root index/,
+    text: "import { a } from '../public/index.ts'",
+    says: /does not import a public entry/,
   },
   {
     check: 'layers',
@@ -86,7 +86,8 @@ const layerSamples: readonly Sample[] = [
   },
   { check: 'layers', path: `${src}/api/builtin.ts`, text: "import { join } from 'path'", says: /write node:path/ },
   { check: 'layers', path: `${src}/cellar/a.ts`, text: line, says: /cellar is not a layer/ },
-  { check: 'layers', path: `${src}/index.ts`, text: line, says: /only re-export/ },
+  { check: 'layers', path: `${src}/index.ts`, text: line, says: /src is not a layer/ },
+  { check: 'layers', path: `${src}/public/index.ts`, text: line, says: /a public entry only re-exports/ },
   {
     check: 'layers',
     path: 'packages/cli/src/a.ts',
@@ -103,9 +104,9 @@ const layerSamples: readonly Sample[] = [
   {
     check: 'layers',
     path: 'packages/conformance/src/a.ts',
-    text: "import { a } from 'evenkeel'",
+    text: "import { a } from 'evenkeel/controller'",
     beside: { 'packages/conformance/package.json': '{}' },
-    says: /judge may not import evenkeel/,
+    says: /judge may not import evenkeel\/controller/,
   },
   {
     check: 'layers',
@@ -117,7 +118,7 @@ const layerSamples: readonly Sample[] = [
     path: `${src}/api/good.test.ts`,
     text: "import { test } from 'vitest'\nimport { a } from './patch/apply.ts'",
   },
-  { check: 'layers', path: 'bench/good.ts', text: "import { a } from 'evenkeel/api'\nimport { b } from './table.ts'" },
+  { check: 'layers', path: 'bench/good.ts', text: "import { a } from 'evenkeel'\nimport { b } from './table.ts'" },
 ]
 
 const sizeSamples: readonly Sample[] = [
@@ -391,7 +392,10 @@ const deadSamples: readonly Sample[] = [
     check: 'dead',
     path: `${src}/api/public.ts`,
     text: line,
-    beside: { [`${src}/api/index.ts`]: "export { a as b } from './public.ts'" },
+    beside: {
+      [`${src}/api/index.ts`]: "export { a as b } from './public.ts'",
+      [`${src}/public/index.ts`]: "export { b } from '#api'",
+    },
   },
   {
     check: 'dead',

@@ -4,7 +4,7 @@
 import { posix } from 'node:path'
 import ts from 'typescript'
 import { findingAt, visit, type Finding, type House, type HouseFile } from './house.ts'
-import { defaultExports, emptyNames } from './rules.ts'
+import { defaultExports, emptyFileNames, emptyNames } from './rules.ts'
 
 const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|fixture|config|d))?\.(?:ts|mts|mjs|js)$/
 const noDefault = 'no default exports'
@@ -20,7 +20,10 @@ export function checkShape(house: House): Finding[] {
 
 function checkName(file: HouseFile): Finding[] {
   const parts = file.path.split('/')
-  const empty = parts.find((part) => emptyNames.test(part.split('.')[0] ?? ''))
+  const stemOf = (part: string): string => part.split('.')[0] ?? ''
+  const empty =
+    parts.find((part) => emptyNames.test(stemOf(part))) ??
+    parts.slice(-1).find((file) => emptyFileNames.test(stemOf(file)))
   if (empty) return [findingAt(file, 0, `${empty} does not say what is inside`)]
   return kebab.test(posix.basename(file.path)) ? [] : [findingAt(file, 0, 'file names are kebab-case')]
 }

@@ -13,10 +13,10 @@ import { describeObjects, describeWorkloads } from './describe.ts'
 import { access, discovery, explain } from './discovery.ts'
 import { refusals, validation } from './errors.ts'
 import { output, selection } from './get.ts'
-import { identity } from './permission/identity.ts'
-import { permission, reconcile } from './permission/permission.ts'
+import { identity } from './identity.ts'
+import { permission, reconcile } from './permission.ts'
 import { events, wait, watch } from './watch.ts'
-import { cascades, namespaceEnd } from './waiting/controllers.ts'
+import { cascades, namespaceEnd } from './controllers.ts'
 import { rollout, scale, set } from './workloads.ts'
 
 export const kubectlSessions: readonly Session[] = [

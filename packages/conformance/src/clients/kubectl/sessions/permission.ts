@@ -1,8 +1,8 @@
 /**
  * Who may do what, as kubectl asks it and writes it: `--as` speaks for somebody with few rights.
  */
-import type { Session, Step, Text } from '../../session.ts'
-import { fails, says } from '../../steps.ts'
+import type { Session, Step, Text } from '../session.ts'
+import { fails, says } from '../steps.ts'
 
 /** Asks whether somebody may, and is told no. */
 function refuses(run: string, out: Text = 'no'): Step {

@@ -1,8 +1,8 @@
 /**
  * Who one is: tokens of service accounts, and speaking for others.
  */
-import type { Session } from '../../session.ts'
-import { fails, says } from '../../steps.ts'
+import type { Session } from '../session.ts'
+import { fails, says } from '../steps.ts'
 
 export const identity: Session = {
   name: 'identity',

@@ -1,8 +1,8 @@
 /**
  * What only controllers finish: the three ways to delete an owner, and the end of a namespace.
  */
-import type { Session, Step } from '../../session.ts'
-import { configMap, fails, says } from '../../steps.ts'
+import type { Session, Step } from '../session.ts'
+import { configMap, fails, says } from '../steps.ts'
 
 const hold = 'example.com/session'
 
