@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { apiListing, listingFile } from './api-listing.ts'
+import { referencePages } from './reference/main.ts'
 import { checks, format } from './tidy/checks.ts'
 import { buildHouse, readHouse, root } from './tidy/house.ts'
 import { samples, type CheckName, type Sample } from './tidy/samples.ts'
@@ -16,6 +16,7 @@ const rules: Record<CheckName, string> = {
   shape: 'files are named well, have a header and no syntax that cannot be erased',
   names: 'an exported type name occurs once in a layer, log messages are constant',
   merges: 'a file that one file imports is part of that file',
+  public: 'public names are used and documented',
   bans: 'time and chance come from base only',
   dead: 'every export is needed by somebody',
   walk: 'docs/walk.md names the files that exist',
@@ -29,9 +30,11 @@ describe('the house', () => {
     expect(checks[name](house, page).map(format), rules[name]).toEqual([])
   })
 
-  test('the listing of public names is up to date', () => {
-    const committed = readFileSync(join(root, listingFile), 'utf8')
-    expect(committed, 'run: node tools/run.mjs tools/api-listing.ts --write').toBe(apiListing())
+  test('the reference pages are up to date', () => {
+    for (const [path, text] of referencePages(house))
+      expect(readFileSync(join(root, path), 'utf8'), 'run: node tools/run.mjs tools/reference/main.ts --write').toBe(
+        text,
+      )
   })
 })
 

@@ -7,6 +7,7 @@ import type { Finding, House } from './house.ts'
 import { checkLayers } from './layers.ts'
 import { checkMerges } from './merge.ts'
 import { checkNames } from './names.ts'
+import { checkPublic } from './public.ts'
 import type { CheckName } from './samples.ts'
 import { checkShape } from './shape.ts'
 import { checkSizes } from './sizes.ts'
@@ -19,6 +20,7 @@ export const checks: Readonly<Record<CheckName, (house: House, page: string) => 
   shape: checkShape,
   names: checkNames,
   merges: checkMerges,
+  public: checkPublic,
   bans: checkBans,
   dead: checkDeadExports,
   walk: checkWalk,

@@ -58,9 +58,9 @@ function complaint(house: House, file: HouseFile, { specifier }: ImportUse): str
 function libraryComplaint(house: House, path: string, specifier: string): string | undefined {
   const layer = layerOf(path) ?? ''
   const target = resolveImport(house, path, specifier)
-  if (layerOf(target ?? '') === 'public' && !path.endsWith('.test.ts'))
-    return 'a layer does not import a public entry: import the layer'
   if (specifier.startsWith('#')) return crossing(layer, specifier.slice(1))
+  if (specifier.startsWith('.') && layerOf(target ?? '') === 'public' && layer !== 'public')
+    return 'a layer does not import a public entry: import the layer'
   // An entry may pick one file out of a layer, where the layer's list would load too much.
   if (specifier.startsWith('.') && layer === 'public') return undefined
   if (specifier.startsWith('.'))

@@ -6,7 +6,7 @@
  */
 import { limits } from './rules.ts'
 
-export type CheckName = 'layers' | 'sizes' | 'shape' | 'names' | 'merges' | 'bans' | 'dead' | 'walk'
+export type CheckName = 'layers' | 'sizes' | 'shape' | 'names' | 'merges' | 'public' | 'bans' | 'dead' | 'walk'
 
 export interface Sample {
   readonly check: CheckName
@@ -279,6 +279,34 @@ const mergeSamples: readonly Sample[] = [
   },
 ]
 
+const publicSamples: readonly Sample[] = [
+  {
+    check: 'public',
+    path: `${src}/public/client.ts`,
+    text: "export { connectToNothing } from '#client'",
+    says: /no guide, example or public test uses connectToNothing of evenkeel\/client/,
+  },
+  {
+    check: 'public',
+    path: `${src}/public/index.ts`,
+    text: "export { bare } from '#api'",
+    beside: {
+      [`${src}/api/index.ts`]: 'export function bare() {}',
+      [`${src}/public/index.test.ts`]: "import { bare } from './index.ts'",
+    },
+    says: /bare has no doc comment/,
+  },
+  {
+    check: 'public',
+    path: `${src}/public/index.ts`,
+    text: "export { shown } from '#api'",
+    beside: {
+      [`${src}/api/index.ts`]: '/** Shows. @example shown() */\nexport function shown() {}',
+      'examples/show/main.ts': "import { shown } from 'evenkeel'",
+    },
+  },
+]
+
 const banSamples: readonly Sample[] = [
   ...[
     'Date.now()',
@@ -446,6 +474,7 @@ export const samples: readonly Sample[] = [
   ...shapeSamples,
   ...nameSamples,
   ...mergeSamples,
+  ...publicSamples,
   ...banSamples,
   ...deadSamples,
   ...walkSamples,
