@@ -8,6 +8,7 @@
 import { parseArgs } from 'node:util'
 import { applyBench } from './apply/main.ts'
 import { explorerBench } from './explorer/main.ts'
+import { importBench } from './import/main.ts'
 import { planeBench } from './plane/main.ts'
 import { printer } from './print.ts'
 import type { Bench } from './print.ts'
@@ -19,6 +20,7 @@ import { verbsBench } from './verbs/main.ts'
 const benches: Readonly<Record<string, Bench>> = {
   apply: applyBench,
   explorer: explorerBench,
+  import: importBench,
   plane: planeBench,
   runtime: runtimeBench,
   server: serverBench,
