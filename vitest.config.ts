@@ -12,9 +12,6 @@ const shared = {
   environment: 'node',
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // Some tests drive real servers and processes on a machine that others load as well. In CI a test that fails is
-  // tried once more; what needed that is listed at the end of the run.
-  retry: process.env['CI'] ? 1 : 0,
 } as const
 
 const resolution = {

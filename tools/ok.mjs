@@ -21,7 +21,7 @@ const longTests = [
   'tools/start.test.ts',
   'packages/cli/src/commands/explore.test.ts',
   'packages/cli/src/commands/serve.test.ts',
-  'tools/docs.test.ts',
+  'tools/docs-run.test.ts',
   'packages/evenkeel/src/store/etcd/**',
   'packages/conformance/src/store.test.ts',
   'packages/conformance/src/clients/**',
