@@ -90,7 +90,7 @@ export class BodyReader {
  * dropped; not a byte beyond the end of the body is touched, because the next request begins there.
  */
 
-const sizeLine = /^([0-9a-fA-F]{1,8})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
+const sizeLine = /^([0-9a-fA-F]{1,8})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/
 const plainText = /^[\t\x20-\x7e\x80-\xff]*$/
 const lineBytesMax = 4096
 /** Extensions and trailers of a whole body. */

@@ -95,8 +95,24 @@ function addField(headers: Record<string, string>, text: string, { at, stop }: {
   const colon = text.indexOf(':', at)
   const rawName = colon < 0 || colon > stop ? '' : text.slice(at, colon)
   if (!token.test(rawName)) throw new HttpProtocolError(400, 'a header field has no proper name')
-  const name = rawName.toLowerCase()
-  const value = trimBlanks(text, colon + 1, stop)
+  joinField(headers, rawName.toLowerCase(), trimBlanks(text, colon + 1, stop))
+}
+
+/**
+ * The head of a request that another parser took apart: the same rules about the host, the target, repeated fields and
+ * the length of the body.
+ *
+ * @param fields name, value, name, value …, as they were sent
+ * @throws {HttpProtocolError} when two readers could understand it differently.
+ */
+export function headOf(line: RequestLine & { readonly target: string }, fields: readonly string[]): RequestHead {
+  const headers = noHeaders()
+  for (let index = 0; index < fields.length; index += 2)
+    joinField(headers, (fields[index] ?? '').toLowerCase(), fields[index + 1] ?? '')
+  return finishHead(line, line.target, headers)
+}
+
+function joinField(headers: Record<string, string>, name: string, value: string): void {
   const before = headers[name]
   if (before !== undefined && onlyOnce.has(name)) throw new HttpProtocolError(400, `${name} is given twice`)
   headers[name] = before === undefined ? value : `${before}${separatorOf(name)}${value}`

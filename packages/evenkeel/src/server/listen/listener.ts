@@ -30,6 +30,7 @@ import {
   type ServerConnection,
 } from './connection.ts'
 import { Http1Connection } from './http1-connection.ts'
+import type { NodeHttp1 } from './node-http1.ts'
 
 /** In PEM. */
 interface ListenTls {
@@ -55,6 +56,12 @@ export interface ListenOptions {
   /** Without it the listener speaks plain HTTP/1.1. */
   tls?: ListenTls
   limits?: Partial<ListenLimits>
+  /**
+   * Who reads HTTP/1.1: our own parser, or Node's.
+   *
+   * @default 'own'
+   */
+  http?: 'own' | 'node'
   /**
    * @default the machine's clock
    */
@@ -91,9 +98,20 @@ interface ListenerHandle {
  */
 export async function listen(
   transport: Transport,
-  { host = '127.0.0.1', port = 0, tls, limits = {}, clock = new SystemClock(), log = silentLogger }: ListenOptions = {},
+  {
+    host = '127.0.0.1',
+    port = 0,
+    tls,
+    limits: given = {},
+    http = 'own',
+    clock = new SystemClock(),
+    log = silentLogger,
+  }: ListenOptions = {},
 ): Promise<ListenerHandle> {
-  const listener = new Listener(transport, { tls, limits: withDefaultListenLimits(limits), clock, log })
+  if (http !== 'own' && http !== 'node') throw new RangeError(`http must be 'own' or 'node', got ${String(http)}`)
+  const limits = withDefaultListenLimits(given)
+  const nodeHttp1 = http === 'node' ? new (await import('./node-http1.ts')).NodeHttp1(limits) : undefined
+  const listener = new Listener(transport, { tls, limits, nodeHttp1, clock, log })
   await listener.open(host, port)
   return listener
 }
@@ -101,6 +119,7 @@ export async function listen(
 interface ListenerOptions {
   readonly tls: ListenTls | undefined
   readonly limits: ListenLimits
+  readonly nodeHttp1: NodeHttp1 | undefined
   readonly clock: Clock
   readonly log: Logger
 }
@@ -237,7 +256,8 @@ class Listener implements ListenerHandle {
       this.#connectHttp2(guest, socket, context)
       return
     }
-    guest.connection = new Http1Connection(socket, context)
+    const { nodeHttp1 } = this.#options
+    guest.connection = nodeHttp1 ? nodeHttp1.connect(socket, context) : new Http1Connection(socket, context)
     if (this.#isClosing) guest.connection.retire()
   }
 
