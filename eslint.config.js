@@ -111,7 +111,7 @@ export default defineConfig([
     },
   },
   {
-    files: ['**/*.config.{ts,js}', 'tools/test-counter.mjs'],
+    files: ['**/*.config.{ts,js}', 'tools/test-counter.mjs', 'tools/mutate/runner.ts'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 ])

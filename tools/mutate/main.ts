@@ -1,0 +1,188 @@
+/**
+ * What the tests of a layer notice: `npm run mutate -- --layer NAME [--sample 300] [--seed 1] [--file TEXT] [--json]`.
+ *
+ * Changes one line of source at a time (tools/mutate/sites.ts) and runs the nearest tests (tools/mutate/layers.ts). Prints
+ * the share that was noticed and the survivors. All mutants are in the code at once, each behind a switch, so that a
+ * mutant costs the tests that reach it and not a start of the test runner. A mutant that no test reaches has survived.
+ *
+ * Survivors that do the same as the original are named in tools/mutate/equivalent.ts, with the reason, and do not count.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { SeededRandom } from 'evenkeel/unstable/base'
+import { equivalents } from './equivalent.ts'
+import { layerFolders, nearestTests } from './layers.ts'
+import { sitesOf, type Site } from './sites.ts'
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+const hangMs = 60_000
+
+interface Mutant extends Site {
+  readonly id: number
+}
+
+const help = `npm run mutate -- --layer NAME [options]
+
+  --layer NAME   ${Object.keys(layerFolders).join(' ')}
+  --sample N     how many mutants are tried (default 300)
+  --seed TEXT    which ones (default 1)
+  --file TEXT    only files whose path contains it
+  --json         one JSON line for the layer and one for each survivor
+`
+
+const { values } = parseArgs({
+  options: {
+    layer: { type: 'string', default: '' },
+    sample: { type: 'string', default: '300' },
+    seed: { type: 'string', default: '1' },
+    file: { type: 'string', default: '' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const sample = Number(values.sample)
+  const folder = layerFolders[values.layer]
+  if (values.help || folder === undefined || !(Number.isInteger(sample) && sample > 0)) {
+    process.stderr.write(values.help ? help : `Error: give a layer, and a sample of 1 or more\n\n${help}`)
+    return values.help ? 0 : 2
+  }
+  const mutants = choose(allSites(folder), sample)
+  const scratch = mkdtempSync(join(tmpdir(), 'evenkeel-mutate-'))
+  try {
+    writeFileSync(join(scratch, 'plan.json'), JSON.stringify({ sites: mutants, tests: nearestTests[values.layer] }))
+    say(`${mutants.length} mutants of ${values.layer}; first, which test reaches which`)
+    await runTests(scratch, 'reach')
+    say('now each test with the mutants that it reaches')
+    while (await runTests(scratch, 'judge')) say('a mutant did not end and counts as noticed; going on')
+    report(mutants, scratch)
+    return 0
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+function say(text: string): void {
+  if (!values.json) process.stderr.write(`${text}\n`)
+}
+
+function allSites(folder: string): Site[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => `${folder}/${path}`)
+    .filter((path) => path.endsWith('.ts') && !/\.(?:test|fixture)\.ts$|\/generated\/|\/index\.ts$/.test(path))
+    .filter((path) => path.includes(values.file))
+    .sort()
+    .flatMap((path) => sitesOf(path, readFileSync(join(root, path), 'utf8')))
+}
+
+/** A sample by seed, at most one mutant of a line, none inside another. */
+function choose(sites: readonly Site[], sample: number): Mutant[] {
+  const random = new SeededRandom(values.seed)
+  const shuffled = sites.map((site) => ({ site, rank: random.uint32() })).sort((a, b) => a.rank - b.rank)
+  const chosen: Mutant[] = []
+  const lines = new Set<string>()
+  for (const { site } of shuffled) {
+    if (chosen.length === sample) break
+    const line = `${site.file}:${site.line}`
+    const overlaps = chosen.some(({ file, start, end }) => file === site.file && start < site.end && site.start < end)
+    if (lines.has(line) || overlaps) continue
+    lines.add(line)
+    chosen.push({ ...site, id: chosen.length })
+  }
+  return chosen
+}
+
+/** Runs a phase; true when a mutant held a process up, which was then ended. */
+async function runTests(folder: string, phase: 'reach' | 'judge'): Promise<boolean> {
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const config = join(root, 'tools', 'mutate', 'vitest.config.ts')
+  const child = spawn(process.execPath, [vitest, '--run', '--config', config, '--reporter=dot'], {
+    cwd: root,
+    env: { ...process.env, MUTATE_FOLDER: folder, MUTATE_PHASE: phase, NODE_OPTIONS: '--no-warnings' },
+    stdio: 'ignore',
+  })
+  const watch = phase === 'judge' ? watchForHang(folder, child) : undefined
+  await new Promise((resolve) => child.on('close', resolve))
+  return watch?.stop() ?? false
+}
+
+/** A mutant that computes for ever blocks its process: it is noticed, and the process has to go. */
+function watchForHang(folder: string, child: ChildProcess): { stop(): boolean } {
+  let isHung = false
+  const timer = setInterval(() => {
+    for (const name of readdirSync(folder).filter((file) => file.startsWith('current-'))) {
+      const path = join(folder, name)
+      if (!existsSync(path) || Date.now() - statSync(path).mtimeMs < hangMs || !isAlive(Number(name.slice(8)))) continue
+      writeFileSync(join(folder, 'noticed'), `${readText(join(folder, 'noticed'))}${readText(path)}\n`)
+      isHung = true
+      process.kill(Number(name.slice(8)), 'SIGKILL')
+      rmSync(path)
+      child.kill('SIGKILL')
+    }
+  }, 5_000)
+  return {
+    stop: () => {
+      clearInterval(timer)
+      for (const name of readdirSync(folder).filter((file) => file.startsWith('current-'))) rmSync(join(folder, name))
+      return isHung
+    },
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function readText(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}
+
+function report(mutants: readonly Mutant[], folder: string): void {
+  const lines = (name: string): string[] => readText(join(folder, name)).split('\n').filter(Boolean)
+  const noticed = new Set(lines('noticed').map(Number))
+  const reached = new Set(lines('reached').flatMap((line) => (JSON.parse(line) as { ids: number[] }).ids))
+  const isEquivalent = (one: Mutant): boolean =>
+    equivalents.some(
+      ({ file, original, mutated }) => one.file.endsWith(file) && one.original === original && one.mutated === mutated,
+    )
+  const judged = mutants.filter((one) => noticed.has(one.id) || !isEquivalent(one))
+  const survivors = judged.filter(({ id }) => !noticed.has(id))
+  const share = Math.round((1000 * (judged.length - survivors.length)) / judged.length) / 10
+  const summary = {
+    layer: values.layer,
+    sampled: mutants.length,
+    noticed: noticed.size,
+    survived: survivors.length,
+    unreached: survivors.filter(({ id }) => !reached.has(id)).length,
+    equivalent: mutants.length - judged.length,
+    share,
+  }
+  if (values.json) {
+    console.log(JSON.stringify(summary))
+    for (const { file, line, kind, original, mutated, id } of survivors)
+      console.log(JSON.stringify({ survivor: `${file}:${line}`, kind, original, mutated, reached: reached.has(id) }))
+    return
+  }
+  for (const { file, line, kind, original, mutated, id } of survivors.sort((a, b) => (a.file < b.file ? -1 : 1)))
+    console.log(
+      `${file}:${line} ${kind}${reached.has(id) ? '' : ' (no test reaches it)'}: ${oneLine(original)} → ${oneLine(mutated)}`,
+    )
+  console.log(
+    `${values.layer}: ${share} % of ${judged.length} mutants noticed; ${survivors.length} survived, ${summary.unreached} of them unreached`,
+  )
+}
+
+function oneLine(text: string): string {
+  const flat = text.replace(/\s+/g, ' ')
+  return flat.length > 90 ? `${flat.slice(0, 89)}…` : flat
+}

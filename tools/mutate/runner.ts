@@ -1,0 +1,128 @@
+/**
+ * How a test file runs under mutants: each test once without, to see which mutants it reaches, and then once for each of
+ * these with it, hooks included.
+ *
+ * A test that does not pass twice in a row cannot judge and is left out. What a run learns goes into files at once, so
+ * that a mutant which never ends costs only itself: the parent kills the process and starts it again.
+ */
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { TestRunner, type RunnerTask, type RunnerTestCase as Test } from 'vitest'
+
+interface Reached {
+  readonly test: string
+  readonly ids: readonly number[]
+  /** How long it took without a mutant. */
+  readonly ms: number
+}
+
+const folder = process.env['MUTATE_FOLDER'] ?? ''
+const phase = process.env['MUTATE_PHASE'] ?? 'reach'
+/** A test that takes ten times as long as it did, and this on top, does not end. */
+const patienceMs = 2_000
+
+let active = -1
+let reached = new Set<number>()
+Object.assign(globalThis, {
+  __mutant: (id: number): boolean => {
+    if (active === -1) reached.add(id)
+    return id === active
+  },
+})
+
+class MutantRunner extends TestRunner {
+  readonly #byTest = phase === 'judge' ? reachedByTest() : new Map<string, Reached>()
+  readonly #pending = new Map<string, number[]>()
+
+  override async onBeforeRunTask(test: RunnerTask): Promise<void> {
+    await super.onBeforeRunTask(test)
+    if (test.type !== 'test') return
+    if (phase === 'reach') {
+      test.repeats = 1
+      return
+    }
+    const noticed = readIds('noticed')
+    const ids = (this.#byTest.get(nameOf(test))?.ids ?? []).filter((id) => !noticed.has(id))
+    if (ids.length === 0) test.mode = 'skip'
+    this.#pending.set(nameOf(test), ids)
+    test.repeats = Math.max(0, ids.length - 1)
+  }
+
+  async runTask(test: Test): Promise<void> {
+    const body = TestRunner.getTestFn(test)
+    if (phase === 'reach') await this.#reach(test, body)
+    else await this.#judge(test, body)
+  }
+
+  async #reach(test: Test, body: () => unknown): Promise<void> {
+    const isSecond = (test.result?.repeatCount ?? 0) > 0
+    reached = new Set()
+    const startMs = performance.now()
+    try {
+      await body()
+      if (isSecond)
+        append('reached', { test: nameOf(test), ids: [...reached], ms: performance.now() - startMs } satisfies Reached)
+    } catch (error) {
+      // A test that cannot run twice proves nothing about a mutant.
+      if (!isSecond) throw error
+    }
+  }
+
+  async #judge(test: Test, body: () => unknown): Promise<void> {
+    const id = this.#pending.get(nameOf(test))?.shift()
+    if (id === undefined || readIds('noticed').has(id)) return
+    writeFileSync(join(folder, `current-${process.pid}`), String(id))
+    active = id
+    try {
+      await withinTime(patienceMs + 10 * (this.#byTest.get(nameOf(test))?.ms ?? 0), body)
+    } catch {
+      appendFileSync(join(folder, 'noticed'), `${id}\n`)
+    } finally {
+      active = -1
+    }
+  }
+}
+
+async function withinTime(limitMs: number, body: () => unknown): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error('the test does not end'))
+    }, limitMs)
+  })
+  try {
+    await Promise.race([body(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function nameOf(test: Test): string {
+  const names: string[] = []
+  for (let task: { name: string; suite?: unknown } | undefined = test; task; task = task.suite as typeof task)
+    names.unshift(task.name)
+  return `${test.file.name} > ${names.join(' > ')}`
+}
+
+function append(name: string, value: unknown): void {
+  appendFileSync(join(folder, name), `${JSON.stringify(value)}\n`)
+}
+
+function lines(name: string): string[] {
+  const path = join(folder, name)
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []
+}
+
+function readIds(name: string): Set<number> {
+  return new Set(lines(name).map(Number))
+}
+
+function reachedByTest(): Map<string, readonly number[]> {
+  return new Map(
+    lines('reached')
+      .map((line) => JSON.parse(line) as Reached)
+      .map(({ test, ids }) => [test, ids]),
+  )
+}
+
+export default MutantRunner

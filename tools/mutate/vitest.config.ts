@@ -1,0 +1,53 @@
+/**
+ * How tests run for tools/mutate: from the sources, with mutants behind switches in the files that the plan names.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+import { withSwitches, type Site } from './sites.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = process.env['MUTATE_FOLDER'] ?? ''
+const { sites, tests } = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')) as {
+  readonly sites: readonly (Site & { readonly id: number })[]
+  readonly tests: readonly string[]
+}
+const conditions = ['source', 'node', 'import', 'module', 'default']
+const byFile = groupByFile()
+
+function groupByFile(): Map<string, (Site & { readonly id: number })[]> {
+  const groups = new Map<string, (Site & { readonly id: number })[]>()
+  for (const site of sites) groups.set(join(root, site.file), [...(groups.get(join(root, site.file)) ?? []), site])
+  return groups
+}
+
+export default defineConfig({
+  root,
+  plugins: [
+    {
+      name: 'mutants',
+      enforce: 'pre',
+      transform(code, id) {
+        const own = byFile.get(id.split('?')[0] ?? '')
+        return own ? { code: withSwitches(code, own), map: null } : undefined
+      },
+    },
+  ],
+  resolve: { conditions },
+  ssr: {
+    resolve: { conditions, externalConditions: ['source', 'node', 'import', 'default'] },
+    noExternal: [/^evenkeel/, /^@evenkeel\//],
+  },
+  test: {
+    include: [...tests],
+    runner: fileURLToPath(new URL('runner.ts', import.meta.url)),
+    environment: 'node',
+    // A test is repeated for every mutant it reaches: only one mutant has a limit of its own (runner.ts).
+    testTimeout: 3_600_000,
+    hookTimeout: 120_000,
+    dangerouslyIgnoreUnhandledErrors: true,
+    maxWorkers: process.env['MUTATE_WORKERS'] ?? '100%',
+    isolate: true,
+  },
+})
