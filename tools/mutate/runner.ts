@@ -117,11 +117,11 @@ function readIds(name: string): Set<number> {
   return new Set(lines(name).map(Number))
 }
 
-function reachedByTest(): Map<string, readonly number[]> {
+function reachedByTest(): Map<string, Reached> {
   return new Map(
     lines('reached')
       .map((line) => JSON.parse(line) as Reached)
-      .map(({ test, ids }) => [test, ids]),
+      .map((one) => [one.test, one]),
   )
 }
 
