@@ -34,11 +34,11 @@ const steps: readonly UserStep[] = [
   { name: 'deletes Route shop', run: async (user) => user.delete(await user.get(Route, at('shop'))) },
 ]
 
-interface Outside {
+interface External {
   readonly router: Router
 }
 
-export const controllers = ({ outside: { router } }: { outside: Outside }): ControllerDeclaration[] => [
+export const controllers = ({ external: { router } }: { external: External }): ControllerDeclaration[] => [
   routeController(router) as unknown as ControllerDeclaration,
 ]
 
@@ -48,5 +48,5 @@ export const scenario = {
   steps,
   kinds: [App],
   quietMs: 1_300_000,
-  outside: (): Outside => ({ router: new RouterInMemory() as unknown as Router }),
+  external: (): External => ({ router: new RouterInMemory() as unknown as Router }),
 }

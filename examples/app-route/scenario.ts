@@ -19,11 +19,11 @@ const steps: readonly UserStep[] = [
   { name: 'deletes it', run: async (user) => user.delete(await user.get(App, web)) },
 ]
 
-interface Outside {
+interface External {
   readonly processes: Processes
 }
 
-export const controllers = ({ outside: { processes } }: { outside: Outside }): ControllerDeclaration[] => [
+export const controllers = ({ external: { processes } }: { external: External }): ControllerDeclaration[] => [
   appController(processes) as unknown as ControllerDeclaration,
 ]
 
@@ -31,5 +31,5 @@ export const controllers = ({ outside: { processes } }: { outside: Outside }): C
 export const scenario = {
   name: 'apps',
   steps,
-  outside: (): Outside => ({ processes: new ProcessesInMemory() as unknown as Processes }),
+  external: (): External => ({ processes: new ProcessesInMemory() as unknown as Processes }),
 }

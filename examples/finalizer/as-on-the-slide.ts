@@ -7,7 +7,7 @@ import type { ControllerDeclaration } from 'evenkeel'
 import { Bucket, finalizer } from './kinds.ts'
 import type { Cloud } from './kinds.ts'
 
-export const asOnTheSlide = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [
+export const asOnTheSlide = ({ external: { cloud } }: { external: { cloud: Cloud } }): ControllerDeclaration[] => [
   {
     for: Bucket,
     rbac: [{ apiGroups: ['demo.example.com'], resources: ['buckets'], verbs: ['get', 'update'] }],

@@ -6,7 +6,7 @@ import type { ControllerDeclaration } from 'evenkeel'
 import { Bucket } from './kinds.ts'
 import type { Cloud } from './kinds.ts'
 
-export const fixed = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => {
+export const fixed = ({ external: { cloud } }: { external: { cloud: Cloud } }): ControllerDeclaration[] => {
   const controller: ControllerDeclaration<typeof Bucket> = {
     for: Bucket,
     async reconcile(bucket, { status }) {

@@ -30,4 +30,4 @@ const steps: readonly UserStep[] = [
 ]
 
 // The Explorer makes every call of a process wait, fail or get lost: what the program holds is a promise.
-export const scenario = { name: 'buckets', steps, outside: () => ({ cloud: new CloudInMemory() as unknown as Cloud }) }
+export const scenario = { name: 'buckets', steps, external: () => ({ cloud: new CloudInMemory() as unknown as Cloud }) }

@@ -23,14 +23,14 @@ const steps: readonly UserStep[] = [
   { name: 'deletes it', run: async (user) => user.delete(await user.get(SecureStorage, place)) },
 ]
 
-export const controllers = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [
+export const controllers = ({ external: { cloud } }: { external: { cloud: Cloud } }): ControllerDeclaration[] => [
   secureStorages(cloud) as unknown as ControllerDeclaration,
 ]
 
 export const scenario = {
   name: 'secure-storage',
   steps,
-  outside: ({ clock }: { clock: Clock }) => ({ cloud: new CloudInMemory(clock) as unknown as Cloud }),
+  external: ({ clock }: { clock: Clock }) => ({ cloud: new CloudInMemory(clock) as unknown as Cloud }),
   services: { cloud: { contents } },
 }
 

@@ -94,7 +94,7 @@ export class Demo {
       },
     })
     const controllers = this.#step.controllers({
-      outside: { shapes: shapesClient(url) },
+      external: { shapes: shapesClient(url) },
       explain: (text) => {
         this.say(text, 'controller')
       },

@@ -20,7 +20,7 @@ const steps: readonly UserStep[] = [
 export const scenario = {
   name: 'shapes',
   steps,
-  outside: () => {
+  external: () => {
     const shapes = new ShapesInMemory()
     // Somebody else's, there before us and to be left alone.
     shapes.createShape({ name: 'bar', type: 'circle', color: 'blue', labels: {} })

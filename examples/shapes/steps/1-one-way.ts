@@ -11,7 +11,7 @@ export const oneWay: Step = {
   does: 'Calls the service whenever the object changes.',
   lacks:
     'What happens to the shape afterwards is never seen: one that was removed stays away, one that was recoloured stays wrong. What it made is in its memory alone: after a restart it draws again.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const ids = new Map<string, string>()
     const drawn = new Map<string, string>()
     const controller: ControllerDeclaration<typeof Shape> = {

@@ -15,7 +15,7 @@ export const uidMark: Step = {
   does: 'Marks what it makes with the uid of the object; a mark with an unknown uid is suspicious and reported.',
   lacks:
     'What is left behind by a missed deletion carries an unknown uid too: it is reported and stays. A deletion must not be missed in the first place.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const mineOf = (drawn: readonly DrawnShape[], { metadata: { uid } }: ShapeObject): DrawnShape | undefined =>
       drawn.find(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
     const known = new Map<string, string>()

@@ -15,7 +15,7 @@ export const finalizer: Step = {
   does: 'Puts a finalizer on before it draws, and takes it off when the shape is seen to be gone. It remembers nothing: a restart changes nothing.',
   lacks:
     'It needs a service that keeps marks and lists them at once. When somebody takes the finalizer off by force, nobody is left who knows.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const find = async ({ metadata: { uid } }: ShapeObject): Promise<readonly DrawnShape[]> =>
       (await shapes.listShapes()).filter(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
     const controller: ControllerDeclaration<typeof Shape> = {

@@ -62,7 +62,7 @@ export const complete: Step = {
   title: 'Tracking object, complete',
   does: 'Says what the service can do and leaves the rest to external: intent before effect, drift, orphans, restarts, and deletions that are believed when they are seen. The tracking object is written before the shape is drawn and outlives the object; a lost answer is asked for again under the same key.',
   lacks: 'Whoever breaks the link on purpose gets to keep the pieces: the status says so and offers choices.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     // The service is next door: an answer that takes longer than two seconds will not come.
     const shape = external(driverFor(shapes, explain), {
       instance: 'demo',

@@ -5,7 +5,7 @@ import type { ControllerDeclaration } from 'evenkeel'
 import type { DrawnShape, ShapeObject, ShapesApi } from '../kinds.ts'
 
 export interface StepParts {
-  readonly outside: { readonly shapes: ShapesApi }
+  readonly external: { readonly shapes: ShapesApi }
   /** Told in a sentence what the controller saw and why it acts. @default nobody listens */
   readonly explain?: (text: string) => void
 }

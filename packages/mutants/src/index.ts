@@ -12,7 +12,7 @@ import { recordMutants } from './invented/records.ts'
 import { tenantMutants } from './invented/tenants.ts'
 import { childMutants } from './listed/children.ts'
 import { deletionMutants } from './listed/deletion.ts'
-import { outsideMutants } from './listed/outside.ts'
+import { externalMutants } from './listed/external.ts'
 import { programMutants } from './listed/program.ts'
 import { statusMutants } from './listed/status.ts'
 import type { CleanController, Mutant } from './mutant.ts'
@@ -20,7 +20,7 @@ import type { CleanController, Mutant } from './mutant.ts'
 export const mutants: readonly Mutant[] = [
   ...childDefects,
   ...trackingDefects,
-  ...outsideMutants,
+  ...externalMutants,
   ...childMutants,
   ...statusMutants,
   ...deletionMutants,

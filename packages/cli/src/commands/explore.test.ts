@@ -77,7 +77,7 @@ test('explore: nothing found is 0, with a report for people and no files', async
 
 test('explore and replay: what cannot be played is said in one sentence, and ends with 2', async () => {
   await writeFile(join(folder, 'empty.mjs'), 'export const a = 1\n')
-  await writeFile(join(folder, 'damaged.json'), '{"format":1}')
+  await writeFile(join(folder, 'damaged.json'), '{"format":2}')
   const type = (...words: readonly string[]): Promise<Said> => typed(words, { cwd: folder })
   expect(await type('explore', 'none.mjs')).toMatchObject({
     code: 2,

@@ -59,8 +59,8 @@ async function moduleFor(path: string, { values, io }: Invocation): Promise<stri
   return resolveModule(module ?? '', resolve(path, '..'))
 }
 
-function lineOf({ step, atMs, actor, what, isTurn, isBroken, isAction }: ReplayStep): string {
-  const mark = isBroken ? '✗' : isTurn ? '!' : ' '
+function lineOf({ step, atMs, actor, what, isFault, isBroken, isAction }: ReplayStep): string {
+  const mark = isBroken ? '✗' : isFault ? '!' : ' '
   return safeText(
     `${mark} ${String(step).padStart(4)} ${(atMs / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(16)} ${isAction ? '' : '  '}${what}\n`,
   )

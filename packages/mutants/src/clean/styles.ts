@@ -70,7 +70,7 @@ export const styles: readonly CleanController[] = [
     id: 'c02',
     style: 'by key and with a client of its own: finalizer by hand, done right',
     subject: appProgram(
-      ({ client, outside: { cloud } }) => ({
+      ({ client, external: { cloud } }) => ({
         for: App,
         rbac,
         async reconcileKey({ name, namespace = 'default' }) {
@@ -142,7 +142,7 @@ export const styles: readonly CleanController[] = [
     id: 'c05',
     style: 'an id of the cloud: the intent first, then the bucket, found again by its owner',
     subject: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, { client, status }) {
           if (app.status?.phase !== 'Intended' && app.status?.bucket === undefined)
@@ -162,7 +162,7 @@ export const styles: readonly CleanController[] = [
     id: 'c06',
     style: 'two workers, two objects',
     subject: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         concurrency: 4,
         async reconcile(app, context) {
@@ -192,7 +192,7 @@ export const styles: readonly CleanController[] = [
     id: 'c07',
     style: 'leader election, and the signal is looked at before every call',
     subject: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, { signal, client }) {
           for (const part of ['x', 'y']) {

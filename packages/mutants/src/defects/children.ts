@@ -78,7 +78,7 @@ export const childDefects: readonly Mutant[] = [
     tier: 1,
     clean: cleanTwo,
     broken: appProgram(
-      ({ outside: { cloud } }) => {
+      ({ external: { cloud } }) => {
         let current: AppObject | undefined
         return {
           for: App,
@@ -156,7 +156,7 @@ export const childDefects: readonly Mutant[] = [
     rules: ['truth'],
     tier: 0,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app) {
         await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -228,7 +228,7 @@ export const childDefects: readonly Mutant[] = [
     rules: ['look'],
     tier: 0,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app) {
         await cloud.getOrMake(app.metadata.name, app.metadata.uid)

@@ -155,7 +155,7 @@ export const appMutants: readonly Mutant[] = [
     tier: 1,
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, context) {
           if (app.status?.phase === 'Done') return
@@ -177,7 +177,7 @@ export const appMutants: readonly Mutant[] = [
     tier: 1,
     clean,
     broken: appProgram(
-      ({ client, outside: { cloud } }) => ({
+      ({ client, external: { cloud } }) => ({
         for: App,
         rbac,
         async reconcileKey({ name, namespace = 'default' }) {
@@ -250,7 +250,7 @@ export const appMutants: readonly Mutant[] = [
     tier: 1,
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app) {
           await cloud.ensure(app.metadata.name, app.metadata.uid)

@@ -154,7 +154,7 @@ export const levelMutants: readonly Mutant[] = [
     rules: ['truth', 'state', 'failure'],
     tier: 1,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app, { status }) {
         try {

@@ -85,7 +85,7 @@ export const moreMutants: readonly Mutant[] = [
     tier: 1,
     clean,
     broken: appProgram(
-      ({ client, outside: { cloud } }) => ({
+      ({ client, external: { cloud } }) => ({
         for: App,
         rbac,
         async reconcileKey({ name, namespace = 'default' }) {
@@ -112,7 +112,7 @@ export const moreMutants: readonly Mutant[] = [
     rules: ['failure', 'cleanup'],
     tier: 1,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app, context) {
         if (app.status?.observedGeneration === app.metadata.generation) return
@@ -131,7 +131,7 @@ export const moreMutants: readonly Mutant[] = [
     tier: 1,
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => {
+      ({ external: { cloud } }) => {
         const done = new Map<string, number>()
         return {
           for: App,

@@ -58,7 +58,7 @@ function partOf({ spec }: AppObject, part: string): Record<string, string> {
 /** Two that have something outside, each with a finalizer by hand. */
 function outsiders(finalizerOf: (part: string) => string): Subject {
   return programOf(
-    ['x', 'y'].map((part) => ({ client, outside: { cloud } }) => ({
+    ['x', 'y'].map((part) => ({ client, external: { cloud } }) => ({
       name: `of-${part}`,
       for: App,
       rbac,
@@ -169,7 +169,7 @@ const keySteps: readonly UserStep[] = [
 
 function locked(isNeeded: boolean): Subject {
   return appProgram(
-    ({ outside: { cloud } }) => {
+    ({ external: { cloud } }) => {
       const unlock = async (client: Client): Promise<boolean> =>
         (await client.find(Secret, { ...place, name: 'cloud-key' })) !== undefined
       return {

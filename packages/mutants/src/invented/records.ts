@@ -13,7 +13,7 @@ export const recordMutants: readonly Mutant[] = [
     rules: ['state', 'cleanup'],
     tier: 0,
     clean,
-    broken: recordProgram(({ outside: { zone } }) => ({
+    broken: recordProgram(({ external: { zone } }) => ({
       for: DnsRecord,
       async reconcile({ spec: { host, values = [] }, metadata: { uid } }) {
         await zone.set(host, uid, values)
@@ -30,7 +30,7 @@ export const recordMutants: readonly Mutant[] = [
     tier: 0,
     clean,
     broken: recordProgram(
-      ({ outside: { zone } }) => ({
+      ({ external: { zone } }) => ({
         for: DnsRecord,
         async reconcile({ spec: { host, values = [] }, metadata: { uid } }) {
           await zone.set(host, uid, values)
@@ -49,7 +49,7 @@ export const recordMutants: readonly Mutant[] = [
     rules: ['state', 'cleanup', 'failure', 'idempotent'],
     tier: 1,
     clean,
-    broken: recordProgram(({ outside: { zone } }) => ({
+    broken: recordProgram(({ external: { zone } }) => ({
       for: DnsRecord,
       async reconcile(record, { client }) {
         const {
@@ -77,7 +77,7 @@ export const recordMutants: readonly Mutant[] = [
       ...rightRecord(process),
       async cleanup(record) {
         for (const host of hostsOf(record))
-          await process.outside.zone.remove(host).catch((error: unknown) => {
+          await process.external.zone.remove(host).catch((error: unknown) => {
             process.log.warn('cannot remove a name', { error })
           })
       },
@@ -94,7 +94,7 @@ export const recordMutants: readonly Mutant[] = [
         ...rightRecord(process),
         async reconcile({ spec: { host, values = [] }, metadata: { uid } }, { status }) {
           for (let isDone = false; !isDone;)
-            isDone = await process.outside.zone.set(host, uid, values).then(
+            isDone = await process.external.zone.set(host, uid, values).then(
               () => true,
               () => false,
             )
@@ -114,8 +114,8 @@ export const recordMutants: readonly Mutant[] = [
       (process) => ({
         ...rightRecord(process),
         async reconcile({ spec: { host, values = [] }, metadata: { uid }, status: now }, { status }) {
-          if (now?.hosts?.includes(host)) await process.outside.zone.change(host, values)
-          else await process.outside.zone.set(host, uid, values)
+          if (now?.hosts?.includes(host)) await process.external.zone.change(host, values)
+          else await process.external.zone.set(host, uid, values)
           status.set({ hosts: [host] })
         },
       }),

@@ -15,7 +15,7 @@ export const deletionMutants: readonly Mutant[] = [
     tier: 1,
     seenIn: 'the sample most slide decks show; kopf #1236',
     clean,
-    broken: appProgram(({ client, outside: { cloud } }) => ({
+    broken: appProgram(({ client, external: { cloud } }) => ({
       for: App,
       rbac,
       async reconcileKey({ name, namespace = 'default' }) {
@@ -42,7 +42,7 @@ export const deletionMutants: readonly Mutant[] = [
     tier: 1,
     seenIn: 'kubermatic #6759, kube-rs #965',
     clean,
-    broken: appProgram(({ client, outside: { cloud } }) => ({
+    broken: appProgram(({ client, external: { cloud } }) => ({
       for: App,
       rbac,
       async reconcileKey({ name, namespace = 'default' }) {

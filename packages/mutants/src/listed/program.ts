@@ -23,7 +23,7 @@ const timedSteps: readonly UserStep[] = [
 
 /** Several calls outside in a row; `before` each of them. */
 function severalCalls(before: (signal: AbortSignal) => void): Making {
-  return ({ outside: { cloud } }) => ({
+  return ({ external: { cloud } }) => ({
     for: App,
     async reconcile(app, { signal }) {
       for (const number of three) {

@@ -212,12 +212,12 @@ export function appProgram(make: Making, { steps = appSteps, ...more }: Partial<
     controllers: ((process: ProcessContext<{ cloud: CloudClient }>) => [
       { owns: [ConfigMap], ...make(process) },
     ]) as unknown as Subject['controllers'],
-    scenario: { name: 'apps', steps, outside: () => ({ cloud: new Cloud() }), ...more } as Subject['scenario'],
+    scenario: { name: 'apps', steps, external: () => ({ cloud: new Cloud() }), ...more } as Subject['scenario'],
   }
 }
 
 /** A right controller: children applied and pruned, a bucket ensured and cleaned up, the status last. */
-export const rightApp: Making = ({ outside: { cloud } }) => ({
+export const rightApp: Making = ({ external: { cloud } }) => ({
   for: App,
   async reconcile(app, context) {
     await cloud.ensure(app.metadata.name, app.metadata.uid)

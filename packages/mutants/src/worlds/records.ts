@@ -83,7 +83,7 @@ export function recordProgram(
     controllers: ((process: ProcessContext<{ zone: AsCalled<Zone> }>) => [
       make(process),
     ]) as unknown as Subject['controllers'],
-    scenario: { name: 'records', steps, outside: () => ({ zone: new Zone() }) } as unknown as Subject['scenario'],
+    scenario: { name: 'records', steps, external: () => ({ zone: new Zone() }) } as unknown as Subject['scenario'],
   }
 }
 
@@ -93,7 +93,7 @@ export function hostsOf({ spec: { host }, status }: RecordObject): string[] {
 }
 
 /** A right controller: says which names it will use before it does, and forgets them after they are gone. */
-export const rightRecord: RecordMaking = ({ outside: { zone } }) => ({
+export const rightRecord: RecordMaking = ({ external: { zone } }) => ({
   for: DnsRecord,
   async reconcile(record, { client, status }) {
     const {

@@ -16,7 +16,7 @@ async function isCurrent(
   return now?.metadata.uid === uid
 }
 
-const asksFirst: Making = ({ outside: { cloud } }) => ({
+const asksFirst: Making = ({ external: { cloud } }) => ({
   for: App,
   async reconcile(app, context) {
     if (await isCurrent(app, context)) await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -26,7 +26,7 @@ const asksFirst: Making = ({ outside: { cloud } }) => ({
   },
 })
 
-export const outsideMutants: readonly Mutant[] = [
+export const externalMutants: readonly Mutant[] = [
   {
     id: 'm07',
     mistake: 'the id of a bucket is stored in the status after it was made',
@@ -34,7 +34,7 @@ export const outsideMutants: readonly Mutant[] = [
     tier: 1,
     seenIn: 'crossplane-runtime #279, #283',
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app, { status }) {
         if (app.status?.bucket === undefined) status.set({ bucket: await cloud.create(app.metadata.uid) })
@@ -51,7 +51,7 @@ export const outsideMutants: readonly Mutant[] = [
     tier: 1,
     seenIn: 'the contract of finalizers',
     clean,
-    broken: appProgram(({ outside: { cloud }, client }) => ({
+    broken: appProgram(({ external: { cloud }, client }) => ({
       for: App,
       rbac,
       async reconcileKey({ name, namespace = 'default' }) {
@@ -80,7 +80,7 @@ export const outsideMutants: readonly Mutant[] = [
     seenIn: 'kubernetes #59848, cloud-on-k8s #4956',
     clean: appProgram(asksFirst, { steps: [does.create, does.remove] }),
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app) {
           await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -99,7 +99,7 @@ export const outsideMutants: readonly Mutant[] = [
     tier: 1,
     seenIn: 'cluster-samples-operator #146',
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app, { status }) {
         if (app.status?.bucket !== undefined) return
@@ -119,7 +119,7 @@ export const outsideMutants: readonly Mutant[] = [
     seenIn: 'crossplane-runtime #283',
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, { status }) {
           const found = await cloud.findByOwner(app.metadata.uid)
@@ -143,7 +143,7 @@ export const outsideMutants: readonly Mutant[] = [
     rules: ['cleanup'],
     tier: 0,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app) {
         await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -156,7 +156,7 @@ export const outsideMutants: readonly Mutant[] = [
     rules: ['cleanup', 'failure'],
     tier: 1,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app) {
         await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -172,7 +172,7 @@ export const outsideMutants: readonly Mutant[] = [
     rules: ['cleanup'],
     tier: 1,
     clean,
-    broken: appProgram(({ outside: { cloud }, client }) => ({
+    broken: appProgram(({ external: { cloud }, client }) => ({
       for: App,
       rbac,
       async reconcileKey({ name, namespace = 'default' }) {
@@ -200,7 +200,7 @@ export const outsideMutants: readonly Mutant[] = [
     tier: 1,
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, { status }) {
           if (app.status?.bucket !== undefined) return
