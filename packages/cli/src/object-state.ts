@@ -1,5 +1,5 @@
 /**
- * How an object is, in one word: what its conditions say, or what follows from its fields.
+ * The state of an object in one word: from its conditions, or from its fields.
  */
 import { findCondition, isJsonObject } from 'evenkeel/api'
 import type { Condition, JsonObject, KubeObject } from 'evenkeel/api'
@@ -7,13 +7,13 @@ import type { Condition, JsonObject, KubeObject } from 'evenkeel/api'
 export interface ObjectState {
   /** `Ready`, `Progressing`, `Deleting`, `Failed`, or the phase that the object names. */
   readonly word: string
-  /** Undefined: it has no notion of that. */
+  /** Undefined: the object does not report it. */
   readonly isGood: boolean | undefined
-  /** A sentence; empty when there is nothing to add. */
+  /** A sentence; may be empty. */
   readonly why: string
 }
 
-/** Conditions that say whether all is well, the telling ones first. */
+/** Conditions that report readiness, the most important first. */
 const summaries = [
   'Ready',
   'Available',
@@ -44,7 +44,7 @@ export function stateOf(object: KubeObject): ObjectState {
   return byPhase(status)
 }
 
-/** Those of the status, whatever else is in there. */
+/** The conditions of the status. */
 export function conditionsOf(object: KubeObject): readonly Condition[] {
   const { status } = object as { status?: JsonObject }
   const conditions = isJsonObject(status) ? status['conditions'] : undefined
@@ -64,10 +64,10 @@ function lagOf({ metadata: { generation } }: KubeObject, status: JsonObject): st
 }
 
 function waiting(finalizers: readonly string[] = []): string {
-  return finalizers.length === 0 ? 'nothing holds it' : `waits for ${finalizers.join(', ')}`
+  return finalizers.length === 0 ? 'no finalizer is left' : `waits for ${finalizers.join(', ')}`
 }
 
-/** Its message, or its reason when there is none. */
+/** The message of a condition, or its reason. */
 export function sentence({ reason = '', message = '' }: Condition): string {
   return message === '' ? reason : message
 }

@@ -1,5 +1,5 @@
 /**
- * `evenkeel describe`: one object for people: who it belongs to, how it is, and what was told about it.
+ * `evenkeel describe`: one object in detail: owners, fields, conditions and events.
  */
 import { isJsonObject, type JsonObject, type KubeObject } from 'evenkeel/api'
 import { SystemClock } from 'evenkeel/unstable/base'
@@ -11,7 +11,7 @@ import { ago, formatTable, safeText } from '../terminal.ts'
 
 export const describe: Command = {
   name: 'describe',
-  about: 'tell all about objects: owners, conditions, events',
+  about: 'show objects in detail: owners, conditions, events',
   usage: 'KIND NAME ... | KIND/NAME ...',
   words: { least: 1, most: Infinity },
   completes: 'kinds',
@@ -82,7 +82,7 @@ function pairs(name: string, values: Readonly<Record<string, string>> | undefine
   ])
 }
 
-/** What is in a Secret is told by its length: somebody may look over a shoulder. */
+/** The values of a Secret are shown as their length. */
 function hidden(kind: string, name: string, value: unknown): unknown {
   if (kind !== 'Secret' || !['data', 'stringData'].includes(name) || typeof value !== 'object' || value === null)
     return value

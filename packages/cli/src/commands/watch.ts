@@ -1,5 +1,5 @@
 /**
- * `evenkeel watch`: every change of objects as it happens, one line each, with the fields that changed.
+ * `evenkeel watch`: prints every change of objects, one line each, with the changed fields.
  */
 import { formatMicroTime, type KubeObject } from 'evenkeel/api'
 import { SystemClock } from 'evenkeel/unstable/base'
@@ -10,7 +10,7 @@ import { changesBetween, safeText } from '../terminal.ts'
 
 export const watch: Command = {
   name: 'watch',
-  about: 'print every change of objects as it happens',
+  about: 'print every change of objects',
   usage: 'KIND [NAME]',
   words: { least: 1, most: 2 },
   completes: 'kinds',
@@ -23,8 +23,7 @@ export const watch: Command = {
     const { values, io, words } = call
     const client = await call.connect()
     const [target, more] = await lookUp(client, words)
-    if (!target || more)
-      throw new Failure('usage', 'one kind can be watched at a time', { hint: 'evenkeel watch apps' })
+    if (!target || more) throw new Failure('usage', 'watch takes one kind', { hint: 'evenkeel watch apps' })
     const {
       resource: { apiVersion, kind, namespaced },
       names: [name],
