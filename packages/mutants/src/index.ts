@@ -1,5 +1,5 @@
 /**
- * The corpus: every mutant that the Explorer must find, and controllers in which there is nothing to find.
+ * The corpus: mutants that the Explorer must catch, and correct controllers for which it must report nothing.
  */
 import { childDefects } from './defects/children.ts'
 import { trackingDefects } from './defects/tracking.ts'

@@ -1,5 +1,5 @@
 /**
- * Mistakes with the world outside: ids that get lost, cleanups in the wrong order, answers that are taken for the truth.
+ * Mistakes with external services: lost ids, cleanups in the wrong order, trust in stale reads.
  */
 import type { Mutant } from '../mutant.ts'
 import { App, appProgram, appRules as rbac, does, finalizer, cleanApp } from '../worlds/app.ts'
@@ -7,7 +7,7 @@ import type { AppObject, Context, Making } from '../worlds/app.ts'
 
 const clean = cleanApp
 
-/** A view may be old: whoever makes or destroys something outside asks the server first. */
+/** A cache may be stale: reads from the server before it creates or deletes an external resource. */
 async function isCurrent(
   { metadata: { name = '', namespace = 'default', uid } }: AppObject,
   { client }: Pick<Context, 'client'>,
@@ -29,7 +29,7 @@ const asksFirst: Making = ({ external: { cloud } }) => ({
 export const externalMutants: readonly Mutant[] = [
   {
     id: 'm07',
-    mistake: 'the id of a bucket is stored in the status after it was made',
+    mistake: 'stores the id of a bucket in the status after it created the bucket',
     rules: ['idempotent', 'cleanup'],
     tier: 1,
     seenIn: 'crossplane-runtime #279, #283',
@@ -46,7 +46,7 @@ export const externalMutants: readonly Mutant[] = [
   },
   {
     id: 'm09',
-    mistake: 'the finalizer is taken off before the cleanup',
+    mistake: 'removes the finalizer before the cleanup',
     rules: ['cleanup'],
     tier: 1,
     seenIn: 'the contract of finalizers',
@@ -73,7 +73,7 @@ export const externalMutants: readonly Mutant[] = [
   },
   {
     id: 'm15',
-    mistake: 'something is made outside for an owner that is gone, because a view was old',
+    mistake: 'creates an external resource for a deleted owner, because of a stale cache',
     rules: ['cleanup'],
     tier: 1,
     profile: 'k8s<=1.34',
@@ -94,7 +94,7 @@ export const externalMutants: readonly Mutant[] = [
   },
   {
     id: 'm41',
-    mistake: 'a bucket that exists already is an error for ever, although it is our own',
+    mistake: 'fails forever for an existing bucket, although it created the bucket itself',
     rules: ['failure'],
     tier: 1,
     seenIn: 'cluster-samples-operator #146',
@@ -113,7 +113,7 @@ export const externalMutants: readonly Mutant[] = [
   },
   {
     id: 'm51',
-    mistake: 'a bucket that is not shown yet is made again: services show things late',
+    mistake: 'creates a bucket again that an eventually consistent service does not list yet',
     rules: ['idempotent'],
     tier: 1,
     seenIn: 'crossplane-runtime #283',
@@ -139,7 +139,7 @@ export const externalMutants: readonly Mutant[] = [
   },
   {
     id: 'x01',
-    mistake: 'no finalizer at all: the bucket stays',
+    mistake: 'has no finalizer: the bucket remains',
     rules: ['cleanup'],
     tier: 0,
     clean,
@@ -152,7 +152,7 @@ export const externalMutants: readonly Mutant[] = [
   },
   {
     id: 'x02',
-    mistake: 'a cleanup that fails when there is nothing left to clean up',
+    mistake: 'the cleanup fails when nothing is left to clean up',
     rules: ['cleanup', 'failure'],
     tier: 1,
     clean,
@@ -168,7 +168,7 @@ export const externalMutants: readonly Mutant[] = [
   },
   {
     id: 'x03',
-    mistake: 'the finalizer is put on after the bucket was made',
+    mistake: 'adds the finalizer after it created the bucket',
     rules: ['cleanup'],
     tier: 1,
     clean,
@@ -195,7 +195,7 @@ export const externalMutants: readonly Mutant[] = [
   },
   {
     id: 'x04',
-    mistake: 'errors of a service are swallowed and success is reported',
+    mistake: 'ignores errors of a service and reports success',
     rules: ['failure', 'truth'],
     tier: 1,
     clean,
