@@ -1,5 +1,5 @@
 /**
- * What people do to an App, for the Explorer: processes are in memory, everything else is the real code.
+ * The scenario of Apps: processes are in memory, everything else is the real code.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import type { UserStep } from 'evenkeel/testing'
@@ -27,7 +27,7 @@ export const controllers = ({ external: { processes } }: { external: External })
   appController(processes) as unknown as ControllerDeclaration,
 ]
 
-// The Explorer makes every call of a process wait, fail or get lost: what the program holds is a promise.
+// The Explorer delays, fails and loses calls: the program gets promises.
 export const scenario = {
   name: 'apps',
   steps,

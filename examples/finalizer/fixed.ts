@@ -1,6 +1,6 @@
 /**
- * The same controller with `cleanup`: deletion comes first, the finalizer is put on before the first call and taken
- * off after the last one, and nobody else's is touched.
+ * The same controller with `cleanup`: deletion comes first, the finalizer is added before the first call and removed
+ * after the last one, and other finalizers stay.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Bucket } from './kinds.ts'

@@ -1,5 +1,5 @@
 /**
- * SecureStorages as a module for `evenkeel up`, with a cloud that is slow and sometimes away.
+ * SecureStorages as a module for `evenkeel up`, with a slow cloud that is sometimes unavailable.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'

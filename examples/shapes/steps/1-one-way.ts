@@ -1,5 +1,5 @@
 /**
- * Step 1: one way. The object changes, the service is called. Nobody ever looks back.
+ * Step 1: one-way. The object changes, the controller calls the service. It never reads the service.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'

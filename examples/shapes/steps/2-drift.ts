@@ -1,5 +1,5 @@
 /**
- * Step 2: both ways. It looks at the service and makes it as the objects say, whoever changed it.
+ * Step 2: both ways. The controller reads the service and corrects every difference from the objects.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'

@@ -1,5 +1,5 @@
 /**
- * Step 3: shared use. What it does not know it leaves alone.
+ * Step 3: shared use. The controller leaves unknown shapes alone.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'

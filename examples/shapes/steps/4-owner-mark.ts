@@ -1,5 +1,5 @@
 /**
- * Step 4: a mark. What carries `owner: k8s` is ours; the rest is not.
+ * Step 4: an ownership label. Shapes with `owner: k8s` are ours, others are not.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'

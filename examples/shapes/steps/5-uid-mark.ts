@@ -1,5 +1,5 @@
 /**
- * Step 5: a better mark. It names the very object; what names no object that is known is reported, not removed.
+ * Step 5: a better ownership label. It has the uid of the object; a shape with an unknown uid is reported, not removed.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
