@@ -69,8 +69,8 @@ export class LiveView {
     const columns = stdout.columns || 100
     const rows = stdout.rows || 40
     const above = heading.split('\n')
-    const told = this.#log.slice(-Math.max(1, Math.floor(rows / 4)))
-    const below = told.length === 0 ? [] : ['', ...told]
+    const log = this.#log.slice(-Math.max(1, Math.floor(rows / 4)))
+    const below = log.length === 0 ? [] : ['', ...log]
     const room = Math.max(3, rows - above.length - below.length - 2)
     const lines = [...above, '', ...this.#objects(room), ...below]
       .slice(-rows + 1)

@@ -185,8 +185,8 @@ function holderOf({ object, manager }: WhyFacts, finalizer: string): string {
 function ownerLines({ object, ownerGraph: family }: WhyFacts): readonly string[] {
   return (object.metadata.ownerReferences ?? []).map(({ kind, name, uid }) =>
     family.find(uid)
-      ? `${kind.toLowerCase()}/${name} owns it and is there`
-      : `${kind.toLowerCase()}/${name} owns it and is gone: it will be collected, unless nobody collects`,
+      ? `${kind.toLowerCase()}/${name} owns it and exists`
+      : `${kind.toLowerCase()}/${name} owns it and is deleted: the object will be collected if a garbage collector runs`,
   )
 }
 

@@ -37,7 +37,7 @@ export const watch: Command = {
       ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
     }
     const { items, metadata } = await client.list({ apiVersion, kind }, { ...options, signal: io.signal })
-    for (const item of items) tell('EXISTS', item, { call, known })
+    for (const item of items) printChange('EXISTS', item, { call, known })
     try {
       for await (const event of client.watch(
         { apiVersion, kind },
@@ -48,7 +48,7 @@ export const watch: Command = {
         },
       )) {
         if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
-          tell(event.type, event.object, { call, known })
+          printChange(event.type, event.object, { call, known })
       }
     } catch (error) {
       if (!io.signal.aborted) throw error
@@ -57,7 +57,7 @@ export const watch: Command = {
   },
 }
 
-function tell(
+function printChange(
   type: string,
   object: KubeObject,
   {

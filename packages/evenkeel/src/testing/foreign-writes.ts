@@ -198,7 +198,7 @@ export class DirectClient {
 
   update(object: UnstructuredObject, subresource?: string): Promise<boolean> {
     return this.#send('PUT', subresource === undefined ? this.#path(object) : `${this.#path(object)}/${subresource}`, {
-      body: object as unknown as JsonValue,
+      body: object,
     })
   }
 
@@ -210,13 +210,13 @@ export class DirectClient {
 
   /** @param collectionPath see `collectionPathOf` */
   create(object: UnstructuredObject, collectionPath: string): Promise<boolean> {
-    return this.#send('POST', collectionPath, { body: object as unknown as JsonValue })
+    return this.#send('POST', collectionPath, { body: object })
   }
 
   async #send(
     method: string,
     path: string,
-    { body, type = 'application/json' }: { body: JsonValue; type?: string },
+    { body, type = 'application/json' }: { body: JsonValue | UnstructuredObject; type?: string },
   ): Promise<boolean> {
     const { status } = await this.#transport({
       method,

@@ -18,7 +18,7 @@
  * Notes (crashes, starts) belong to the step before them. Only committed writes are in the history; the trace has
  * everything, and its hash is equal for equal schedules.
  */
-import type { UnstructuredObject } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
 import type { Store, Watch } from '#store'
 import type { ObjectReference } from './deviation.ts'
 import { parseCachedBytes } from './requests.ts'
@@ -70,7 +70,7 @@ export class History {
     const range = await this.#options.store.range('/')
     if (!range.ok) throw new Error('cannot read the store of a new world')
     for (const { key, value } of range.entries) {
-      const object = this.#options.initialObjects.get(key) ?? (parseCachedBytes(value) as unknown as UnstructuredObject)
+      const object = this.#options.initialObjects.get(key) ?? objectOf(value)
       this.#put(key, object)
       this.#userObjects.set(key, object)
     }
@@ -123,7 +123,7 @@ export class History {
     for await (const { changes } of source) {
       for (const { key, revision, entry } of changes) {
         const before = this.#objects.get(key)
-        const after = entry && (parseCachedBytes(entry.value) as unknown as UnstructuredObject)
+        const after = entry && objectOf(entry.value)
         if (after) this.#put(key, after)
         else this.#objects.delete(key)
         if (after && before && this.#options.actor() === 'user' && !this.#userObjects.has(key))
@@ -144,6 +144,11 @@ export class History {
       }
     }
   }
+}
+
+/** The store holds only objects. */
+function objectOf(bytes: Uint8Array): UnstructuredObject {
+  return parseCachedBytes(bytes) as JsonObject & UnstructuredObject
 }
 
 /** `/CLUSTER/GROUP/RESOURCE/…` */

@@ -78,9 +78,9 @@ export class ObservedState {
   #addLine(text: string, arrival: number): void {
     const event = parsed(text)
     const object = event?.['object']
-    if (!isObject(object)) return
+    if (!isJsonObject(object) || !isObject(object)) return
     if (event?.['type'] === 'DELETED') this.#objects.delete(keyOf(object))
-    else if (event?.['type'] !== 'BOOKMARK') this.#addObject(object as unknown as JsonObject, arrival)
+    else if (event?.['type'] !== 'BOOKMARK') this.#addObject(object, arrival)
   }
 
   #addDocument(text: string, arrival: number): void {

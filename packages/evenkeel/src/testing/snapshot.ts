@@ -124,7 +124,7 @@ function normalizeObject({ metadata, ...rest }: UnstructuredObject, naming: UidN
     metadata: {
       labels: withoutForeignKeys(labels, naming),
       annotations: withoutForeignKeys(annotations, naming),
-      owners: owners as unknown as JsonValue,
+      owners,
       finalizers: (finalizers ?? []).filter((name) => name !== foreignFinalizer).sort(),
       deleting: deletionTimestamp !== undefined,
     },

@@ -56,7 +56,7 @@ function partOf({ spec }: AppObject, part: string): Record<string, string> {
 }
 
 /** Two controllers with an external resource and a hand-written finalizer each. */
-function outsiders(finalizerOf: (part: string) => string): Subject {
+function withExternalParts(finalizerOf: (part: string) => string): Subject {
   return programOf(
     ['x', 'y'].map((part) => ({ client, external: { cloud } }) => ({
       name: `of-${part}`,
@@ -212,8 +212,8 @@ export const programMutantsMore: readonly Mutant[] = [
     mistake: 'two controllers share a finalizer: the first cleanup removes it',
     rules: ['cleanup'],
     tier: 1,
-    clean: outsiders((part) => `mutants.dev/${part}`),
-    broken: outsiders(() => finalizer),
+    clean: withExternalParts((part) => `mutants.dev/${part}`),
+    broken: withExternalParts(() => finalizer),
   },
   {
     id: 'n22',

@@ -173,7 +173,7 @@ export interface StoryLine {
   readonly text: string
   /** `reconcile.ts:41` */
   readonly origin?: string
-  /** Somebody else did it, or it went wrong. */
+  /** A deviation, or a failed response. */
   readonly isFault: boolean
 }
 

@@ -2,7 +2,7 @@
  * Rule 4, deletion first: a program that has observed an object in deletion creates nothing new for it.
  * Rule 5, cleanup: a controller removes only its own finalizer, and an object in deletion is gone in the end.
  */
-import { isJsonObject, type OwnerReference, type UnstructuredObject } from '#api'
+import { isJsonObject, type UnstructuredObject } from '#api'
 import type { Interaction } from '../deviation.ts'
 import { foreignFinalizer, otherClient } from '../foreign-writes.ts'
 import { bodyOf } from '../requests.ts'
@@ -55,7 +55,8 @@ function judgeWrite(interaction: Interaction, world: RuleContext): void {
   const isNew = requestInfo.verb === 'create' || interaction.outcome === '201'
   if (!isNew) return
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {}
-  for (const { uid } of (metadata['ownerReferences'] ?? []) as unknown as OwnerReference[]) {
+  const references = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'].filter(isJsonObject) : []
+  for (const { uid } of references) {
     const owner = seenDeleting(interaction, uid)
     if (owner)
       world.addFinding({
@@ -90,7 +91,7 @@ function judgeCall(interaction: Interaction, world: RuleContext): void {
   }
 }
 
-function seenDeleting({ knownDeletions = [] }: Interaction, uid: string): UnstructuredObject | undefined {
+function seenDeleting({ knownDeletions = [] }: Interaction, uid: unknown): UnstructuredObject | undefined {
   return knownDeletions.find(({ metadata }) => metadata.uid === uid)
 }
 
