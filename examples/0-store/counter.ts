@@ -1,12 +1,12 @@
 /**
- * A counter that anybody may raise, in a store that everybody shares.
+ * A counter in a shared store; many writers may increment it.
  *
- * Invariant: no increment is lost, however many write at once, because each is committed at the
+ * Invariant: no increment is lost, however many writers there are, because each is committed at the
  * revision it was computed from.
  */
 import type { Store } from 'evenkeel/unstable/store'
 
-/** Adds one; gives the new value. A lost race is a value, and the answer to it is to look again. */
+/** Adds one and returns the new value. A lost race is a value: read again and retry. */
 export async function increment(store: Store, key: string): Promise<number> {
   const found = await store.get(key)
   let current = found.ok ? found.entry : undefined
@@ -18,7 +18,7 @@ export async function increment(store: Store, key: string): Promise<number> {
   }
 }
 
-/** Every value of the counter after a revision, with the revision to go on from. Throws when that history is gone. */
+/** Every value after a revision, with the revision to continue from. Throws when that history is compacted. */
 export async function* follow(
   store: Store,
   key: string,

@@ -1,5 +1,5 @@
 /**
- * Eight workers count to 80 together; a reader stops half-way and goes on where it was.
+ * Eight workers count to 80 together; a reader stops half-way and continues from its revision.
  */
 import { openMemoryStore } from 'evenkeel/unstable/store'
 import { follow, increment } from './counter.ts'

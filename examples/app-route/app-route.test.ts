@@ -1,4 +1,4 @@
-/** Real processes on this machine behind Apps, and a real router before them; then the Explorer, with both in memory. */
+/** Real processes behind Apps and a real router in front of them; then the Explorer, with both in memory. */
 import { createServer, request } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startTestPlane, explore, formatReport } from 'evenkeel/testing'
@@ -11,7 +11,7 @@ import * as routes from './scenario-routes.ts'
 const web = { name: 'web', namespace: 'default' }
 const shop = { name: 'shop', namespace: 'default' }
 
-/** Answers with the word it was given and its pid. */
+/** Responds with its argument and its pid. */
 const program = `require('node:http').createServer((_, answer) => answer.end(process.env.WORD + ' ' + process.pid)).listen(process.env.PORT, '127.0.0.1')`
 const command = `exec ${JSON.stringify(process.execPath)} -e ${JSON.stringify(program)}`
 
@@ -29,7 +29,7 @@ async function freePort(): Promise<number> {
 
 interface Running {
   readonly plane: TestPlane
-  /** What the router answers for a hostname. */
+  /** The response of the router for a hostname. */
   ask(hostname: string): Promise<{ status: number; text: string }>
   pid(): Promise<number>
 }
@@ -73,7 +73,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** An App and a Route to it, answering. */
+/** Creates an App and a Route to it, and waits until the router responds. */
 async function startShop(): Promise<Running> {
   const running = await start()
   const { plane, ask } = running
@@ -119,7 +119,7 @@ describe('App and Route', () => {
     await plane.until(async () => (await pid()) !== before)
     const after = await pid()
     expect(isAlive(before)).toBe(false)
-    // Another reconcile of the same App does not do it again.
+    // Another reconcile of the same App does not repeat it.
     await plane.client.patch(await plane.client.get(App, web), { metadata: { labels: { touched: 'yes' } } })
     await plane.until(async () => (await plane.client.get(App, web)).status?.actions?.[0]?.state === 'Done')
     expect(await pid()).toBe(after)

@@ -1,5 +1,5 @@
 /**
- * The controller of Apps: children in the cluster, a process on this machine, and three things people may ask for.
+ * The controller of Apps: children in the cluster, a process on this machine, and three actions.
  */
 import { action } from 'evenkeel'
 import type { ControllerDeclaration } from 'evenkeel'

@@ -1,5 +1,5 @@
 /**
- * Processes and routes in memory, for the Explorer: what is run is the real controllers.
+ * Processes and routes in memory, for the Explorer: the controllers are the real ones.
  */
 import type { RouteEntry, RunningProcess } from './kinds.ts'
 

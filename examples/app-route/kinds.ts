@@ -1,5 +1,5 @@
 /**
- * App and Route, as on the slides: an App runs a command, a Route leads to Apps.
+ * App and Route: an App runs a command, a Route sends requests to Apps.
  */
 import { defineKind } from 'evenkeel'
 import type { ObjectOf, Stored } from 'evenkeel'
@@ -27,7 +27,7 @@ export const App = defineKind({
     type: 'object',
     properties: {
       pid: { type: 'integer' },
-      // What a Route needs to know of an App, and nothing more: the two know each other by this alone.
+      // The contract: all that a Route knows about an App.
       routeContract: { type: 'object', properties: { host: { type: 'string' }, port: { type: 'integer' } } },
     },
   },
@@ -70,11 +70,11 @@ export const Route = defineKind({
 export type AppObject = Stored<ObjectOf<typeof App>>
 export type RouteObject = Stored<ObjectOf<typeof Route>>
 
-/** The processes behind Apps. Each is known by the uid of its App. */
+/** The processes behind Apps, identified by the uid of the App. */
 export interface Processes {
-  /** Makes it run with this command and configuration; one that does already is left alone. */
+  /** Ensures that it runs with this command and configuration. */
   ensureRunning(uid: string, command: string, config: Readonly<Record<string, string>>): Promise<RunningProcess>
-  /** One that does not run is fine. */
+  /** Succeeds when it does not run. */
   ensureStopped(uid: string): Promise<void>
   getProcess(uid: string): Promise<RunningProcess | undefined>
 }
@@ -85,7 +85,7 @@ export interface RunningProcess {
   readonly config: Readonly<Record<string, string>>
 }
 
-/** What leads requests to Apps. Each Route has one entry, known by its uid. */
+/** The router. Each Route has one entry, identified by its uid. */
 export interface Router {
   ensureRoutes(uid: string, routes: readonly RouteEntry[]): Promise<void>
   removeRoutes(uid: string): Promise<void>

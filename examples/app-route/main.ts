@@ -1,5 +1,5 @@
 /**
- * Apps and Routes as a module for `evenkeel up`: processes are real, and so is the router.
+ * Apps and Routes as a module for `evenkeel up`, with real processes and a real router.
  */
 import type { Manager } from 'evenkeel/controller'
 import { App, Route } from './kinds.ts'

@@ -12,9 +12,9 @@ import { routeController } from './routes.ts'
 
 interface Program {
   readonly controllers: readonly ControllerDeclaration[]
-  /** Follows the ends of processes, and opens the router; resolves with its address. */
+  /** Watches for exits of processes and starts the router; resolves with its address. */
   start(manager: Manager, port: number): Promise<string>
-  /** Ends all processes. Only once the controllers have stopped: they would start them again. */
+  /** Ends all processes. Call it after the controllers have stopped: they would start them again. */
   stop(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 /**
- * Processes of this machine. They belong to this program: when it ends, so do they.
+ * Processes of this machine. They end with this program.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -11,9 +11,9 @@ interface Held extends RunningProcess {
   readonly child: ChildProcess
 }
 
-/** What ends sooner than this is not started again at once. */
+/** A process that ends sooner is not restarted at once. */
 const soonMs = 1000
-/** How long a process has to end in order. */
+/** How long a process may take to stop gracefully. */
 const graceMs = 3000
 
 export class RealProcesses implements Processes {
@@ -21,7 +21,7 @@ export class RealProcesses implements Processes {
   readonly #held = new Map<string, Held>()
   #onExit: (uid: string) => void = () => undefined
 
-  /** Called when a process ended by itself. */
+  /** Called when a process exits. */
   onExit(call: (uid: string) => void): void {
     this.#onExit = call
   }
@@ -77,7 +77,7 @@ export class RealProcesses implements Processes {
   }
 }
 
-/** Tells the shell and whatever it started; false when there is nobody left. */
+/** Signals the process group; false when no process is left. */
 function signalAll({ pid }: Held, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   try {
     return process.kill(-pid, signal)
@@ -86,7 +86,7 @@ function signalAll({ pid }: Held, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   }
 }
 
-/** Ends of processes as a channel, for a source of the controller. */
+/** Exits of processes as a channel, for a source of the controller. */
 export class Exits {
   readonly #waiting: ChannelEvent[] = []
   #wake: () => void = () => undefined

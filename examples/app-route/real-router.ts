@@ -1,5 +1,5 @@
 /**
- * A small reverse proxy on this machine: the longest prefix of the right hostname wins; nobody there is a 503.
+ * A small reverse proxy on this machine: the longest prefix of the hostname wins; without a backend it responds 503.
  */
 import { createServer, request as ask } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * The controller of Routes: waits for the Apps it leads to, takes their address from their contract, and leaves a visible
- * mark on them for as long as it does.
+ * The controller of Routes: waits for its target Apps, takes their address from their contract, and keeps a visible
+ * back-reference on them.
  */
 import { dependsOn } from 'evenkeel'
 import type { ControllerDeclaration } from 'evenkeel'
@@ -34,7 +34,7 @@ export function routeController(router: Router): ControllerDeclaration<typeof Ro
       } = route
       const waitsFor = (await app.find(context)).find(({ isReady }) => !isReady)
       if (waitsFor) {
-        // Who led somewhere that is gone leads nowhere: better an honest 503 than somebody else's answer.
+        // Removes a route whose App is gone: a 503 is better than the response of another App.
         await router.removeRoutes(uid)
         status.set({ backends: undefined })
         status.condition('Ready', false, {

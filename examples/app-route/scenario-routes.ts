@@ -1,6 +1,5 @@
 /**
- * What people do to a Route, and what happens to the App it leads to. Here the App is somebody else's word: Routes know it by
- * its contract alone.
+ * The scenario of Routes. The user writes the status of the App: Routes know an App only by its contract.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import type { UserStep } from 'evenkeel/testing'
@@ -34,19 +33,19 @@ const steps: readonly UserStep[] = [
   { name: 'deletes Route shop', run: async (user) => user.delete(await user.get(Route, at('shop'))) },
 ]
 
-interface Outside {
+interface External {
   readonly router: Router
 }
 
-export const controllers = ({ outside: { router } }: { outside: Outside }): ControllerDeclaration[] => [
+export const controllers = ({ external: { router } }: { external: External }): ControllerDeclaration[] => [
   routeController(router),
 ]
 
-// A mark that could not be written is tried again every five minutes, and the Explorer says no four times.
+// A failed back-reference is retried every five minutes, and the Explorer refuses four times.
 export const scenario = {
   name: 'routes',
   steps,
   kinds: [App],
   quietMs: 1_300_000,
-  outside: (): Outside => ({ router: new RouterInMemory() as unknown as Router }),
+  external: (): External => ({ router: new RouterInMemory() as unknown as Router }),
 }

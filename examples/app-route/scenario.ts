@@ -1,5 +1,5 @@
 /**
- * What people do to an App, for the Explorer: processes are in memory, everything else is the real code.
+ * The scenario of Apps: processes are in memory, everything else is the real code.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import type { UserStep } from 'evenkeel/testing'
@@ -19,17 +19,17 @@ const steps: readonly UserStep[] = [
   { name: 'deletes it', run: async (user) => user.delete(await user.get(App, web)) },
 ]
 
-interface Outside {
+interface External {
   readonly processes: Processes
 }
 
-export const controllers = ({ outside: { processes } }: { outside: Outside }): ControllerDeclaration[] => [
+export const controllers = ({ external: { processes } }: { external: External }): ControllerDeclaration[] => [
   appController(processes),
 ]
 
-// The Explorer makes every call of a process wait, fail or get lost: what the program holds is a promise.
+// The Explorer delays, fails and loses calls: the program gets promises.
 export const scenario = {
   name: 'apps',
   steps,
-  outside: (): Outside => ({ processes: new ProcessesInMemory() as unknown as Processes }),
+  external: (): External => ({ processes: new ProcessesInMemory() as unknown as Processes }),
 }

@@ -1,9 +1,9 @@
 /**
- * The controller of ApplicationNamespaces: makes the Namespace, or adopts the one that is there if its policy allows that.
+ * The controller of ApplicationNamespaces: creates the Namespace, or adopts an existing one if its policy allows it.
  *
- * Invariants: a Namespace of somebody else is never touched, and "somebody else" is a matter of uids, not of names; what
- * was there before us carries a mark that says so, written together with the owner reference, and outlives us unless
- * somebody agreed that it shall not.
+ * Invariants: a Namespace of another owner, by uid and not by name, is never changed. An adopted Namespace has an annotation
+ * that says so, written together with the owner reference, and outlives its ApplicationNamespace unless a user agrees to
+ * its deletion.
  */
 import { isOwnedBy } from 'evenkeel'
 import type { ControllerDeclaration, KubeObject, ObjectOf, Stored } from 'evenkeel'
@@ -14,9 +14,9 @@ import type { AdoptPolicy } from 'evenkeel/verbs'
 import { adoptedAnnotation, adoptLabel, ApplicationNamespace, confirmAnnotation } from './kinds.ts'
 import type { ApplicationNamespaceObject } from './kinds.ts'
 
-/** In logs, and as the manager of the fields that are ours. */
+/** The name in logs, and the field manager. */
 const name = 'application-namespaces'
-/** On everything that `children` applied: the uid of whom it was applied for. */
+/** On everything that `children` applies: the uid of the owner. */
 const ownerLabel = 'evenkeel.dev/owner-uid'
 
 export function applicationNamespaces(): ControllerDeclaration<typeof ApplicationNamespace, ManagedContext> {
@@ -31,7 +31,7 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
       const isNew = there !== undefined && !isOwnedBy(there, application)
       const isAdopted = isNew || there?.metadata.annotations?.[adoptedAnnotation] !== undefined
       const annotations = isAdopted ? { [adoptedAnnotation]: application.metadata.name } : {}
-      // What we have not seen we do not adopt: whoever makes it in this moment brings another run, which sees it.
+      // Adopts only what it has read: a Namespace that is created now triggers another reconcile.
       const namespace = await children.apply(
         Namespace,
         { metadata: { name: namespaceName, labels, annotations } },
@@ -53,8 +53,8 @@ export function applicationNamespaces(): ControllerDeclaration<typeof Applicatio
 }
 
 /**
- * Whether it stays: because of `--cascade=orphan`, or because it was there before us and nobody agreed to lose it. The garbage
- * collector may have been there before us: then the finalizer is off, and so is the owner reference.
+ * Whether it stays: because of `--cascade=orphan`, or because it was adopted and no user agreed to its deletion. The garbage
+ * collector may have removed the finalizer and the owner reference already.
  */
 function isLetGo(
   { metadata: { annotations = {}, labels = {}, ownerReferences = [] } }: KubeObject,
@@ -69,7 +69,7 @@ function isLetGo(
   )
 }
 
-/** To have applied nothing is to own nothing: what we put there goes, what others put there stays. */
+/** Applies an empty object: removes our fields and keeps those of others. */
 async function letGo(
   { apiVersion, kind, metadata: { name: namespaceName, uid } }: Stored<ObjectOf<typeof Namespace>>,
   client: ReconcileClient,
@@ -77,7 +77,7 @@ async function letGo(
   await client.apply({ apiVersion, kind, metadata: { name: namespaceName, uid } }, { fieldManager: name, force: true })
 }
 
-/** From memory if it is ours already; whether somebody else's is there is asked of the server. */
+/** From the cache if it is ours; otherwise from the server. */
 async function findNamespace(
   application: ApplicationNamespaceObject,
   client: ReconcileClient,

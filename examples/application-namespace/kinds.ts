@@ -1,10 +1,10 @@
 /**
- * An ApplicationNamespace says: this application has that Namespace. Neither of them is in a namespace itself, so one may own the other.
+ * An ApplicationNamespace assigns a Namespace to an application. Both are cluster-scoped, so that one may own the other.
  */
 import { defineKind } from 'evenkeel'
 import type { ObjectOf, Stored } from 'evenkeel'
 
-/** Whose Namespaces stay whose they are: nobody may take these, whatever their labels say. */
+/** System Namespaces: never adopted, whatever their labels say. */
 const reserved = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
 export const ApplicationNamespace = defineKind({
@@ -38,7 +38,7 @@ export const ApplicationNamespace = defineKind({
           },
         ],
       },
-      // What may happen to a Namespace that is there already and belongs to nobody.
+      // What happens to an existing Namespace without an owner.
       adopt: { type: 'string', enum: ['Never', 'IfLabelled', 'IfOrphan'], default: 'IfLabelled' },
       labels: { type: 'object', additionalProperties: { type: 'string', maxLength: 63 }, maxProperties: 50 },
     },
@@ -55,9 +55,9 @@ export const ApplicationNamespace = defineKind({
 
 export type ApplicationNamespaceObject = Stored<ObjectOf<typeof ApplicationNamespace>>
 
-/** With the name of an ApplicationNamespace as its value, a Namespace agrees to be adopted by it. */
+/** On a Namespace: the name of the ApplicationNamespace that may adopt it. */
 export const adoptLabel = 'demo.example.com/application'
-/** On a Namespace that was there before its ApplicationNamespace. */
+/** On an adopted Namespace. */
 export const adoptedAnnotation = 'demo.example.com/adopted'
-/** On an ApplicationNamespace whose adopted Namespace may be deleted with it; the value is the name of the Namespace. */
+/** On an ApplicationNamespace: the name of the adopted Namespace that may be deleted with it. */
 export const confirmAnnotation = 'demo.example.com/confirm-delete'

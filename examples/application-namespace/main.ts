@@ -9,7 +9,7 @@ import { policies } from './policies.ts'
 export const kinds = [ApplicationNamespace]
 export const controllers = [applicationNamespaces()]
 
-/** Nothing to show: but whoever deletes shall be warned. */
+/** Installs the policies that warn on deletion; has no page. */
 export async function serve({ client }: { client: Client }): Promise<{ name: string; url: string }[]> {
   for (const policy of policies) await client.apply(policy, { fieldManager: 'application-namespace', force: true })
   return []

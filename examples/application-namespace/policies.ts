@@ -1,6 +1,6 @@
 /**
- * What a server says to whoever deletes an ApplicationNamespace. Policies of the server need no process of ours: they hold
- * while the controller is down, on this server and on every other.
+ * Admission policies for deletes of ApplicationNamespaces. They need no process of ours: they hold while the controller
+ * is down, on this server and on every other.
  */
 import type { KubeObject } from 'evenkeel'
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from 'evenkeel/kinds/admissionregistration/v1'
@@ -10,7 +10,7 @@ const orphans = 'has(request.options.propagationPolicy) && request.options.propa
 const adopted = 'has(oldObject.status) && has(oldObject.status.adopted) && oldObject.status.adopted'
 const confirmed = `has(oldObject.metadata.annotations) && "${confirmAnnotation}" in oldObject.metadata.annotations && oldObject.metadata.annotations["${confirmAnnotation}"] == oldObject.spec.namespaceName`
 
-/** To be applied before the first ApplicationNamespace is made. */
+/** Apply them before the first ApplicationNamespace. */
 export const policies: readonly KubeObject[] = [
   ...policy('warn-before-deleting-a-namespace', {
     action: 'Warn',

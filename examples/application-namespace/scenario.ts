@@ -1,5 +1,5 @@
 /**
- * What people do to ApplicationNamespaces, for the Explorer. One Namespace is there before anything starts.
+ * The scenario of ApplicationNamespaces. One Namespace exists before the program starts.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import type { UserStep } from 'evenkeel/testing'

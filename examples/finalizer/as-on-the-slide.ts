@@ -1,13 +1,13 @@
 /**
- * The finalizer sample of most slide decks, line by line: add the finalizer, do the work, clean up when deleted.
+ * The finalizer sample of most slide decks: add the finalizer, do the work, clean up when deleted.
  *
- * It works when you try it. `npm test` shows what is wrong with it.
+ * It works when you try it. `npm test` shows its mistakes.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Bucket, finalizer } from './kinds.ts'
 import type { Cloud } from './kinds.ts'
 
-export const asOnTheSlide = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [
+export const asOnTheSlide = ({ external: { cloud } }: { external: { cloud: Cloud } }): ControllerDeclaration[] => [
   {
     for: Bucket,
     rbac: [{ apiGroups: ['demo.example.com'], resources: ['buckets'], verbs: ['get', 'update'] }],

@@ -1,12 +1,12 @@
 /**
- * The same controller with `cleanup`: deletion comes first, the finalizer is put on before the first call and taken
- * off after the last one, and nobody else's is touched.
+ * The same controller with `cleanup`: deletion comes first, the finalizer is added before the first call and removed
+ * after the last one, and other finalizers stay.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Bucket } from './kinds.ts'
 import type { Cloud } from './kinds.ts'
 
-export const fixed = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => {
+export const fixed = ({ external: { cloud } }: { external: { cloud: Cloud } }): ControllerDeclaration[] => {
   const controller: ControllerDeclaration<typeof Bucket> = {
     for: Bucket,
     async reconcile(bucket, { status }) {

@@ -1,5 +1,5 @@
 /**
- * A Bucket is asked for in the cluster and lives in a cloud.
+ * A Bucket: an object in the cluster, a bucket in a cloud.
  */
 import { defineKind } from 'evenkeel'
 
@@ -13,7 +13,7 @@ export const Bucket = defineKind({
 
 export const finalizer = 'demo.example.com/cleanup'
 
-/** What a controller may ask of the cloud. */
+/** The API of the cloud. */
 export interface Cloud {
   createBucket(name: string, region: string): Promise<void>
   deleteBucket(name: string): Promise<void>

@@ -13,10 +13,10 @@ declare module 'vitest' {
 
 expect.extend(matchers)
 
-// Every test has a control plane of its own, on a clock that stands still until it is told to move.
-const { cloud } = scenario.outside()
+// Every test has its own control plane on a simulated clock.
+const { cloud } = scenario.external()
 const test = plainTest.extend({
-  plane: planeFixture(() => ({ kinds: [Bucket], controllers: fixed({ outside: { cloud } }), simulated: true })),
+  plane: planeFixture(() => ({ kinds: [Bucket], controllers: fixed({ external: { cloud } }), simulated: true })),
 })
 
 test('a bucket says where it is', async ({ plane }) => {

@@ -1,11 +1,11 @@
 /**
- * What a user does to a Bucket, and a cloud that remembers: this is all the Explorer needs.
+ * The steps of a user and a cloud in memory: all that the Explorer needs.
  */
 import type { UserStep } from 'evenkeel/testing'
 import { Bucket } from './kinds.ts'
 import type { Cloud } from './kinds.ts'
 
-/** A cloud in memory: making a bucket that is there, and deleting one that is not, is fine with it. */
+/** A cloud in memory: creating an existing bucket and deleting a missing one succeed. */
 class CloudInMemory {
   readonly buckets = new Map<string, string>()
 
@@ -29,5 +29,5 @@ const steps: readonly UserStep[] = [
   { name: 'deletes it', run: async (user) => user.delete(await user.get(Bucket, place)) },
 ]
 
-// The Explorer makes every call of a process wait, fail or get lost: what the program holds is a promise.
-export const scenario = { name: 'buckets', steps, outside: () => ({ cloud: new CloudInMemory() as unknown as Cloud }) }
+// The Explorer delays, fails and loses calls: the program gets promises.
+export const scenario = { name: 'buckets', steps, external: () => ({ cloud: new CloudInMemory() as unknown as Cloud }) }

@@ -1,5 +1,5 @@
 /**
- * Runs the program as a person does, without a cluster and with one, and looks at what it does from outside.
+ * Runs the program as a user does, without a cluster and with one, and checks its effects.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** Starts the program in a home of its own; gives the part of what it prints that matches. */
+/** Starts the program with its own home directory; returns the matching part of its output. */
 async function start(env: Record<string, string>, ready: RegExp): Promise<string> {
   const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: _host, ...rest } = process.env
   child = spawn(process.execPath, [runner ?? '', app ?? ''], {
@@ -47,7 +47,7 @@ async function start(env: Record<string, string>, ready: RegExp): Promise<string
   })
 }
 
-/** Greets, waits for the answer, spoils it, and waits until it is put right. */
+/** Creates a Greeting, waits for its ConfigMap, changes that, and waits until it is restored. */
 async function tryIt(kubeconfig: string): Promise<void> {
   const client = await connect({ kubeconfig })
   const greeting = {

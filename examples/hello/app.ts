@@ -1,4 +1,4 @@
-/** Hello world: a Greeting is answered by a ConfigMap that says hello. Run it: `npx tsx app.ts`. */
+/** Hello world: a Greeting gets a ConfigMap that says hello. Run it: `npx tsx app.ts`. */
 import { defineKind, run } from 'evenkeel'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import { z } from 'zod'

@@ -1,7 +1,7 @@
 /**
- * The same programs, explored: every single fault, in a simulated world. Two are left out. The hybrid one fetches a page, and
- * only what goes through the client, the clock and the services of a scenario can be simulated. The leader-elected one
- * numbers by who comes first: there, the same wishes may rightly lead to different worlds.
+ * The same programs, explored under every single fault. Two are left out. The hybrid one fetches a page, and the Explorer
+ * simulates only the client, the clock and the external services of a scenario. The leader-elected one assigns numbers in
+ * order of arrival: the same desired state may correctly lead to different numbers.
  */
 import { expect, test, vi } from 'vitest'
 import type { KubeObject, RunOptions } from 'evenkeel'

@@ -1,4 +1,4 @@
-/** A hybrid operator: the cluster tells what changes there, the page outside has to be looked at. Run it: `npx tsx hybrid.ts`. */
+/** A hybrid operator: watches the cluster and polls an external page. Run it: `npx tsx hybrid.ts`. */
 import { defineKind, run } from 'evenkeel'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import { z } from 'zod'
@@ -15,7 +15,7 @@ await run({
   controllers: [
     {
       for: Mirror,
-      // Events: a copy that somebody spoils is put right at once.
+      // Events: a changed copy is restored at once.
       owns: [ConfigMap],
       async reconcile({ spec: { url, everySeconds } }, { children, signal, status }) {
         const answer = await fetch(url, { signal })
@@ -24,7 +24,7 @@ await run({
         await children.apply(ConfigMap, { data: { text } })
         status.set({ bytes: text.length })
         status.condition('Ready', true)
-        // Time: nobody tells us when the page changes.
+        // Time: the page sends no events.
         return { afterMs: everySeconds * 1_000 }
       },
     },

@@ -1,4 +1,4 @@
-/** A leader-elected operator: many copies may run, one gives out numbers. Run it, several times: `npx tsx leader-elected.ts`. */
+/** A leader-elected operator: of many replicas, one assigns numbers. Run it several times: `npx tsx leader-elected.ts`. */
 import { defineKind, run } from 'evenkeel'
 import { z } from 'zod'
 
@@ -23,7 +23,7 @@ await run({
       for: Ticket,
       async reconcile(ticket, { client, status }) {
         if (ticket.status?.number !== undefined) return
-        // Two who do this at once give the same number to two people. Only the leader runs, and no write leaves a process whose lease is in doubt.
+        // Two processes at once would assign the same number twice. Only the leader runs, and a process with an uncertain lease sends no write.
         const { items } = await client.list(Ticket, { live: true })
         status.set({ number: 1 + Math.max(0, ...items.map((one) => one.status?.number ?? 0)) })
         status.condition('Ready', true)

@@ -1,4 +1,4 @@
-/** The minimal operator: a kind, and what is seen of it. Run it: `npx tsx minimal.ts`. */
+/** The minimal operator: one kind with a status. Run it: `npx tsx minimal.ts`. */
 import { defineKind, run } from 'evenkeel'
 import { z } from 'zod'
 

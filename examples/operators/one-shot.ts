@@ -1,4 +1,4 @@
-/** A one-shot operator: a database (a ConfigMap here) is migrated once and never again. Run it: `npx tsx one-shot.ts`. */
+/** A one-shot operator: migrates a database (here a ConfigMap) exactly once. Run it: `npx tsx one-shot.ts`. */
 import { defineKind, dependsOn, run } from 'evenkeel'
 import type { ObjectOf } from 'evenkeel'
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
@@ -12,7 +12,7 @@ const Migration = defineKind({
   status: z.object({ version: z.number().int().optional() }),
 })
 
-/** What each version changes. Twice would be wrong: that is what makes it a migration. */
+/** The change of each version. Applying one twice would be wrong. */
 const steps: readonly ((data: Readonly<Record<string, string>>) => Record<string, string>)[] = [
   (data) => ({ ...data, currency: 'CHF' }),
   ({ price = '0', ...data }) => ({ ...data, price: String(Number(price) * 100), unit: 'Rappen' }),
@@ -30,7 +30,7 @@ await run({
         const found = (await database.one(context))?.object
         const { version = '0', ...data } = found?.data ?? {}
         const migrated = steps.slice(Number(version)).reduce((before, step) => step(before), data)
-        // The deed and the record of it are one write, and it is refused when somebody else wrote meanwhile: never twice.
+        // The migration and its record are one write with a resourceVersion: it never runs twice.
         if (found && Number(version) < steps.length)
           await context.client.update({ ...found, data: { ...migrated, version: String(steps.length) } })
         context.status.set({ version: steps.length })

@@ -1,5 +1,5 @@
 /**
- * The programs as they stand, in this process: what they would have run is run on a plane of each test.
+ * The programs in this process: each test runs them on its own plane.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { findCondition, isOwnedBy, type RunOptions } from 'evenkeel'
@@ -141,7 +141,7 @@ describe('one-shot', () => {
     await plane.until(() => isComplete(plane))
     const done = await plane.client.get(ConfigMap, { name: 'shop' })
     expect(done.data).toEqual({ price: '500', name: 'tea', currency: 'CHF', unit: 'Rappen', version: '2' })
-    // A second one, a lost status, ten minutes: five francs stay five francs.
+    // After a second object, a lost status and ten minutes, the amount is unchanged.
     await plane.client.create(object('Migration', { database: 'shop' }, 'b'))
     await plane.client.patchStatus(await read(plane, 'Migration'), { conditions: null })
     await plane.until(async () => (await isComplete(plane)) && isComplete(plane, 'b'))
@@ -167,7 +167,7 @@ describe('one-shot', () => {
 })
 
 describe('leader-elected', () => {
-  /** Copies of the program on one plane; each says what became of it. */
+  /** Replicas of the program on one plane; each reports how it ended. */
   function replicas(
     { plane, clock }: TestPlane,
     count: number,

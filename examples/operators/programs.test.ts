@@ -1,5 +1,5 @@
 /**
- * Runs each program as a person does, in a process of its own and without a cluster, and looks at what it does from outside.
+ * Runs each program as a user does, in its own process and without a cluster, and checks its effects.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -27,7 +27,7 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** Starts a program in a home of its own; gives the kubeconfig it prints. */
+/** Starts a program with its own home directory; returns the kubeconfig it prints. */
 async function start(file: string): Promise<string> {
   const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: _host, ...rest } = process.env
   child = spawn(process.execPath, [runner, fileURLToPath(new URL(file, import.meta.url))], {
@@ -49,7 +49,7 @@ async function start(file: string): Promise<string> {
   })
 }
 
-/** Makes an object and waits until a condition of it holds. */
+/** Creates an object and waits for a condition. */
 async function tryIt(
   kubeconfig: string,
   kind: string,

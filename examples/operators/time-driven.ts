@@ -1,4 +1,4 @@
-/** A time-driven operator: a password that does not get old, whatever happens or does not. Run it: `npx tsx time-driven.ts`. */
+/** A time-driven operator: renews a password before it gets old. Run it: `npx tsx time-driven.ts`. */
 import { defineKind, run } from 'evenkeel'
 import { Secret } from 'evenkeel/kinds/core/v1'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ await run({
       async reconcile({ spec: { everySeconds } }, { children, clock, random, status }) {
         const everyMs = everySeconds * 1_000
         const secret = await children.get(Secret)
-        // When it was drawn stands on the password itself: who was restarted knows it as well as who was not.
+        // The creation time is on the password itself: a restart does not lose it.
         const atMs = Date.parse(secret?.metadata.annotations?.[drawnAt] ?? '')
         const isFresh = secret?.data !== undefined && clock.now() < atMs + everyMs
         const data = isFresh

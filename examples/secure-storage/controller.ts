@@ -1,5 +1,5 @@
 /**
- * The controller of SecureStorages: goes on as far as it can, says how far that was, and looks again only where nobody tells.
+ * The controller of SecureStorages: runs the phases as far as possible, reports the phase, and polls only where no event exists.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import type { ManagedContext } from 'evenkeel/controller'
@@ -7,11 +7,11 @@ import { SecureStorage } from './kinds.ts'
 import type { Cloud } from './kinds.ts'
 import { accountOf, goOn, report } from './phases.ts'
 
-/** While something is under way in the cloud. */
+/** While the cloud works on something. */
 const soonMs = 5_000
-/** When all is well: somebody may change something there. */
+/** When all is done: another client may change the cloud. */
 const driftMs = 300_000
-/** One call that fails is nothing to talk about. */
+/** A single failed call is not reported. */
 const failuresQuietMax = 2
 
 export function secureStorages(cloud: Cloud): ControllerDeclaration<typeof SecureStorage, ManagedContext> {
@@ -31,7 +31,7 @@ export function secureStorages(cloud: Cloud): ControllerDeclaration<typeof Secur
         throw error
       }
     },
-    // What was done last is undone first; each step only begins when the one before has succeeded.
+    // Reverse order; each step begins after the one before has succeeded.
     cleanup: [
       {
         finalizer: 'demo.example.com/encryption',
@@ -54,7 +54,7 @@ export function secureStorages(cloud: Cloud): ControllerDeclaration<typeof Secur
           const name = accountOf(storage)
           const account = await cloud.findAccount(name)
           if (account?.state === 'Active') await cloud.deleteAccount(name)
-          // That it is gone is seen, not assumed.
+          // Reads the cloud: the account must really be gone.
           return account ? { afterMs: soonMs } : undefined
         },
       },

@@ -1,6 +1,6 @@
 /**
- * A SecureStorage is an account in a cloud, encrypted with a key of ours. The account gets an identity from the cloud, later;
- * the identity needs access to the key; then the account can be encrypted with it.
+ * A SecureStorage is a cloud account, encrypted with our key. The cloud assigns an identity to the account later; the
+ * identity needs access to the key; then the account can be encrypted with it.
  */
 import { defineKind } from 'evenkeel'
 import type { ObjectOf, Stored } from 'evenkeel'
@@ -47,14 +47,14 @@ export const SecureStorage = defineKind({
 
 export type SecureStorageObject = Stored<ObjectOf<typeof SecureStorage>>
 
-/** What the cloud lets us do. Every call takes time, and every call can fail after it was carried out. */
+/** The API of the cloud. Every call takes time and can fail after it was executed. */
 export interface Cloud {
   findAccount(name: string): Promise<Account | undefined>
-  /** One that is there already is fine, unless it is being deleted (409). */
+  /** Succeeds when it exists, unless it is being deleted (409). */
   createAccount(name: string, region: string): Promise<void>
-  /** With a key that its identity may use (403); without one, with the cloud's own again. */
+  /** With a key that its identity may use (403); without one: with the key of the cloud. */
   encryptAccount(name: string, key?: string): Promise<void>
-  /** One that is not there is fine. It takes a while. */
+  /** Succeeds when it does not exist. Takes a while. */
   deleteAccount(name: string): Promise<void>
   listGrants(account: string): Promise<readonly Grant[]>
   putGrant(account: string, grant: Grant): Promise<void>
@@ -65,7 +65,7 @@ export interface Cloud {
 export interface Account {
   readonly region: string
   readonly state: 'Active' | 'Deleting'
-  /** Comes some time after the account. Nobody tells when. */
+  /** Assigned some time after the account, without an event. */
   readonly principalId?: string
   readonly encryptedWith?: string
 }

@@ -1,5 +1,5 @@
 /**
- * SecureStorages as a module for `evenkeel up`, with a cloud that is slow and sometimes away.
+ * SecureStorages as a module for `evenkeel up`, with a slow cloud that is sometimes unavailable.
  */
 import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'
 import { CloudInMemory } from './cloud/cloud-in-memory.ts'

@@ -1,9 +1,9 @@
 /**
- * How far a SecureStorage has come, computed from what is there: no phase is stored anywhere, so none can be wrong.
+ * The phase of a SecureStorage, computed from the state of the cloud: no phase is stored, so none can be wrong.
  *
  *   AccountReady ──▶ IdentityReady ──▶ KeyAccessGranted ──▶ Encrypted ──▶ Ready
  *
- * Every run begins at the top; what is done already is a look and nothing else.
+ * Every reconcile begins at the first phase; a finished phase costs one read.
  */
 import type { ConditionFacts, ReconcileContext } from 'evenkeel/controller'
 import type { Account, Cloud, SecureStorage, SecureStorageObject } from './kinds.ts'
@@ -12,7 +12,7 @@ export const phases = ['AccountReady', 'IdentityReady', 'KeyAccessGranted', 'Enc
 
 type Phase = (typeof phases)[number]
 
-/** Where a run had to stop, or `undefined` when everything is done. */
+/** The phase at which a reconcile stopped; `undefined` when all are done. */
 export interface Stopped extends ConditionFacts {
   readonly at: Phase
   readonly reason: string
@@ -24,7 +24,7 @@ export interface Reached {
   readonly stopped?: Stopped
 }
 
-/** Goes as far as the cloud lets us. */
+/** Runs the phases until one is not possible yet. */
 export async function goOn(storage: SecureStorageObject, cloud: Cloud): Promise<Reached> {
   const {
     spec: { region, key },
@@ -54,7 +54,7 @@ export async function goOn(storage: SecureStorageObject, cloud: Cloud): Promise<
   if (!grants.some((grant) => grant.key === key && grant.principalId === principalId))
     await cloud.putGrant(name, { key, principalId })
   if (account.encryptedWith !== key) await cloud.encryptAccount(name, key)
-  // An earlier key is taken back last: until here it was in use.
+  // Revokes an earlier key last: it was in use until here.
   for (const grant of grants.filter((one) => one.key !== key)) await cloud.deleteGrant(name, grant.key)
   return { account }
 }
@@ -69,12 +69,12 @@ async function ensureAccount(
   return cloud.findAccount(name)
 }
 
-/** The uid, not the name: a namesake that comes later must not find the data of this one. */
+/** The uid, not the name: a later object with the same name must not get this data. */
 export function accountOf({ metadata: { uid } }: SecureStorageObject): string {
   return `storage-${uid}`
 }
 
-/** A condition for each phase: those before the stop hold, those after it wait. */
+/** A condition per phase: True before the stop, waiting after it. */
 export function report(
   { account, stopped }: Reached,
   { status }: Pick<ReconcileContext<typeof SecureStorage>, 'status'>,

@@ -1,5 +1,5 @@
 /**
- * What people do to SecureStorages, for the Explorer. The cloud takes its time here, too: by the clock of the simulated world.
+ * The scenario of SecureStorages. The cloud takes time here too, on the simulated clock.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import type { UserStep } from 'evenkeel/testing'
@@ -23,18 +23,18 @@ const steps: readonly UserStep[] = [
   { name: 'deletes it', run: async (user) => user.delete(await user.get(SecureStorage, place)) },
 ]
 
-export const controllers = ({ outside: { cloud } }: { outside: { cloud: Cloud } }): ControllerDeclaration[] => [
+export const controllers = ({ external: { cloud } }: { external: { cloud: Cloud } }): ControllerDeclaration[] => [
   secureStorages(cloud),
 ]
 
 export const scenario = {
   name: 'secure-storage',
   steps,
-  outside: ({ clock }: { clock: Clock }) => ({ cloud: new CloudInMemory(clock) as unknown as Cloud }),
+  external: ({ clock }: { clock: Clock }) => ({ cloud: new CloudInMemory(clock) as unknown as Cloud }),
   services: { cloud: { contents } },
 }
 
-/** Which identity an account got does not matter, that its keys are for that one does; what is being deleted is as good as gone. */
+/** The value of an identity does not matter, but its keys must belong to it; an account in deletion counts as gone. */
 function contents({ accounts, grants }: CloudInMemory): Record<string, unknown> {
   const live = [...accounts].filter(([, { goneAtMs }]) => goneAtMs === undefined)
   const principals = new Map(live.map(([name, { principalId }]) => [name, principalId]))

@@ -14,13 +14,13 @@ import { phases } from './phases.ts'
 interface Setting {
   readonly plane: TestPlane
   readonly cloud: CloudInMemory
-  /** What was asked of the cloud, without what only looks. */
+  /** The calls that change the cloud. */
   readonly calls: string[]
   looks: number
   isDown: boolean
 }
 
-/** A plane and a cloud on one clock that stands still until it is told to move. */
+/** A plane and a cloud on one simulated clock. */
 async function start({ faultsPercent = 0, latencyMs = 0, seed = '1' } = {}): Promise<Setting> {
   const late: { plane?: TestPlane } = {}
   const clock: Clock = {
@@ -58,7 +58,7 @@ const held = ({ status }: SecureStorageObject): string[] =>
 const readyOf = async (setting: Setting): Promise<string | undefined> =>
   findCondition((await read(setting)).status?.conditions, 'Ready')?.status
 
-/** Second by second, for what takes long. */
+/** Advances second by second. */
 async function wait({ plane }: Setting, isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (let second = 0; second < 600; second++) {
     if (await isSo()) return
@@ -101,7 +101,7 @@ describe('SecureStorage: phases', () => {
     expect(held(done)).toEqual(phases)
     expect(done.status).toMatchObject({ account: `storage-${done.metadata.uid}`, principalId: 'principal-1' })
     expect(setting.calls).toEqual(['createAccount', 'putGrant', 'encryptAccount'])
-    // Two looks when it is made, one every five seconds while it has no identity, and nothing in between.
+    // Two reads at creation, one every five seconds while it has no identity.
     expect(setting.looks).toBeLessThan(10)
   })
 
@@ -132,7 +132,7 @@ describe('SecureStorage: phases', () => {
     await plane.advance(3_600_000)
     expect((await read(setting)).metadata.resourceVersion).toBe(resourceVersion)
     expect(setting.calls).toHaveLength(3)
-    // Every five minutes one look at the account and one at its keys.
+    // Every five minutes one read of the account and one of its keys.
     expect(setting.looks - looks).toBeLessThanOrEqual(2 * 13)
   })
 

@@ -1,8 +1,7 @@
 /**
- * The demo behind the page: a controller that can be stopped, started and exchanged for another step, and everything
- * that can happen to it.
+ * The demo behind the page: a controller that can be stopped, started and replaced by another step, and the mishaps.
  *
- * Nothing here is needed to write a controller; it is what a person, a colleague and an accident would do.
+ * A controller needs none of this: it simulates what users, colleagues and accidents do.
  */
 import type { Client } from 'evenkeel/client'
 import { Manager } from 'evenkeel/controller'
@@ -28,7 +27,7 @@ export interface DemoState {
   readonly objects: readonly ShapeObject[]
   readonly refs: readonly { readonly name: string }[]
   readonly shapes: readonly DrawnShape[]
-  /** What the controller said, newest last. */
+  /** The explanations of the controller, newest last. */
   readonly said: readonly { readonly time: string; readonly text: string; readonly by: 'controller' | 'you' }[]
 }
 
@@ -36,9 +35,9 @@ interface DemoOptions {
   readonly client: Client
   readonly transport: ManagerOptions['transport'] & object
   readonly service: ShapesInMemory
-  /** Where the service can be reached. */
+  /** The address of the service. */
   readonly url: string
-  /** Where the controller's manager can be asked. @default nowhere */
+  /** The endpoints of the manager. @default none */
   readonly endpoints?: ManagerOptions['endpoints']
 }
 
@@ -63,7 +62,7 @@ export class Demo {
     return this.#running !== undefined
   }
 
-  /** Something changed that nobody else tells of. */
+  /** Reports a change that no watch reports. */
   tell(): void {
     this.#onChange()
   }
@@ -94,7 +93,7 @@ export class Demo {
       },
     })
     const controllers = this.#step.controllers({
-      outside: { shapes: shapesClient(url) },
+      external: { shapes: shapesClient(url) },
       explain: (text) => {
         this.say(text, 'controller')
       },

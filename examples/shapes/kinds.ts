@@ -1,5 +1,5 @@
 /**
- * A Shape is asked for in the cluster and drawn by a service that knows nothing of clusters.
+ * A Shape is an object in the cluster; a service without Kubernetes draws it.
  */
 import { defineKind } from 'evenkeel'
 import type { ObjectOf, Stored } from 'evenkeel'
@@ -27,7 +27,7 @@ export const Shape = defineKind({
 
 export type ShapeObject = Stored<ObjectOf<typeof Shape>>
 
-/** A shape as the service has it. Its id is the service's choice; its name is for people and need not be the only one. */
+/** A shape of the service. The service chooses the id; the name is for people and not unique. */
 export interface DrawnShape {
   readonly id: string
   readonly name: string
@@ -36,15 +36,15 @@ export interface DrawnShape {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** What the service can do. Methods that only look begin with `list` or `get`. */
+/** The API of the service. Methods that only read begin with `list` or `get`. */
 export interface ShapesApi {
   listShapes(): Promise<readonly DrawnShape[]>
   getShape(id: string): Promise<DrawnShape | undefined>
-  /** The same key again gives the shape that the first call drew, and draws no other. */
+  /** A repeated key returns the shape of the first call. */
   createShape(shape: Omit<DrawnShape, 'id'>, key?: string): Promise<DrawnShape>
-  /** Takes back whatever came of a create with this key, and of any that is still on its way. */
+  /** Cancels a create with this key, also one that has not arrived yet. */
   cancelCreate(key: string): Promise<void>
   updateShape(id: string, change: Partial<Omit<DrawnShape, 'id'>>): Promise<void>
-  /** One that is not there is an error with `status: 404`. */
+  /** A missing shape is an error with `status: 404`. */
   deleteShape(id: string): Promise<void>
 }

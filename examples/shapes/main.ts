@@ -15,11 +15,11 @@ interface Serving {
   readonly client: Client
   readonly manager: Manager
   readonly signal: AbortSignal
-  /** Where `evenkeel why` asks a manager that is not the one of `up`. */
+  /** The endpoints for a manager beside the one of `up`; `evenkeel why` reads them. */
   readonly endpointsOf: (name: string) => ManagerOptions['endpoints'] & object
 }
 
-/** The controller is the demo's own: the page stops it, starts it and exchanges it. */
+/** The demo runs the controller itself: the page stops, starts and replaces it. */
 export async function serve({
   client,
   manager,

@@ -1,5 +1,5 @@
 /**
- * Everything that can happen, one function for each button of the page.
+ * The mishaps: one function per button of the page.
  */
 import type { Client } from 'evenkeel/client'
 import { ExternalRef } from 'evenkeel/verbs'
@@ -16,7 +16,7 @@ export interface MishapParts {
 
 export interface Mishap {
   readonly label: string
-  /** What a person would say they did, after "You". A button with two sides has two sentences. */
+  /** The sentence after "You". A toggle has two sentences. */
   readonly says: string | ((state: { readonly isDown: boolean; readonly isRunning: boolean }) => string)
   run(parts: MishapParts): Promise<void> | void
 }
@@ -24,7 +24,7 @@ export interface Mishap {
 const colors = ['purple', 'orange', 'teal', 'crimson', 'gold', 'navy']
 const place = { name: 'foo', namespace: 'default' }
 
-/** The shape of the object that the buttons are about, or the first there is. */
+/** The shape of the object of the buttons, or the first one. */
 function fooOf({ shapes }: ShapesInMemory): DrawnShape | undefined {
   return [...shapes.values()].find(({ name }) => name === 'foo') ?? [...shapes.values()][0]
 }

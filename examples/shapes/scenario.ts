@@ -1,5 +1,5 @@
 /**
- * What people do to Shapes, for the Explorer: it plays this against every step, under every single fault.
+ * The scenario of Shapes: the Explorer runs it with every step under every single fault.
  */
 import type { UserStep } from 'evenkeel/testing'
 import { Shape } from './kinds.ts'
@@ -20,13 +20,13 @@ const steps: readonly UserStep[] = [
 export const scenario = {
   name: 'shapes',
   steps,
-  outside: () => {
+  external: () => {
     const shapes = new ShapesInMemory()
-    // Somebody else's, there before us and to be left alone.
+    // A shape of another owner, which exists before the program starts and must stay.
     shapes.createShape({ name: 'bar', type: 'circle', color: 'blue', labels: {} })
     return { shapes: shapes as unknown as ShapesApi }
   },
-  // Which id a shape has is the service's business; what counts is how many there are, and what they look like.
+  // The ids do not matter; the number of shapes and their properties do.
   services: {
     shapes: {
       contents: ({ shapes }: ShapesInMemory) => ({ drawn: [...shapes.values()].map(({ id: _, ...shape }) => shape) }),

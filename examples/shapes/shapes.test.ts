@@ -1,10 +1,10 @@
-/** The Explorer plays the scenario against every step, under every single fault: each step lacks something, the last does not. */
+/** The Explorer runs the scenario with every step under every single fault: every step but the last has a mistake. */
 import { describe, expect, test } from 'vitest'
 import { explore, formatReport } from 'evenkeel/testing'
 import { scenario } from './scenario.ts'
 import { steps } from './steps/all.ts'
 
-/** The rules that each step breaks, whatever else it does. */
+/** The rules that each step breaks, at least. */
 const broken = new Map([
   [1, ['idempotent', 'cleanup', 'failure', 'identity']],
   [2, ['ownership', 'cleanup']],

@@ -1,8 +1,8 @@
 /**
- * A cloud in memory. It takes its time and insists on an order, as real ones do:
+ * A cloud in memory. Like real ones, it takes time and enforces an order:
  *
- *   an account ──identityMs──▶ its identity          a key may be used ──▶ encrypted with it
- *   deleted ──removalMs──▶ gone                      encrypted with it ──▶ access cannot be taken back
+ *   an account ──identityMs──▶ its identity          access to a key ──▶ encrypted with it
+ *   deleted ──removalMs──▶ gone                      encrypted with it ──▶ access cannot be revoked
  */
 import { ExternalError } from 'evenkeel/verbs'
 import type { Clock } from 'evenkeel/unstable/base'
@@ -51,7 +51,7 @@ export class CloudInMemory {
   createAccount(name: string, region: string): void {
     const found = this.#find(name)
     if (found?.goneAtMs !== undefined) throw refusal(409, `account ${name} is being deleted`)
-    // Never the same identity twice, not even for an account of the same name.
+    // A new identity even for an account with the same name.
     if (!found)
       this.accounts.set(name, {
         region,
@@ -88,7 +88,7 @@ export class CloudInMemory {
     this.grants.delete(grantName(account, key))
   }
 
-  /** What takes time has happened when somebody looks. */
+  /** Applies changes whose time has come, on every read. */
   #find(name: string): StoredAccount | undefined {
     const account = this.accounts.get(name)
     if (account?.goneAtMs === undefined || account.goneAtMs > this.#clock.monotonic()) return account

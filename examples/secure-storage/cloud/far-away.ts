@@ -1,5 +1,5 @@
 /**
- * The way to a cloud: calls take time, some do not arrive, and of some the answer is lost.
+ * The network to a cloud: calls take time, some get lost, and some lose their reply.
  */
 import { ExternalError } from 'evenkeel/verbs'
 import { sleep } from 'evenkeel/unstable/base'
@@ -10,9 +10,9 @@ import type { CloudInMemory } from './cloud-in-memory.ts'
 export interface Way {
   readonly clock: Clock
   readonly random: Random
-  /** How long a call takes at most, there and back. @default 400 */
+  /** The longest round trip of a call. @default 400 */
   readonly latencyMs?: number
-  /** How many calls of a hundred go wrong. @default 10 */
+  /** How many calls of a hundred fail. @default 10 */
   readonly faultsPercent?: number
 }
 
@@ -25,7 +25,7 @@ export function farAway(cloud: CloudInMemory, { clock, random, latencyMs = 400, 
   const call = async (method: keyof Cloud, args: readonly unknown[]): Promise<unknown> => {
     await travel(method)
     const answer = (cloud[method] as (...given: unknown[]) => unknown).apply(cloud, [...args])
-    // It has been done, and whoever asked does not know.
+    // The call was executed, and the caller does not know.
     await travel(method)
     return answer
   }

@@ -1,8 +1,8 @@
 /**
- * The cloud's own door, for people: what is there, and a way to take it out.
+ * The HTTP endpoint of the cloud, for people: lists and deletes accounts.
  *
- *     curl URL                        what is there
- *     curl -X DELETE URL/NAME         deletes an account behind everybody's back
+ *     curl URL                        lists accounts
+ *     curl -X DELETE URL/NAME         deletes an account without the controller
  */
 import { createServer } from 'node:http'
 import type { CloudInMemory } from './cloud-in-memory.ts'

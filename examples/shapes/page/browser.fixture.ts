@@ -1,5 +1,5 @@
 /**
- * A headless browser for tests, driven through pipes: no packages, no ports. Undefined where none is installed.
+ * A headless browser for tests, controlled through pipes: no packages, no ports. Undefined when none is installed.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -115,7 +115,7 @@ class OpenPage {
     await this.until('document.body !== null && document.body.dataset.ready === "yes"')
   }
 
-  /** What an expression gives in the page. */
+  /** Evaluates an expression in the page. */
   async evaluate<T>(expression: string): Promise<T> {
     const { result, exceptionDetails } = (await this.#send('Runtime.evaluate', {
       expression,
@@ -126,7 +126,7 @@ class OpenPage {
     return result.value
   }
 
-  /** Waits inside the page, which looks again after every frame, until an expression holds. */
+  /** Waits inside the page until an expression is true; checks after every frame. */
   async until(expression: string): Promise<void> {
     await this.evaluate(
       `new Promise((resolve, reject) => { let frames = 0; const look = () => { try { if (${expression}) return resolve(true) } catch {} if (++frames > 1500) return reject(new Error('it never came true')); setTimeout(look, 20) }; look() })`,

@@ -1,4 +1,4 @@
-/** The page in a real browser: every button is pressed, and the picture and the explanation afterwards are looked at. */
+/** The page in a real browser: presses every button and checks the picture and the explanation. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { Browser, findBrowser } from './browser.fixture.ts'
 import { servePage } from './serve-page.ts'
 
 const path = findBrowser()
-/** Kept as pictures for the docs when asked for: SCREENSHOTS=1 npm test -- examples/shapes */
+/** Saves pictures for the docs with SCREENSHOTS=1 npm test -- examples/shapes */
 const keeps = process.env['SCREENSHOTS'] === '1'
 const pictures = fileURLToPath(new URL('../../../docs/pictures/shapes/', import.meta.url))
 
@@ -42,7 +42,7 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
     await plane.stop()
   })
 
-  /** Everything gone, the last step chosen, the controller running. */
+  /** Resets the demo: no objects, the last step, a running controller. */
   beforeEach(async () => {
     await demo.stop()
     for (const kind of [Shape, ExternalRef, ExternalSweep]) {

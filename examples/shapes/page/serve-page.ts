@@ -1,10 +1,10 @@
 /**
- * The page of the demo, and what its buttons call. It listens to this machine alone.
+ * The page of the demo and the endpoints of its buttons. It listens only on localhost.
  *
  *   GET /            the page
- *   GET /events      the state, again whenever something changed
- *   POST /do/NAME    one of the mishaps; only from the page itself
- *   /shapes...       the service that the controller talks to
+ *   GET /events      the state, after every change
+ *   POST /do/NAME    one of the mishaps; only for the page itself
+ *   /shapes...       the service that the controller uses
  */
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -17,14 +17,14 @@ import type { ShapesInMemory } from '../service/shapes-in-memory.ts'
 
 export interface PageOptions {
   readonly service: ShapesInMemory
-  /** 0 for any that is free. */
+  /** 0: any free port. */
   readonly port: number
   readonly signal: AbortSignal
 }
 
 export interface Page {
   readonly url: string
-  /** The demo needs the address of the service, so it comes after. */
+  /** Created after the service, because the demo needs its address. */
   show(demo: Demo, parts: Omit<MishapParts, 'demo' | 'service'>): void
 }
 
@@ -85,7 +85,7 @@ async function answer(
   send(response, 404, { error: 'not found' })
 }
 
-/** Pages of other sites cannot set a header of their own without asking first, and nobody answers them. */
+/** Pages of other sites cannot set a custom header without a CORS preflight, which this server does not answer. */
 function isOwn({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' || headers['sec-fetch-site'] === 'same-origin' || headers.origin === undefined
 }

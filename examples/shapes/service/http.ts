@@ -1,9 +1,9 @@
 /**
- * The service over HTTP, and a client of it: what a controller talks to in real life.
+ * The service over HTTP, and a client for it, as a real controller would use.
  *
  *   GET /shapes   GET /shapes/ID   POST /shapes   PATCH /shapes/ID   DELETE /shapes/ID
  *
- * A POST with `idempotency-key` can be repeated, and draws once; DELETE /shapes with the same key takes it back.
+ * A POST with `idempotency-key` can be repeated and draws once; DELETE /shapes with the same key cancels it.
  */
 import type { IncomingMessage } from 'node:http'
 import type { DrawnShape, ShapesApi } from '../kinds.ts'
@@ -17,7 +17,7 @@ export interface Answer {
 
 const bodyMax = 10_000
 
-/** The answer to a request below `/shapes`; undefined for other paths. */
+/** The response to a request below `/shapes`; undefined for other paths. */
 export async function answerShapes(service: ShapesInMemory, request: IncomingMessage): Promise<Answer | undefined> {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost')
   const match = /^\/shapes(?:\/([a-z0-9]+))?$/.exec(pathname)
@@ -73,7 +73,7 @@ export async function readJson(request: AsyncIterable<Uint8Array>): Promise<Reco
     const value: unknown = JSON.parse(Buffer.concat(pieces).toString() || '{}')
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ServiceError(400, 'the body must be a JSON object')
 }
@@ -101,7 +101,7 @@ function changeOf({ name, type, color, labels }: Record<string, unknown>): Parti
   }
 }
 
-/** A client of the service at an address. What it throws has the `status` of the answer. */
+/** A client of the service. Its errors have the `status` of the response. */
 export function shapesClient(url: string): ShapesApi {
   const ask = async (
     method: string,

@@ -1,11 +1,11 @@
 /**
- * The service behind the API: shapes in memory, and what can go wrong with it.
+ * The service behind the API: shapes in memory, with simulated failures.
  *
- * It keeps what it was given and asks nobody. Ids are its own and are never used again.
+ * It stores what it receives. It chooses the ids and never uses one twice.
  */
 import type { DrawnShape } from '../kinds.ts'
 
-/** What the service answers with when it cannot. */
+/** An error response of the service. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly status: number

@@ -1,5 +1,5 @@
 /**
- * Step 1: one way. The object changes, the service is called. Nobody ever looks back.
+ * Step 1: one-way. The object changes, the controller calls the service. It never reads the service.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
@@ -11,7 +11,7 @@ export const oneWay: Step = {
   does: 'Calls the service whenever the object changes.',
   lacks:
     'What happens to the shape afterwards is never seen: one that was removed stays away, one that was recoloured stays wrong. What it made is in its memory alone: after a restart it draws again.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const ids = new Map<string, string>()
     const drawn = new Map<string, string>()
     const controller: ControllerDeclaration<typeof Shape> = {

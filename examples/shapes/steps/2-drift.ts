@@ -1,5 +1,5 @@
 /**
- * Step 2: both ways. It looks at the service and makes it as the objects say, whoever changed it.
+ * Step 2: both ways. The controller reads the service and corrects every difference from the objects.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
@@ -11,7 +11,7 @@ export const drift: Step = {
   title: 'Drift',
   does: 'Looks at the service again and again, and puts right what somebody else changed.',
   lacks: 'It takes everything in the service for its own: shapes of other people are removed.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
       async reconcileKey({ name }, { client }) {

@@ -1,5 +1,5 @@
 /**
- * Step 3: shared use. What it does not know it leaves alone.
+ * Step 3: shared use. The controller leaves unknown shapes alone.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
@@ -12,7 +12,7 @@ export const foreign: Step = {
   does: 'Leaves shapes alone that no object asks for: others use the service too.',
   lacks:
     "An object that is deleted while the controller is down leaves its shape behind: it looks like somebody else's. That is a leak.",
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
       async reconcileKey({ name, namespace = 'default' }, { client }) {

@@ -1,5 +1,5 @@
 /**
- * Step 4: a mark. What carries `owner: k8s` is ours; the rest is not.
+ * Step 4: an ownership label. Shapes with `owner: k8s` are ours, others are not.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
@@ -13,7 +13,7 @@ export const ownerMark: Step = {
   title: 'Missed deletion',
   does: 'Marks what it makes with owner: k8s, lists what is marked, and removes what no object asks for any more.',
   lacks: 'Anybody can write the mark: a shape that only looks like ours is removed as well.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const controller: ControllerDeclaration<typeof Shape> = {
       for: Shape,
       async reconcileKey({ name }, { client }) {

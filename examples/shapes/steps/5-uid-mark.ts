@@ -1,5 +1,5 @@
 /**
- * Step 5: a better mark. It names the very object; what names no object that is known is reported, not removed.
+ * Step 5: a better ownership label. It has the uid of the object; a shape with an unknown uid is reported, not removed.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
@@ -15,7 +15,7 @@ export const uidMark: Step = {
   does: 'Marks what it makes with the uid of the object; a mark with an unknown uid is suspicious and reported.',
   lacks:
     'What is left behind by a missed deletion carries an unknown uid too: it is reported and stays. A deletion must not be missed in the first place.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const mineOf = (drawn: readonly DrawnShape[], { metadata: { uid } }: ShapeObject): DrawnShape | undefined =>
       drawn.find(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
     const known = new Map<string, string>()

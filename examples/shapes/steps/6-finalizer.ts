@@ -1,5 +1,5 @@
 /**
- * Step 6: a finalizer. It is on the object before the first shape is drawn, so no deletion can be missed, whoever is down.
+ * Step 6: a finalizer. It is added before the first shape is drawn, so that no deletion is missed while the controller is down.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import { Shape } from '../kinds.ts'
@@ -15,7 +15,7 @@ export const finalizer: Step = {
   does: 'Puts a finalizer on before it draws, and takes it off when the shape is seen to be gone. It remembers nothing: a restart changes nothing.',
   lacks:
     'It needs a service that keeps marks and lists them at once. When somebody takes the finalizer off by force, nobody is left who knows.',
-  controllers({ outside: { shapes }, explain }) {
+  controllers({ external: { shapes }, explain }) {
     const find = async ({ metadata: { uid } }: ShapeObject): Promise<readonly DrawnShape[]> =>
       (await shapes.listShapes()).filter(({ labels }) => labels['instance'] === instance && labels['uid'] === uid)
     const controller: ControllerDeclaration<typeof Shape> = {
@@ -46,7 +46,7 @@ export const finalizer: Step = {
           explain?.(`${object.metadata.name} is being deleted: I remove ${id}`)
           await deleteIfThere(shapes, id)
         }
-        // Gone is what is seen to be gone.
+        // Gone only when the service shows that it is gone.
         return left.length === 0 ? undefined : { afterMs: 100 }
       },
     }

@@ -1,6 +1,6 @@
 /**
- * Step 7: complete. `external` with a tracking object that is written before anything is drawn: it needs neither marks nor
- * lists, only a create that can be repeated and called off, and finds what is left when the finalizer was taken off by force.
+ * Step 7: complete. `external` with a tracking object that is written before a shape is drawn. It needs neither ownership
+ * labels nor lists, only a create that can be repeated and cancelled, and finds leftovers after a forced finalizer removal.
  */
 import { external } from 'evenkeel'
 import type { ControllerDeclaration, Driver } from 'evenkeel'
@@ -12,7 +12,7 @@ import type { Step } from './step.ts'
 
 type Look = Pick<DrawnShape, 'name' | 'type' | 'color'>
 
-/** How `external` talks to the service: a translation, nothing more. */
+/** The driver: maps the operations of `external` to the service. */
 function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefined): Driver<ShapeObject, Look, Look> {
   return {
     name: 'shapes',
@@ -39,7 +39,7 @@ function driverFor(shapes: ShapesApi, explain: ((text: string) => void) | undefi
   }
 }
 
-/** The service says 503 before it does anything: it may be asked again soon. */
+/** The service answers 503 before it changes anything: a retry is safe. */
 async function knowing<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
@@ -62,8 +62,8 @@ export const complete: Step = {
   title: 'Tracking object, complete',
   does: 'Says what the service can do and leaves the rest to external: intent before effect, drift, orphans, restarts, and deletions that are believed when they are seen. The tracking object is written before the shape is drawn and outlives the object; a lost answer is asked for again under the same key.',
   lacks: 'Whoever breaks the link on purpose gets to keep the pieces: the status says so and offers choices.',
-  controllers({ outside: { shapes }, explain }) {
-    // The service is next door: an answer that takes longer than two seconds will not come.
+  controllers({ external: { shapes }, explain }) {
+    // The service is local: after two seconds no response will come.
     const shape = external(driverFor(shapes, explain), {
       instance: 'demo',
       track: true,

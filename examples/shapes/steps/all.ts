@@ -1,5 +1,5 @@
 /**
- * The seven steps from one way to complete.
+ * The seven steps, from one-way to complete.
  */
 import { oneWay } from './1-one-way.ts'
 import { drift } from './2-drift.ts'

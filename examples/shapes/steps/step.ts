@@ -1,34 +1,34 @@
 /**
- * What every step of the controller is made from.
+ * The types that all steps of the controller share.
  */
 import type { ControllerDeclaration } from 'evenkeel'
 import type { DrawnShape, ShapeObject, ShapesApi } from '../kinds.ts'
 
 export interface StepParts {
-  readonly outside: { readonly shapes: ShapesApi }
-  /** Told in a sentence what the controller saw and why it acts. @default nobody listens */
+  readonly external: { readonly shapes: ShapesApi }
+  /** Receives one sentence per decision of the controller. @default not called */
   readonly explain?: (text: string) => void
 }
 
 export interface Step {
   readonly number: number
   readonly title: string
-  /** What it does better than the one before. */
+  /** What it improves. */
   readonly does: string
-  /** What still goes wrong. */
+  /** Its remaining mistake. */
   readonly lacks: string
   readonly controllers: (parts: StepParts) => readonly ControllerDeclaration[]
 }
 
-/** How often the service is looked at, by steps that do. */
+/** How often steps that read the service do so. */
 export const pollMs = 5000
 
-/** Whether a drawn shape looks as the object says. */
+/** Whether a drawn shape matches the spec. */
 export function isAsWanted({ spec }: ShapeObject, { type, color }: DrawnShape): boolean {
   return spec.type === type && spec.color === color
 }
 
-/** A removal of something that is gone is done. */
+/** Treats 404 of a removal as success. */
 export async function deleteIfThere(shapes: ShapesApi, id: string): Promise<void> {
   try {
     await shapes.deleteShape(id)

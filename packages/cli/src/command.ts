@@ -1,11 +1,11 @@
 /**
- * A command, as data and one function: what it is called, what it takes, and what it does.
+ * A command as data and one function: its name, its options, and what it does. And the help pages.
  *
- * Help, completion and the parser all read the same declaration, so none of them can be out of date.
+ * Help, completion and the parser read the same declaration, so that they always agree.
  */
 import type { Client } from 'evenkeel/client'
 
-/** Where a command reads and writes; tests give their own. */
+/** Where a command reads and writes; tests pass their own. */
 export interface Io {
   readonly stdout: Output
   readonly stderr: Output
@@ -27,30 +27,30 @@ export interface OptionSpec {
   readonly type: 'string' | 'boolean'
   readonly short?: string
   readonly multiple?: boolean
-  /** One line, for people. */
+  /** One line for the help. */
   readonly about: string
-  /** What a text stands for, in the help: `FILE`. */
+  /** The placeholder of the value in the help: `FILE`. */
   readonly value?: string
-  /** The values there are, for help, checks and completion. */
+  /** The allowed values, for help, checks and completion. */
   readonly choices?: readonly string[]
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
 export interface ConnectOptions {
-  /** Whether warnings of the server are shown: not by commands that look at everything. @default true */
+  /** Print warnings of the server; off for commands that read all kinds. @default true */
   readonly warnings?: boolean
 }
 
-/** What was typed, understood. */
+/** A parsed command line. */
 export interface Invocation {
   readonly values: OptionValues
-  /** What is neither an option nor the command. */
+  /** The words that are neither options nor the command. */
   readonly words: readonly string[]
   readonly io: Io
-  /** A client of the server that the options, the environment or this folder name. Closed by whoever runs the command. */
+  /** A client of the server that the options, the environment or this directory name. The runner of the command closes it. */
   connect(options?: ConnectOptions): Promise<Client>
-  /** Whether one JSON document (or one per line) is wanted instead of text. */
+  /** Print one JSON document, or one per line, instead of text. */
   readonly json: boolean
 }
 
@@ -64,50 +64,46 @@ export interface Command {
   readonly name: string
   /** One line. */
   readonly about: string
-  /** What follows the name: `KIND [NAME]`. @default nothing */
+  /** The words after the name: `KIND [NAME]`. @default none */
   readonly usage?: string
-  /** How many words it takes. @default none */
+  /** How many words the command takes. @default none */
   readonly words?: { readonly least: number; readonly most: number }
-  /** @default none beside those of every command */
+  /** @default only the options of every command */
   readonly options?: OptionSpecs
-  /** More to know, below the options. */
+  /** Text below the options. */
   readonly details?: string
   readonly examples?: readonly string[]
-  /** What the words of its first place can be, for completion: kinds of the server, names, or these. */
+  /** Completions of the first word: kinds of the server, files, or these words. */
   readonly completes?: 'kinds' | 'files' | readonly string[]
-  /** Gives the exit code; what it throws is told by `failureOf`. */
+  /** Returns the exit code. `failureOf` describes what it throws. */
   run(call: Invocation): Promise<number>
 }
 
-/** What every command takes. */
+/** The options of every command. */
 export const globalOptions: OptionSpecs = {
   kubeconfig: {
     type: 'string',
     value: 'FILE',
-    about: 'how to reach the server (default: KUBECONFIG, ./data/kubeconfig, ~/.kube/config)',
+    about: 'the kubeconfig file (default: KUBECONFIG, ./data/kubeconfig, ~/.kube/config)',
   },
-  context: { type: 'string', value: 'NAME', about: 'which context of the kubeconfig' },
-  json: { type: 'boolean', about: 'print JSON for programs' },
-  help: { type: 'boolean', short: 'h', about: 'print this' },
+  context: { type: 'string', value: 'NAME', about: 'the context of the kubeconfig' },
+  json: { type: 'boolean', about: 'print JSON' },
+  help: { type: 'boolean', short: 'h', about: 'print this help' },
 }
 
-/** What commands about objects of a namespace take. */
+/** The options of commands for namespaced objects. */
 export const namespaceOptions: OptionSpecs = {
   namespace: { type: 'string', short: 'n', value: 'NAME', about: 'the namespace (default: that of the context)' },
   'all-namespaces': { type: 'boolean', short: 'A', about: 'objects of all namespaces' },
 }
 
-/*
- * What `--help` prints, made from the same declarations that the parser reads.
- */
-
-/** A group of commands, under its heading. */
+/** A group of commands under a heading of the help. */
 export interface Section {
   readonly title: string
   readonly commands: readonly Command[]
 }
 
-/** The first page. */
+/** The first page of the help. */
 export function helpOfAll(sections: readonly Section[]): string {
   const width = Math.max(...sections.flatMap(({ commands }) => commands.map(({ name }) => name.length)))
   const lines = sections.flatMap(({ title, commands }) => [
@@ -124,7 +120,7 @@ evenkeel COMMAND --help says more about one. --json works everywhere.
 `
 }
 
-/** The page of one command. */
+/** The help of one command. */
 export function helpOf({ name, about, usage, options = {}, details, examples = [] }: Command): string {
   const parts = [
     `${about}\n\nUsage: evenkeel ${name}${usage === undefined ? '' : ` ${usage}`} [options]`,

@@ -1,5 +1,5 @@
 /**
- * All commands, in the order of the first page of the help.
+ * All commands, in the order of the help.
  */
 import type { Section } from './command.ts'
 import { apply } from './commands/apply.ts'
@@ -25,7 +25,7 @@ import { why } from './commands/why.ts'
 export const sections: readonly Section[] = [
   { title: 'Run', commands: [up, serve, kubeconfig, snapshot, doctor] },
   { title: 'Understand', commands: [why, tree, finalizers, rules] },
-  { title: 'Look and change', commands: [get, describe, watch, logs, apply, remove, act] },
+  { title: 'Read and change objects', commands: [get, describe, watch, logs, apply, remove, act] },
   { title: 'Test', commands: [explore, replay] },
-  { title: 'This command', commands: [completionOf(() => sections.flatMap(({ commands }) => commands))] },
+  { title: 'This program', commands: [completionOf(() => sections.flatMap(({ commands }) => commands))] },
 ]

@@ -1,5 +1,5 @@
 /**
- * Which server a command talks to: the one that was named, the one of this folder, or the one kubectl would take.
+ * Chooses the server of a command: --kubeconfig, the server of this directory, or the default of kubectl.
  */
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,10 +7,10 @@ import { connect } from 'evenkeel/client'
 import type { Client } from 'evenkeel/client'
 import type { ConnectOptions, Io, OptionValues } from './command.ts'
 
-/** Where `evenkeel up` and `evenkeel serve` leave how to reach them. */
+/** The kubeconfig that `evenkeel up` and `evenkeel serve` write. */
 const ownKubeconfig = join('data', 'kubeconfig')
 
-/** @throws {ConfigError} when none is configured. */
+/** @throws {ConfigError} when no server is configured. */
 export async function connectFor(
   values: OptionValues,
   io: Io,
@@ -23,7 +23,7 @@ export async function connectFor(
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
     ...(namespace !== undefined && { namespace }),
-    // Whoever waits at a terminal hears of trouble now.
+    // A person waits at the terminal: report errors without long retries.
     retry: false,
     timeoutMs: 30_000,
     onWarning: (text) => {
@@ -32,7 +32,7 @@ export async function connectFor(
   })
 }
 
-/** The file, or undefined for what kubectl would take. */
+/** The kubeconfig file; undefined: the default of kubectl. */
 export async function kubeconfigFor(
   values: OptionValues,
   { env, cwd }: Pick<Io, 'env' | 'cwd'>,

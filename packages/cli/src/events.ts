@@ -1,5 +1,5 @@
 /**
- * What controllers told people about an object: its Events, oldest first.
+ * The Events of an object, oldest first.
  */
 import { isJsonObject } from 'evenkeel/unstable/api'
 import type { JsonObject } from 'evenkeel/unstable/api'
@@ -13,11 +13,11 @@ export interface EventSummary {
   readonly message: string
   readonly from: string
   readonly count: number
-  /** ISO, as the server has it; empty when it says nothing. */
+  /** The ISO time of the server; empty when there is none. */
   readonly lastTime: string
 }
 
-/** Those about this very object, not about an earlier one of the same name. None when they may not be read. */
+/** The Events of this uid, not of an earlier object with its name. Empty when they may not be read. */
 export async function eventsOf(
   client: Client,
   { kind, metadata: { name = '', namespace, uid } }: KubeObject,
@@ -38,7 +38,7 @@ export async function eventsOf(
     .sort((a, b) => (a.lastTime < b.lastTime ? -1 : a.lastTime > b.lastTime ? 1 : 0))
 }
 
-/** One event, in few words. */
+/** The fields of an Event that are printed. */
 export function eventSummaryOf(event: JsonObject): EventSummary {
   const {
     type = 'Normal',

@@ -1,5 +1,7 @@
 /**
- * What went wrong, for the person who typed the command: a code to search for, one sentence, and what to try.
+ * A failure of a command, for the person who typed it: a code to search for, one sentence, and a hint.
+ *
+ * Codes never change their meaning. docs/guides/cli.md lists them, and a test keeps the list complete.
  */
 import { isApiError } from 'evenkeel/unstable/api'
 import { isConfigError, isConnectionError, isUnknownKind } from 'evenkeel/client'
@@ -7,7 +9,7 @@ import { isConfigError, isConnectionError, isUnknownKind } from 'evenkeel/client
 type FailureCode = keyof typeof failureCodes
 
 interface FailureOptions extends ErrorOptions {
-  /** What to do about it. */
+  /** What to do. */
   readonly hint?: string | undefined
 }
 
@@ -22,13 +24,13 @@ export class Failure extends Error {
     this.hint = hint
   }
 
-  /** 2 for what was not understood, be it words or files, as shells have it; 1 for everything else. */
+  /** 2 for wrong usage or a wrong file, as in shells; 1 for everything else. */
   get exitCode(): number {
     return this.code === 'usage' || this.code === 'bad-file' ? 2 : 1
   }
 }
 
-/** The failure behind an error; undefined for a mistake in our own code, which is better shown with its stack. */
+/** The failure of an error; undefined for a bug of this program, which is printed with its stack. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   if (!(error instanceof Error)) return undefined
@@ -37,12 +39,12 @@ export function failureOf(error: unknown): Failure | undefined {
   if (isConnectionError(error))
     return new Failure('no-server', oneLine(error.message), {
       cause: error,
-      hint: 'evenkeel doctor says what is wrong; evenkeel up starts a server',
+      hint: 'evenkeel doctor checks the connection; evenkeel up starts a server',
     })
   if (isUnknownKind(error))
     return new Failure('unknown-kind', oneLine(error.message), {
       cause: error,
-      hint: 'evenkeel get --help says how kinds are named; evenkeel doctor lists what is installed',
+      hint: 'evenkeel get --help explains the names of kinds; evenkeel doctor lists the installed kinds',
     })
   if (isApiError(error)) return ofApi(error)
   return ofSystem(error)
@@ -57,7 +59,10 @@ function ofApi(error: Error & { readonly reason: string }): Failure {
         hint: 'the token or certificate of the kubeconfig may have expired',
       })
     case 'Forbidden':
-      return new Failure('not-allowed', message, { cause: error, hint: 'evenkeel doctor says who you are' })
+      return new Failure('not-allowed', message, {
+        cause: error,
+        hint: 'evenkeel doctor prints your user name and groups',
+      })
     case 'NotFound':
       return new Failure('not-found', message, { cause: error })
     default:
@@ -68,9 +73,9 @@ function ofApi(error: Error & { readonly reason: string }): Failure {
 function ofSystem(error: NodeJS.ErrnoException & { readonly port?: number }): Failure | undefined {
   const { code, path = '', message } = error
   if (code === 'EADDRINUSE')
-    return new Failure('busy', `port ${error.port ?? ''} is taken`, {
+    return new Failure('busy', `port ${error.port ?? ''} is in use`, {
       cause: error,
-      hint: 'stop what uses it, or choose another with --port',
+      hint: 'stop the program that uses it, or choose another port with --port',
     })
   if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES' || code === 'EROFS' || code === 'ENOSPC')
     return new Failure('bad-file', path === '' ? oneLine(message) : `${path}: ${oneLine(message)}`, { cause: error })
@@ -83,20 +88,16 @@ function oneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ')
 }
 
-/*
- * What failures are called. Codes never change their meaning; docs/guides/cli.md lists them, and a test keeps the list whole.
- */
-
-/** Every code, with what it means. */
+/** Every code and its meaning. */
 export const failureCodes = {
-  usage: 'the command was not understood',
-  'not-built': 'this clone was not built yet',
-  'no-server': 'no server is configured, or none answers',
-  'not-let-in': 'the server does not know who asks',
-  'not-allowed': 'the server knows who asks and refuses',
-  'not-found': 'there is no such object',
-  'unknown-kind': 'the server does not have such a kind',
+  usage: 'the command line is wrong',
+  'not-built': 'this clone is not built yet',
+  'no-server': 'no server is configured, or it does not respond',
+  'not-let-in': 'the server does not accept the credentials',
+  'not-allowed': 'the user has no permission',
+  'not-found': 'the object does not exist',
+  'unknown-kind': 'the server does not serve this kind',
   refused: 'the server refused the request',
-  'bad-file': 'a file could not be read or understood',
-  busy: 'a port or a folder is taken',
+  'bad-file': 'a file cannot be read or parsed',
+  busy: 'a port or a data folder is in use',
 } as const

@@ -1,11 +1,11 @@
 /**
- * The program behind the command `evenkeel`, and the types of what a module for `evenkeel up` exports.
+ * The program of the command `evenkeel`, and the types for the exports of a module for `evenkeel up`.
  */
 import { main } from './main.ts'
 
 export type { Address, ServeContext } from './modules.ts'
 
-/** Runs the command line of a process, and sets its exit code. Ctrl-C stops in order; a second one ends it. */
+/** Runs the command line of this process and sets its exit code. The first Ctrl-C stops gracefully, the second at once. */
 export async function runProcess(own: NodeJS.Process): Promise<void> {
   const stop = new AbortController()
   const onSignal = (): void => {
@@ -13,7 +13,7 @@ export async function runProcess(own: NodeJS.Process): Promise<void> {
     stop.abort()
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) own.on(signal, onSignal)
-  // Whoever reads our output may stop reading, as `head` does; that is no error of ours.
+  // The reader of stdout may close it, as `head` does: that is no error.
   own.stdout.on('error', () => undefined)
   own.exitCode = await main(own.argv.slice(2), {
     stdout: own.stdout,

@@ -1,9 +1,9 @@
 /**
- * What goes on, in a terminal: the objects of the programs' kinds, how each is, what was done about it last and why, and
- * the last lines of the log.
+ * The live view of `evenkeel up`: the objects of the reconciled kinds with their state, the last reconcile of each and its
+ * cause, and the last log lines. Without a terminal: log lines only.
  *
- * It draws over itself a few times a second at most, only when something changed, and never more than fits: a
- * terminal cannot go back to what has left its upper edge.
+ * The view redraws a few times a second at most, only after a change, and never more lines than fit: a terminal cannot
+ * overwrite lines that have scrolled out.
  */
 import type { Kind, KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
@@ -25,7 +25,7 @@ interface LiveViewOptions {
   readonly cache: Pick<ObjectCache, 'list'>
   readonly ledger: Pick<Ledger, 'entries'>
   readonly kinds: readonly Kind[]
-  /** What stands above everything. */
+  /** The title line. */
   readonly heading: string
   readonly clock: { now(): number; after(ms: number, call: () => void): () => void }
 }
@@ -48,13 +48,13 @@ export class LiveView {
     })
   }
 
-  /** Draws what there is a last time, and no more. */
+  /** Draws for the last time. */
   stop(): void {
     this.#stop()
     this.draw()
   }
 
-  /** One line of the log. */
+  /** A log line. */
   log(line: string): void {
     this.#log.push(
       ...safeText(line)
@@ -69,8 +69,8 @@ export class LiveView {
     const columns = stdout.columns || 100
     const rows = stdout.rows || 40
     const above = heading.split('\n')
-    const told = this.#log.slice(-Math.max(1, Math.floor(rows / 4)))
-    const below = told.length === 0 ? [] : ['', ...told]
+    const log = this.#log.slice(-Math.max(1, Math.floor(rows / 4)))
+    const below = log.length === 0 ? [] : ['', ...log]
     const room = Math.max(3, rows - above.length - below.length - 2)
     const lines = [...above, '', ...this.#objects(room), ...below]
       .slice(-rows + 1)
@@ -82,7 +82,7 @@ export class LiveView {
     this.#height = lines.length
   }
 
-  /** Those that are not well first: they are what one looks for. */
+  /** Objects with a problem first. */
   #objects(room: number): readonly string[] {
     const { cache, kinds, ledger } = this.#options
     const all = kinds.flatMap((kind) =>
@@ -120,7 +120,7 @@ function refOf({ kind, metadata: { name = '', namespace = 'default' } }: KubeObj
   return `${kind.toLowerCase()}/${name}${namespace === 'default' ? '' : ` -n ${namespace}`}`
 }
 
-/** A kind that was not read yet, or may not be, has no list. */
+/** Empty for a kind that is not cached yet, or may not be listed. */
 function listOf<T>(list: () => readonly T[]): readonly T[] {
   try {
     return list()
@@ -129,16 +129,12 @@ function listOf<T>(list: () => readonly T[]): readonly T[] {
   }
 }
 
-/*
- * Where `evenkeel up` shows what it does: the live view in a terminal, lines of a log elsewhere.
- */
-
-/** Kinds that the library keeps its own notes in. */
+/** Kinds in which the library keeps its own records. */
 const ownGroup = 'evenkeel.dev'
 
 interface ScreenContent {
   readonly manager: Manager
-  /** Not that of the manager: what is looked at for people is not what its controllers do. */
+  /** Not the client of the manager: reads of the view are no requests of its controllers. */
   readonly client: Client
   readonly kinds: readonly Kind[]
   readonly heading: string

@@ -1,5 +1,5 @@
 /**
- * What people call kinds (`po`, `pods`, `deploy/web`, `websites.demo.example.com`) and objects, as the server knows them.
+ * Finds kinds, objects and namespaces by the words of a command line: `po`, `pods`, `deploy/web`, `websites.demo.example.com`.
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
@@ -7,10 +7,10 @@ import type { Invocation, OptionValues } from './command.ts'
 import { Failure } from './failure.ts'
 import { nearest } from './parse.ts'
 
-/** A kind, and perhaps names of its objects. */
+/** A kind and names of its objects. */
 export interface ResourceTarget {
   readonly resource: DiscoveredResource
-  /** Empty: all of them. */
+  /** Empty: all objects. */
   readonly names: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export async function lookUpObject(client: Client, word: string): Promise<Resour
   return { resource: await lookUpKind(client, kind), names: [name], name }
 }
 
-/** The served resource of a word, in the group's preferred version. */
+/** The resource for a word, in the preferred version of its group. */
 async function lookUpKind(client: Client, word: string): Promise<DiscoveredResource> {
   const resources = await client.resources()
   const lower = word.toLowerCase()
@@ -51,17 +51,13 @@ function isCalled({ plural, singular, shortNames, kind }: DiscoveredResource, na
   return plural === name || singular === name || kind.toLowerCase() === name || shortNames.includes(name)
 }
 
-/** `deployments.apps`, `deployments.v1.apps`, `websites.demo`: a group may be cut short. */
+/** `deployments.apps`, `deployments.v1.apps`, `websites.demo`: a group may be abbreviated. */
 function groupFits({ apiVersion }: DiscoveredResource, group: string): boolean {
   const [own = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
   return own.startsWith(group) || `${version ?? ''}.${own}`.startsWith(group)
 }
 
-/*
- * The objects that a command line names, read from the server.
- */
-
-/** Those of `KIND`, `KIND NAME ...` or `KIND/NAME ...`. @throws {ApiError} `NotFound`; {@link Failure} `usage` */
+/** Reads the objects of `KIND`, `KIND NAME ...` or `KIND/NAME ...`. @throws {ApiError} `NotFound`; {@link Failure} `usage` */
 export async function readTargets(
   client: Client,
   { words, values, io: { signal } }: Invocation,
@@ -73,7 +69,7 @@ export async function readTargets(
   } of await lookUp(client, words)) {
     const namespace = namespaceOf(values, { namespaced }, client)
     if (names.length > 0 && namespaced && namespace === undefined)
-      throw new Failure('usage', 'objects are read by name in one namespace: give -n instead of -A')
+      throw new Failure('usage', 'a name needs one namespace: use -n instead of -A')
     const place = namespace === undefined ? {} : { namespace }
     if (names.length === 0)
       objects.push(
@@ -88,7 +84,7 @@ export async function readTargets(
   return objects
 }
 
-/** The one object of `KIND/NAME` or `KIND NAME`. @throws {Failure} `usage` */
+/** Reads the object of `KIND/NAME` or `KIND NAME`. @throws {Failure} `usage` */
 export async function readTarget(client: Client, call: Invocation): Promise<KubeObject> {
   const objects = await readTargets(client, call)
   const [object] = objects
@@ -98,11 +94,7 @@ export async function readTarget(client: Client, call: Invocation): Promise<Kube
   })
 }
 
-/*
- * Which namespace a command is about.
- */
-
-/** Undefined: all of them, or a kind that has none. @throws {Failure} `usage` */
+/** The namespace of a command; undefined: all namespaces, or a cluster-scoped kind. @throws {Failure} `usage` */
 export function namespaceOf(
   values: OptionValues,
   { namespaced }: Pick<DiscoveredResource, 'namespaced'>,
@@ -110,7 +102,7 @@ export function namespaceOf(
 ): string | undefined {
   const given = values.text('namespace')
   if (values.flag('all-namespaces') && given !== undefined)
-    throw new Failure('usage', 'give --namespace or --all-namespaces, not both')
+    throw new Failure('usage', 'use --namespace or --all-namespaces, not both')
   if (!namespaced || values.flag('all-namespaces')) return undefined
   return given ?? namespace
 }

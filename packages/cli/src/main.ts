@@ -1,8 +1,8 @@
 /**
  * From a command line to an exit code.
  *
- * Text for people goes to stdout when it was asked for and to stderr when it was not; with `--json` stdout has JSON
- * only, failures included: `{"error":{"code":…,"message":…,"hint":…}}`.
+ * Requested output goes to stdout, everything else to stderr. With `--json`, stdout contains only JSON, failures
+ * included: `{"error":{"code":…,"message":…,"hint":…}}`.
  */
 import { readFile } from 'node:fs/promises'
 import type { Client } from 'evenkeel/client'
@@ -12,7 +12,7 @@ import { connectFor } from './connection.ts'
 import { Failure, failureOf } from './failure.ts'
 import { nearest, parseInvocation } from './parse.ts'
 
-/** Runs one command. @throws what is a mistake of ours. */
+/** Runs one command. @throws {Error} a bug of this program */
 export async function main(words: readonly string[], io: Io): Promise<number> {
   const json = words.includes('--json')
   try {
@@ -37,7 +37,7 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
     return 0
   }
   const clients: Client[] = []
-  // A command that failed may have asked for more than it waited for: nobody needs those answers.
+  // Cancels the requests that a failed command has not awaited.
   const over = new AbortController()
   const signal = AbortSignal.any([io.signal, over.signal])
   const connect = async (options?: ConnectOptions): Promise<Client> => {
@@ -81,7 +81,7 @@ function find(name: string): Command {
     name,
     commands.map((each) => each.name),
   )
-  throw new Failure('usage', `there is no command ${JSON.stringify(name)}`, {
+  throw new Failure('usage', `unknown command ${JSON.stringify(name)}`, {
     hint: meant === undefined ? 'evenkeel --help' : `evenkeel ${meant}`,
   })
 }

@@ -1,8 +1,11 @@
 /**
- * What running managers say about their reconciles, asked at their debug endpoints.
+ * Reads the debug endpoints of running managers, and keeps their addresses.
  *
- * `evenkeel up` leaves their addresses in the data folder; any other manager is named with `--manager`. Without one the
- * server's side of the story is all there is, and commands say so.
+ * `evenkeel up` writes the addresses of its managers into the data folder (`manager.json`); `--manager` names another one.
+ * Without a manager, commands use only the server and say so.
+ *
+ * A program may run further managers and replace them. Each has a name, and the last address of a name counts. Only the
+ * process that owns the data folder writes and removes the file.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,7 +28,7 @@ export interface ManagerReport {
   readonly runs: readonly LedgerEntry[]
 }
 
-/** A rule that a running manager was seen to break. */
+/** A rule that a running manager breaks. */
 export interface RuleFinding {
   readonly rule: string
   readonly severity: string
@@ -35,7 +38,7 @@ export interface RuleFinding {
   readonly seen: number
 }
 
-/** Undefined when none is named and none runs here. @throws {Failure} `no-server` when the one that was named does not answer. */
+/** Undefined when no manager runs here. @throws {Failure} `no-server` when the manager of `--manager` does not respond. */
 export async function readManager(
   values: OptionValues,
   io: Pick<Io, 'cwd' | 'signal'>,
@@ -48,7 +51,7 @@ export async function readManager(
   }
 }
 
-/** What the rules found. Undefined when no manager runs here. @throws {Failure} `no-server` */
+/** The findings of the live rules; undefined when no manager runs here. @throws {Failure} `no-server` */
 export async function readRules(
   values: OptionValues,
   io: Pick<Io, 'cwd' | 'signal'>,
@@ -57,7 +60,7 @@ export async function readRules(
   return reports.length === 0 ? undefined : reports.flatMap(({ findings }) => findings)
 }
 
-/** What each of them says. One that was named must answer; of those that run here, those that do. */
+/** Reads a path of every manager. The manager of `--manager` must respond; of local managers those that do are used. */
 async function readEndpoints(
   path: string,
   values: OptionValues,
@@ -77,31 +80,24 @@ async function readEndpoints(
   try {
     return [await readJson(new URL(path, given), io)]
   } catch (error) {
-    throw new Failure('no-server', `no manager answers at ${given}: ${reasonOf(error as Error)}`, {
+    throw new Failure('no-server', `no response from the manager at ${given}: ${reasonOf(error as Error)}`, {
       cause: error,
-      hint: 'start it with endpoints: { port }, and name that port',
+      hint: 'start it with endpoints: { port }, and use that port',
     })
   }
 }
 
-/** `fetch` says that it failed; why is in the cause. */
+/** The reason of a failed `fetch` is in its cause. */
 function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
-/** One JSON document of a manager's endpoints. */
+/** Reads one JSON document. */
 async function readJson(url: URL, { signal }: Pick<Io, 'signal'>): Promise<unknown> {
   const answer = await fetch(url, { signal })
-  if (!answer.ok) throw new Error(`${url.pathname} answers ${answer.status}`)
+  if (!answer.ok) throw new Error(`${url.pathname} returns ${answer.status}`)
   return answer.json()
 }
-
-/*
- * Where the managers that run in a folder can be asked: `evenkeel up` leaves their addresses in its data folder.
- *
- * A program may run managers of its own beside the one of `up`, and exchange them; each has a name, and the last one
- * that listened under it counts. Only the process that owns the data folder writes the file, so it is its to remove.
- */
 
 const fileName = 'manager.json'
 
@@ -116,13 +112,13 @@ export class ManagerFile {
     this.#path = join(folder, fileName)
   }
 
-  /** From now on it is written: the folder is ours. */
+  /** Starts writing the file: this process owns the data folder. */
   open(): Promise<void> {
     this.#isOpen = true
     return this.#write()
   }
 
-  /** A manager listens; one of the same name does no longer. */
+  /** Adds a manager; it replaces the one with the same name. */
   add(name: string, url: string): Promise<void> {
     this.#urls.set(name, url)
     return this.#write()
@@ -135,7 +131,7 @@ export class ManagerFile {
     await rm(this.#path, { force: true })
   }
 
-  /** One after the other: the last one has them all. */
+  /** Writes one after the other: the last write is complete. */
   #write(): Promise<void> {
     if (!this.#isOpen) return Promise.resolve()
     this.#writing = this.#writing
@@ -151,7 +147,7 @@ export class ManagerFile {
   }
 }
 
-/** The addresses that were left in this folder's `data`; none if there are none. */
+/** The addresses in the data folder of this directory. */
 async function readManagerFile(cwd: string): Promise<readonly string[]> {
   try {
     const { managers = [] } = JSON.parse(await readFile(join(cwd, 'data', fileName), 'utf8')) as {

@@ -1,5 +1,5 @@
 /**
- * Objects in files, as people keep them: YAML or JSON, several in one file, folders of files, lists.
+ * Reads objects from files: YAML or JSON, several per file, directories of files, and lists.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { parseAllDocuments } from 'yaml'
 import type { Io } from './command.ts'
 import { Failure } from './failure.ts'
 
-/** In the order of the files and within them. `-` is standard input. @throws {Failure} `bad-file` */
+/** The objects in the order of the files. `-` is standard input. @throws {Failure} `bad-file` */
 export async function readManifests(
   files: readonly string[],
   io: Pick<Io, 'cwd' | 'stdin'>,
@@ -19,11 +19,11 @@ export async function readManifests(
     for (const path of file === '-' ? ['-'] : await filesOf(resolve(io.cwd, file)))
       objects.push(...parseManifests(path === '-' ? await readAll(io.stdin) : await readFile(path, 'utf8'), path))
   }
-  if (objects.length === 0) throw new Failure('bad-file', `there are no objects in ${files.join(', ')}`)
+  if (objects.length === 0) throw new Failure('bad-file', `no objects in ${files.join(', ')}`)
   return objects
 }
 
-/** @throws {Failure} `bad-file`, with the place. */
+/** @throws {Failure} `bad-file`, with the line. */
 function parseManifests(text: string, path: string): readonly KubeObject[] {
   return parseAllDocuments(text, { maxAliasCount: 100 } as never).flatMap((document) => {
     const [problem] = document.errors
@@ -35,10 +35,7 @@ function parseManifests(text: string, path: string): readonly KubeObject[] {
 
 function objectsOf(value: JsonValue, path: string): readonly KubeObject[] {
   if (!isJsonObject(value))
-    throw new Failure(
-      'bad-file',
-      `${path}: a document is no object, it is ${Array.isArray(value) ? 'a list' : typeof value}`,
-    )
+    throw new Failure('bad-file', `${path}: expected an object, got ${Array.isArray(value) ? 'a list' : typeof value}`)
   const { kind, apiVersion, items } = value
   if (typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items))
     return items.flatMap((item) => objectsOf(item, path))

@@ -1,11 +1,11 @@
 /**
- * Programs of users: modules that export controllers, and what else they need.
+ * Loads the modules of users: programs for `evenkeel up` and scenarios for `evenkeel explore`.
  *
- *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]     may be left out with serve
+ *     export const controllers = [{ for: Website, owns: [Deployment], reconcile }]     optional with serve
  *     export const kinds = [...]                     more kinds to install
- *     export const runnables = [...]                 what runs beside the controllers
+ *     export const runnables = [...]                 runs beside the controllers
  *     export async function serve({ client, signal, endpointsOf, onStop }) { return [{ name: 'page', url }] }
- *     export const scenario = { ... }                what `evenkeel explore` plays
+ *     export const scenario = { ... }                for `evenkeel explore`
  */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,21 +17,21 @@ import type { ControllerDeclaration } from 'evenkeel/controller'
 import type { EndpointSettings, Manager, Runnable } from 'evenkeel/controller'
 import { Failure } from './failure.ts'
 
-/** Something a program shows to people. */
+/** A page of a program. */
 export interface Address {
   readonly name: string
   readonly url: string
 }
 
-/** What a program may use to serve pages of its own. */
+/** What `serve` of a program receives. */
 export interface ServeContext {
   readonly client: Client
   readonly manager: Manager
-  /** Aborts when everything stops: let go of ports then. */
+  /** Aborts when the program stops: close ports then. */
   readonly signal: AbortSignal
-  /** For a manager of the program's own: with these endpoints `why` and `rules` ask it as well. */
+  /** The endpoints for a manager that the program starts itself: `why` and `rules` read from it too. */
   endpointsOf(name: string): EndpointSettings
-  /** Called when the controllers have stopped, and waited for: end what they started. */
+  /** Registers a function that runs, and is awaited, after the controllers have stopped. */
   onStop(call: () => unknown): void
 }
 
@@ -43,7 +43,7 @@ export interface UserModule {
   readonly serve: ((context: ServeContext) => Promise<readonly Address[]>) | undefined
 }
 
-/** @throws {Failure} `bad-file`, when it is not there, cannot be loaded or has no controllers. */
+/** @throws {Failure} `bad-file`, when the module does not exist, does not load or has no controllers. */
 export async function loadModule(file: string, cwd: string): Promise<UserModule> {
   const exports = await importFile(file, cwd)
   const { controllers = [], kinds = [], runnables = [], serve } = exports
@@ -62,33 +62,29 @@ export async function loadModule(file: string, cwd: string): Promise<UserModule>
 
 async function importFile(file: string, cwd: string): Promise<Record<string, unknown>> {
   const path = resolve(cwd, file)
-  if (!existsSync(path)) throw new Failure('bad-file', `there is no file ${path}`)
+  if (!existsSync(path)) throw new Failure('bad-file', `file ${path} does not exist`)
   await readTypeScript(path)
   try {
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (error) {
-    throw new Failure('bad-file', `${file} could not be loaded: ${(error as Error).message}`, { cause: error })
+    throw new Failure('bad-file', `cannot load ${file}: ${(error as Error).message}`, { cause: error })
   }
 }
 
-/*
- * Modules for the Explorer: `FILE` or `FILE#EXPORT`, and what is wrong with them in the words of a person.
- */
-
-/** With its whole path; the file can be imported afterwards. @throws {Failure} `bad-file` */
+/** Resolves `FILE` or `FILE#EXPORT` for the Explorer and prepares its import. @throws {Failure} `bad-file` */
 export async function resolveModule(word: string, folder: string): Promise<string> {
   const at = word.lastIndexOf('#')
   const [file, name] = at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at)]
   const path = resolve(folder, file)
   if (file === '' || !existsSync(path))
-    throw new Failure('bad-file', file === '' ? 'no module is named' : `there is no file ${path}`, {
+    throw new Failure('bad-file', file === '' ? 'name a module' : `file ${path} does not exist`, {
       hint: 'evenkeel explore scenario.ts',
     })
   await readTypeScript(path)
   return `${path}${name}`
 }
 
-/** What cannot be explored is said by a RangeError. @throws {Failure} `bad-file` */
+/** Turns the RangeError of the Explorer into a failure. @throws {Failure} `bad-file` */
 export async function orBadFile<T>(done: Promise<T>): Promise<T> {
   try {
     return await done
@@ -98,11 +94,7 @@ export async function orBadFile<T>(done: Promise<T>): Promise<T> {
   }
 }
 
-/*
- * Modules in TypeScript: newer Nodes read them by themselves; older ones through tsx, if the project has it.
- */
-
-/** Makes it possible to import this file. Does nothing for other files. @throws {Failure} `bad-file` */
+/** Prepares the import of a TypeScript file: newer versions of Node load it, older ones need tsx. @throws {Failure} `bad-file` */
 async function readTypeScript(path: string): Promise<void> {
   if (
     !/\.[cm]?ts$/.test(path) ||
@@ -113,7 +105,7 @@ async function readTypeScript(path: string): Promise<void> {
   try {
     const loader = pathToFileURL(createRequire(path).resolve('tsx')).href
     await import(loader)
-    // Processes that we start to share the work must read the same files, and are started with our own flags.
+    // Worker processes start with the flags of this process, and must load the same files.
     process.execArgv.push('--import', loader)
   } catch (error) {
     throw new Failure('bad-file', `Node ${process.versions.node} does not read TypeScript by itself`, {

@@ -1,5 +1,5 @@
 /**
- * How an object is, in one word: what its conditions say, or what follows from its fields.
+ * The state of an object in one word: from its conditions, or from its fields.
  */
 import { findCondition } from 'evenkeel'
 import { isJsonObject } from 'evenkeel/unstable/api'
@@ -9,13 +9,13 @@ import type { JsonObject } from 'evenkeel/unstable/api'
 export interface ObjectState {
   /** `Ready`, `Progressing`, `Deleting`, `Failed`, or the phase that the object names. */
   readonly word: string
-  /** Undefined: it has no notion of that. */
+  /** Undefined: the object does not report it. */
   readonly isGood: boolean | undefined
-  /** A sentence; empty when there is nothing to add. */
+  /** A sentence; may be empty. */
   readonly why: string
 }
 
-/** Conditions that say whether all is well, the telling ones first. */
+/** Conditions that report readiness, the most important first. */
 const summaries = [
   'Ready',
   'Available',
@@ -46,7 +46,7 @@ export function stateOf(object: KubeObject): ObjectState {
   return byPhase(status)
 }
 
-/** Those of the status, whatever else is in there. */
+/** The conditions of the status. */
 export function conditionsOf(object: KubeObject): readonly Condition[] {
   const { status } = object as { status?: JsonObject }
   const conditions = isJsonObject(status) ? status['conditions'] : undefined
@@ -66,10 +66,10 @@ function lagOf({ metadata: { generation } }: KubeObject, status: JsonObject): st
 }
 
 function waiting(finalizers: readonly string[] = []): string {
-  return finalizers.length === 0 ? 'nothing holds it' : `waits for ${finalizers.join(', ')}`
+  return finalizers.length === 0 ? 'no finalizer is left' : `waits for ${finalizers.join(', ')}`
 }
 
-/** Its message, or its reason when there is none. */
+/** The message of a condition, or its reason. */
 export function sentence({ reason = '', message = '' }: Condition): string {
   return message === '' ? reason : message
 }

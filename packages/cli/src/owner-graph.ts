@@ -1,14 +1,14 @@
 /**
- * Who belongs to whom: every object of the server by its owner references, read as metadata alone.
+ * The owner graph: all objects of the server by their owner references. Reads only metadata.
  */
 import type { KubeObject } from 'evenkeel'
 import { metadataOnly } from 'evenkeel/client'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
 
-/** Lists that go on at a time. */
+/** How many lists run at a time. */
 const listsMax = 8
 
-/** Events are about others; the state of components is no object. */
+/** Events are no dependents; a ComponentStatus is not stored. */
 const leftOut = new Set(['Event', 'ComponentStatus'])
 
 export interface OwnedObject {
@@ -18,14 +18,14 @@ export interface OwnedObject {
 }
 
 export interface OwnerGraph {
-  /** Those whose owner references name this uid. */
+  /** The objects whose owner references name this uid. */
   childrenOf(uid: string): readonly OwnedObject[]
   find(uid: string): OwnedObject | undefined
-  /** Kinds that could not be listed, and why. */
+  /** Kinds that could not be listed, with the reason. */
   readonly unreadKinds: readonly { readonly kind: string; readonly why: string }[]
 }
 
-/** Reads every kind that can be listed; those that may not be are told, not fatal. */
+/** Lists every kind. A kind that may not be listed is recorded in `unreadKinds`. */
 export async function readOwnerGraph(
   client: Client,
   { namespace, signal }: { namespace?: string | undefined; signal: AbortSignal },
@@ -66,13 +66,13 @@ async function listOne(
   }
 }
 
-/** The same from members that were read already. */
+/** Builds the graph from objects that were already read. */
 function ownerGraphOf(members: readonly OwnedObject[], unread: OwnerGraph['unreadKinds'] = []): OwnerGraph {
   const byUid = new Map<string, OwnedObject>()
   const byOwner = new Map<string, OwnedObject[]>()
   for (const member of members) {
     const { uid, ownerReferences = [] } = member.metadata
-    // One object under two versions of its group is one object.
+    // Two versions of a group list the same object.
     if (uid === undefined || byUid.has(uid)) continue
     byUid.set(uid, member)
     for (const { uid: owner } of ownerReferences) byOwner.set(owner, [...(byOwner.get(owner) ?? []), member])

@@ -1,5 +1,5 @@
 /**
- * From words on a command line to a call; what cannot be meant is said with what could have been.
+ * Parses a command line. An unknown word is an error that names the most similar known word.
  */
 import { parseArgs } from 'node:util'
 import { globalOptions, type Command, type OptionSpec, type OptionSpecs, type OptionValues } from './command.ts'
@@ -31,7 +31,7 @@ export function parseInvocation(command: Command, words: readonly string[]): Par
   return { values, words: parsed.positionals }
 }
 
-/** Its own options and those of every command. */
+/** The options of the command and those of every command. */
 function optionsOf(command: Command): OptionSpecs {
   return { ...command.options, ...globalOptions }
 }
@@ -69,19 +69,21 @@ function toNode(
   )
 }
 
-/** Node says which option it does not know; we add the one that was meant. */
+/** The message of Node about an unknown option, with the most similar option. */
 function describeUnknownOption(message: string, options: OptionSpecs): string {
   const unknown = /Unknown option '--?([^']+)'/.exec(message)?.[1]
   if (unknown === undefined) return (message.split('\n')[0] ?? message).replace(/\.? To specify.*$/, '')
   const meant = nearest(unknown, Object.keys(options))
-  return `there is no option --${unknown}${meant === undefined ? '' : `; did you mean --${meant}?`}`
+  return `unknown option --${unknown}${meant === undefined ? '' : `; did you mean --${meant}?`}`
 }
 
 function checkChoices(options: OptionSpecs, values: OptionValues, hint: string): void {
   for (const [name, { choices }] of Object.entries(options) as [string, OptionSpec][]) {
     const wrong = choices && values.texts(name).find((value) => !choices.includes(value))
     if (wrong !== undefined)
-      throw new Failure('usage', `--${name} is one of ${choices?.join(', ')}, got ${JSON.stringify(wrong)}`, { hint })
+      throw new Failure('usage', `--${name} must be one of ${choices?.join(', ')}, got ${JSON.stringify(wrong)}`, {
+        hint,
+      })
   }
 }
 
@@ -99,11 +101,7 @@ function checkWords(
     )
 }
 
-/*
- * Which of several words somebody meant who typed another one.
- */
-
-/** The word that takes fewest changes, if it takes few enough for its length. */
+/** The most similar word, if it needs few enough edits for its length. */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
   let best: string | undefined
   let fewest = Math.max(1, Math.floor(typed.length / 3)) + 1
@@ -114,7 +112,7 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   return best
 }
 
-/** How many letters must be put in, taken out, replaced, or swapped with their neighbour. */
+/** How many insertions, deletions, replacements and swaps of neighbours lead from one word to the other. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0
@@ -136,13 +134,9 @@ function editDistance(a: string, b: string): number {
   return at(a.length, b.length)
 }
 
-/*
- * Numbers and times that people type.
- */
-
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** A whole number above 0. @throws {Failure} `usage` */
+/** A positive integer. @throws {Failure} `usage` */
 export function countOf(name: string, text: string): number {
   if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text)
   throw new Failure('usage', `--${name} must be a whole number above 0, got ${JSON.stringify(text)}`, {

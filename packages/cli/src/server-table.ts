@@ -1,5 +1,5 @@
 /**
- * Lists as the server lays them out for people: the same columns that kubectl shows.
+ * Lists as server-side tables: the same columns as in kubectl.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import type { Client, DiscoveredResource } from 'evenkeel/client'
@@ -17,19 +17,19 @@ interface ServerRow {
 }
 
 interface TableQuery {
-  /** Undefined: all of them, or none for kinds without. */
+  /** Undefined: all namespaces, or a cluster-scoped kind. */
   readonly namespace?: string | undefined
   readonly name?: string | undefined
   readonly labelSelector?: string | undefined
   readonly fieldSelector?: string | undefined
-  /** Columns that are shown only when asked for. @default false */
+  /** Include the columns of `-o wide`. @default false */
   readonly isWide?: boolean
   readonly signal?: AbortSignal
 }
 
 const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
-/** @throws {ApiError} what the server says; {@link Failure} when it does not lay out tables. */
+/** @throws {ApiError} the error of the server; {@link Failure} when the server has no tables. */
 export async function readTable(
   client: Client,
   resource: DiscoveredResource,
@@ -38,7 +38,7 @@ export async function readTable(
   const answer = await client.raw({ path: pathOf(resource, query), headers: { accept } }, { ...(signal && { signal }) })
   const table = JSON.parse(answer.text()) as JsonValue
   if (!isJsonObject(table) || table['kind'] !== 'Table')
-    throw new Failure('refused', `the server does not show ${resource.plural} as a table`, { hint: '--json' })
+    throw new Failure('refused', `the server returns no table for ${resource.plural}`, { hint: '--json' })
   const columns = objects(table['columnDefinitions'])
   const shown = columns.flatMap((column, index) =>
     isWide || column['priority'] === 0 || column['priority'] === undefined ? [index] : [],
@@ -49,7 +49,7 @@ export async function readTable(
   }
 }
 
-/** Where the objects are: the path of the list, or of the one object, with what selects. */
+/** The path of the list or of one object, with its selectors. */
 export function pathOf(
   { group, version, plural, namespaced }: DiscoveredResource,
   { namespace, name, labelSelector, fieldSelector }: Omit<TableQuery, 'isWide' | 'signal'>,

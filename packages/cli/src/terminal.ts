@@ -1,5 +1,7 @@
 /**
- * Rows under headings, as wide as they need to be and no wider than the terminal.
+ * Text for terminals: tables, durations, differences of objects, progress lines, and text without control characters.
+ *
+ * Objects are written by many clients. So their text never moves the cursor or rings the bell.
  */
 import { isJsonObject, parseTime, type JsonValue } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
@@ -8,11 +10,11 @@ import type { Output } from './command.ts'
 interface TableOptions {
   /** @default no limit */
   readonly columns?: number | undefined
-  /** @default three, as kubectl has it */
+  /** @default three, as in kubectl */
   readonly gap?: number
 }
 
-/** The lines, each with its end. Cells lose line breaks: a table has one line for each row. */
+/** A table as lines. Line breaks in cells are removed: each row is one line. */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -34,13 +36,9 @@ export function formatTable(
   return [headings.map((heading) => heading.toUpperCase()), ...clean].map((row) => `${format(row)}\n`).join('')
 }
 
-/** What could move a cursor or ring a bell: objects are written by anybody. */
-// eslint-disable-next-line no-control-regex -- these are what must not reach a terminal
+/** Control characters. */
+// eslint-disable-next-line no-control-regex -- matches the characters that must not reach a terminal
 const controls = /[\u0000-\u001f\u007f-\u009f]/g
-
-/*
- * How long ago something was, in two figures at most, as people say it.
- */
 
 const timeUnits = [
   ['d', 86_400_000],
@@ -49,13 +47,13 @@ const timeUnits = [
   ['s', 1000],
 ] as const
 
-/** `5s`, `3m10s`, `2h5m`, `4d`; empty for a time that cannot be read. */
+/** The age of a time: `5s`, `3m10s`, `2h5m`, `4d`; empty for an invalid time. */
 export function ago(time: string, nowMs: number): string {
   const thenMs = parseTime(time)
   return thenMs === undefined ? '' : duration(nowMs - thenMs)
 }
 
-/** The largest unit, and the next one while it matters. */
+/** The largest unit, and the next one for small counts. */
 export function duration(ms: number): string {
   const whole = Math.max(0, Math.round(ms / 1000) * 1000)
   const index = timeUnits.findIndex(([, size]) => whole >= size)
@@ -66,14 +64,10 @@ export function duration(ms: number): string {
   return `${count}${unit}${rest > 0 && count < 10 ? `${rest}${nextUnit}` : ''}`
 }
 
-/*
- * What differs between two versions of an object, a path and both values each.
- */
-
-/** Fields that differ by themselves with every write. */
+/** Fields that change with every write. */
 const noise = new Set(['metadata.resourceVersion', 'metadata.managedFields'])
 
-/** `spec.replicas 1 → 3`, in the order of the new object. */
+/** The differences of two versions of an object, in the order of the new one: `spec.replicas 1 → 3`. */
 export function changesBetween(old: KubeObject, next: KubeObject): readonly string[] {
   const changes: string[] = []
   compare(old as unknown as JsonValue, next as unknown as JsonValue, { path: '', changes })
@@ -95,7 +89,7 @@ function compare(
   } else changes.push(`${path} ${shortOf(old)} → ${shortOf(next)}`)
 }
 
-/** Entries of lists are known by what they are called, not by their place. */
+/** List entries are compared by name, not by index. */
 function nameOf(value: JsonValue): string | undefined {
   if (!isJsonObject(value)) return undefined
   const name = value['name'] ?? value['type']
@@ -108,22 +102,15 @@ function shortOf(value: JsonValue | undefined): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text
 }
 
-/*
- * Text that somebody else wrote, made harmless for a terminal: escape sequences are shown, never obeyed.
- */
-
-// eslint-disable-next-line no-control-regex -- these are what must not reach a terminal
+// eslint-disable-next-line no-control-regex -- matches the characters that must not reach a terminal
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** Line breaks and tabs stay; everything else that a terminal would act upon becomes a dot. */
+/** Text without control characters: each becomes a dot, except line breaks and tabs. */
 export function safeText(text: string): string {
   return text.replace(/\r\n/g, '\n').replace(unsafe, '·')
 }
 
-/*
- * One line of a terminal that is written over and over while something goes on; nothing where there is no terminal.
- */
-
+/** A progress line that is overwritten; prints nothing without a terminal. */
 const redrawMs = 100
 
 export class ProgressLine {
@@ -137,7 +124,7 @@ export class ProgressLine {
     this.#clock = clock
   }
 
-  /** Called as often as you like: a few are drawn. */
+  /** Draws at most a few times per second. */
   show(text: () => string): void {
     if (this.#output.isTTY !== true) return
     const nowMs = this.#clock.monotonic()

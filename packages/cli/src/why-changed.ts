@@ -1,5 +1,6 @@
 /**
- * Why an object changed: who wrote which fields last, and which reconcile that was and what made it run.
+ * Explains why an object changed (which manager wrote which fields), and why a reconcile ran (the causes in the ledger of
+ * the manager). And the answer type of all `why` questions.
  */
 import { isJsonObject, parseKey, type JsonValue } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
@@ -17,7 +18,7 @@ export function whyChanged(facts: WhyFacts): WhyAnswer {
   )
   const because = written
     .slice(0, 6)
-    .map(({ manager: who = 'somebody', operation = 'Update', time, subresource, fieldsV1 }) => {
+    .map(({ manager: who = 'an unknown manager', operation = 'Update', time, subresource, fieldsV1 }) => {
       const fields = [...new Set(pathsOf(fieldsV1 as JsonValue | undefined).map(shortened))]
       const shown = fields.slice(0, 5).join(', ')
       return `${who} (${operation}${subresource ? `, ${subresource}` : ''}) wrote ${shown}${fields.length > 5 ? ` and ${fields.length - 5} more` : ''}${time === undefined ? '' : `, ${ago(String(time), nowMs)} ago`}`
@@ -28,13 +29,13 @@ export function whyChanged(facts: WhyFacts): WhyAnswer {
       `version ${write.version} was written by reconcile ${write.run.reconcileId.slice(0, 8)} of ${write.run.controller}`,
       ...causeLines(write.run).map((line) => `which ran because ${line}`),
     )
-  // Times of managed fields count seconds; the ledger knows the very version.
+  // Managed fields have times in seconds; the ledger has the exact version.
   const last = write && write.version === object.metadata.resourceVersion ? write.run.controller : written[0]?.manager
   return {
     question: 'changed',
-    answer: last === undefined ? 'nothing tells who wrote it' : `${last} wrote it last`,
+    answer: last === undefined ? 'its managed fields name no writer' : `${last} wrote it last`,
     because,
-    advice: manager ? [] : ['--manager URL adds which reconcile it was, and why it ran'],
+    advice: manager ? [] : ['--manager URL adds the reconcile and its cause'],
   }
 }
 
@@ -51,7 +52,7 @@ function lastWrite(
   return undefined
 }
 
-/** Whether a canonical key is that of an object. */
+/** Whether a canonical key belongs to the object. */
 export function isKeyOf(
   key: string,
   { kind, name, namespace }: { kind: string; name?: string | undefined; namespace?: string | undefined },
@@ -60,7 +61,7 @@ export function isKeyOf(
   return parsed.kind === kind && parsed.name === name && (parsed.namespace ?? '') === (namespace ?? '')
 }
 
-/** Two names say where; the rest is for those who read the object. */
+/** The first two names of a path. */
 function shortened(path: string): string {
   return path
     .replace(/\[.*$/, '')
@@ -83,10 +84,6 @@ function joined(path: string, name: string): string {
   return `${path}[${word.replace(/^\{|\}$/g, '').replace(/"/g, '')}]`
 }
 
-/*
- * Why a reconcile ran: the causes that the manager's ledger kept, and who was behind each of them.
- */
-
 const shownMax = 5
 
 export function whyRan(facts: WhyFacts): WhyAnswer {
@@ -94,18 +91,18 @@ export function whyRan(facts: WhyFacts): WhyAnswer {
   if (!manager)
     return {
       question: 'ran',
-      answer: 'no manager could be asked',
+      answer: 'no manager is running here',
       because: [],
-      advice: ['evenkeel up runs one here; --manager URL asks another one'],
+      advice: ['evenkeel up starts one; --manager URL reads from another'],
     }
   const runs = lastRunsOf(facts)
   if (runs.length === 0)
     return {
       question: 'ran',
-      answer: 'no reconcile of it is remembered',
+      answer: 'the ledger has no reconcile of it',
       because: manager.controllers.map(
         ({ name, isWorking }) =>
-          `controller ${name} ${isWorking ? 'works' : 'does not work: another replica may lead'}`,
+          `controller ${name} ${isWorking ? 'is running' : 'is not running: another replica may lead'}`,
       ),
       advice: [],
     }
@@ -117,13 +114,13 @@ export function whyRan(facts: WhyFacts): WhyAnswer {
     ])
   return {
     question: 'ran',
-    answer: `${runs.length} ${runs.length === 1 ? 'reconcile is' : 'reconciles are'} remembered`,
+    answer: `the ledger has ${runs.length} ${runs.length === 1 ? 'reconcile' : 'reconciles'}`,
     because,
     advice: [],
   }
 }
 
-/** Runs of the object's own key, newest first. */
+/** Reconciles of the object, newest first. */
 export function lastRunsOf({
   object: {
     kind,
@@ -136,7 +133,7 @@ export function lastRunsOf({
     .toSorted((a, b) => b.startedMs - a.startedMs)
 }
 
-/** The first few, each once. */
+/** The first few distinct lines. */
 export function causeLines({ causes }: Pick<LedgerEntry, 'causes'>): readonly string[] {
   return [...new Set(causes.map(causeLine))].slice(0, 3)
 }
@@ -145,14 +142,14 @@ export function causeLines({ causes }: Pick<LedgerEntry, 'causes'>): readonly st
 function causeLine({ type, source, object, note, isInitial = false, writer, changed = [] }: RunCause): string {
   const what = object === undefined ? undefined : nameOf(object)
   const words: Readonly<Record<string, string>> = {
-    add: isInitial ? `${what ?? 'it'} was there when the controller came` : `${what ?? 'it'} was created`,
+    add: isInitial ? `${what ?? 'it'} existed when the controller started` : `${what ?? 'it'} was created`,
     update: `${what ?? 'it'} changed`,
     delete: `${what ?? 'it'} was deleted`,
-    resync: 'everything is looked at again from time to time',
-    event: `${source} told of it`,
-    request: note ?? 'somebody asked for it',
-    retry: 'the one before failed',
-    timer: 'the one before asked to be called again',
+    resync: 'periodic resync',
+    event: `an event of ${source}`,
+    request: note ?? 'requested by code',
+    retry: 'the previous reconcile failed',
+    timer: 'the previous reconcile requested a requeue',
   }
   const by = writer ? `, written by ${writer.controller} for ${nameOf(writer.key)}` : ''
   return `${words[type] ?? type} (${source})${by}${changed.length === 0 ? '' : `; changed: ${changed.slice(0, 4).join(', ')}`}`
@@ -164,7 +161,7 @@ function nameOf(key: string): string {
 }
 
 function endOf({ controller, end, writes, attempt }: LedgerEntry): string {
-  if (!end) return `${controller} is at it now`
+  if (!end) return `${controller} is running now`
   const wrote =
     writes.length === 0
       ? 'wrote nothing'
@@ -175,27 +172,24 @@ function endOf({ controller, end, writes, attempt }: LedgerEntry): string {
   return `${controller} ${end.error === undefined ? (end.waitingFor === undefined ? 'succeeded' : `parked, waiting for ${end.waitingFor}`) : `failed (attempt ${attempt + 1}): ${end.error}`} in ${Math.round(end.durationMs)} ms and ${wrote}`
 }
 
-/*
- * An answer to "why?": a question, what is the case, and what to do; each line stands on a fact that can be shown.
- */
-
+/** An answer to a `why` question. Every line is a fact of an object, an Event or the ledger. */
 export interface WhyAnswer {
   /** `not-ready`, `still-here`, `changed`, `ran` */
   readonly question: string
   /** One sentence. */
   readonly answer: string
-  /** Facts behind it, most telling first. */
+  /** The facts, the most important first. */
   readonly because: readonly string[]
-  /** What a person could do; none when there is nothing to do. */
+  /** What to do; may be empty. */
   readonly advice: readonly string[]
 }
 
-/** Everything that answers are made from; gathered once. */
+/** What the answers are based on; read once. */
 export interface WhyFacts {
   readonly object: KubeObject
   readonly events: readonly EventSummary[]
   readonly ownerGraph: OwnerGraph
-  /** Undefined when no manager could be asked. */
+  /** Undefined when no manager is reachable. */
   readonly manager: ManagerReport | undefined
   readonly nowMs: number
 }

@@ -1,5 +1,6 @@
 /**
- * Why an object is not ready: its conditions, what it made, what it needs, and what its controller ran into.
+ * Explains why an object is not ready (conditions, children, dependencies, events, failed reconciles), and why a deleted
+ * object still exists (finalizers, dependents).
  */
 import { isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
 import { type Condition, type KubeObject } from 'evenkeel'
@@ -7,7 +8,7 @@ import { conditionsOf, sentence, stateOf } from './object-state.ts'
 import { ago } from './terminal.ts'
 import { lastRunsOf, refOf, type WhyAnswer, type WhyFacts } from './why-changed.ts'
 
-/** Types whose truth is bad news. */
+/** Conditions that report a problem when they are True. */
 const badNews = /^(?:Failed|Degraded|Stalled|Drifted|Conflict|Cycle|.*Pressure|.*Unavailable|.*Failure)$/
 
 export function whyNotReady(facts: WhyFacts): WhyAnswer {
@@ -16,8 +17,8 @@ export function whyNotReady(facts: WhyFacts): WhyAnswer {
   const because = [
     ...lag(object),
     ...conditionLines(facts),
-    ...partLines(object, 'children', 'it made'),
-    ...partLines(object, 'dependencies', 'it needs'),
+    ...partLines(object, 'children', 'child'),
+    ...partLines(object, 'dependencies', 'dependency'),
     ...runLines(facts),
     ...eventLines(facts),
   ]
@@ -33,7 +34,7 @@ export function whyNotReady(facts: WhyFacts): WhyAnswer {
       question: 'not-ready',
       answer:
         state.isGood === undefined
-          ? 'nothing says whether it is ready'
+          ? 'it reports no readiness'
           : `it is ${state.word}${state.why === '' ? '' : `: ${state.why}`}`,
       because: silence(facts),
       advice: adviceFor(facts),
@@ -65,7 +66,7 @@ function conditionLines({ object, nowMs }: WhyFacts): readonly string[] {
     })
 }
 
-/** Entries of `status.children` and `status.dependencies` that are not as they should be. */
+/** Entries of `status.children` and `status.dependencies` that are not ready. */
 function partLines(object: KubeObject, field: 'children' | 'dependencies', words: string): readonly string[] {
   const { status } = object as { status?: JsonObject }
   const parts = isJsonObject(status) && Array.isArray(status[field]) ? status[field].filter(isJsonObject) : []
@@ -95,7 +96,7 @@ function eventLines({ events, nowMs }: WhyFacts): readonly string[] {
   const last = events.findLast(({ type }) => type === 'Warning')
   return last
     ? [
-        `${last.from || 'somebody'} warned ${ago(last.lastTime, nowMs)} ago: ${last.reason}, ${last.message}${last.count > 1 ? ` (${last.count} times)` : ''}`,
+        `${last.from || 'an unknown component'} warned ${ago(last.lastTime, nowMs)} ago: ${last.reason}, ${last.message}${last.count > 1 ? ` (${last.count} times)` : ''}`,
       ]
     : []
 }
@@ -105,8 +106,8 @@ function silence({ object, manager }: WhyFacts): readonly string[] {
   if (isJsonObject(status) && Object.keys(status).length > 0) return []
   return [
     manager
-      ? 'no controller has written a status: does one of this manager work on its kind?'
-      : 'no controller has written a status: is one running?',
+      ? 'no controller has written a status: does this manager have a controller for its kind?'
+      : 'no controller has written a status: is its controller running?',
   ]
 }
 
@@ -114,31 +115,27 @@ function adviceFor({ object, manager }: WhyFacts): readonly string[] {
   const kind = object.kind.toLowerCase()
   const name = object.metadata.name ?? ''
   return [
-    ...(manager ? [] : ['evenkeel up runs its controller; --manager URL asks one that runs already']),
+    ...(manager ? [] : ['evenkeel up runs its controller; --manager URL reads from a running manager']),
     `evenkeel describe ${kind}/${name}`,
   ]
 }
 
-/*
- * Why an object that was deleted is still here: who holds it, since when, and what would let it go.
- */
-
 const known: Readonly<Record<string, string>> = {
-  foregroundDeletion: 'it was deleted in the foreground and waits for what belongs to it',
-  orphan: 'it was deleted without what belongs to it, which is being set free',
-  kubernetes: 'the namespace waits until everything in it is gone',
-  'customresourcecleanup.apiextensions.k8s.io': 'the definition waits until its objects are gone',
+  foregroundDeletion: 'foreground deletion waits for its dependents',
+  orphan: 'orphan deletion removes its owner references from dependents',
+  kubernetes: 'the namespace waits until all its objects are gone',
+  'customresourcecleanup.apiextensions.k8s.io': 'the CustomResourceDefinition waits until its objects are gone',
 }
 
 export function whyStillHere(facts: WhyFacts): WhyAnswer {
   const { object, nowMs } = facts
   const { deletionTimestamp, finalizers = [] } = object.metadata
   if (deletionTimestamp === undefined)
-    return { question: 'still-here', answer: 'nobody deleted it', because: ownerLines(facts), advice: [] }
+    return { question: 'still-here', answer: 'it is not being deleted', because: ownerLines(facts), advice: [] }
   const holders =
     finalizers.length === 0
-      ? 'nothing holds it any more: it goes now'
-      : `${finalizers.join(', ')} ${finalizers.length === 1 ? 'holds' : 'hold'} it`
+      ? 'no finalizer is left: it goes now'
+      : `${finalizers.join(', ')} ${finalizers.length === 1 ? 'blocks' : 'block'} its deletion`
   const because = [
     ...finalizers.map((finalizer) => `${finalizer}: ${known[finalizer] ?? holderOf(facts, finalizer)}`),
     ...blockers(facts),
@@ -154,7 +151,7 @@ export function whyStillHere(facts: WhyFacts): WhyAnswer {
   }
 }
 
-/** Children that must go first. */
+/** Dependents that must go first. */
 function blockers({ object, ownerGraph: family }: WhyFacts): readonly string[] {
   const { uid = '', finalizers = [] } = object.metadata
   if (!finalizers.includes('foregroundDeletion')) return []
@@ -167,11 +164,11 @@ function blockers({ object, ownerGraph: family }: WhyFacts): readonly string[] {
     .slice(0, 10)
     .map(
       (child) =>
-        `${refOf(child)} belongs to it and is still there${child.metadata.deletionTimestamp === undefined ? '' : `, waiting for ${(child.metadata.finalizers ?? []).join(', ')}`}`,
+        `its dependent ${refOf(child)} still exists${child.metadata.deletionTimestamp === undefined ? '' : `, waiting for ${(child.metadata.finalizers ?? []).join(', ')}`}`,
     )
 }
 
-/** Who put the finalizer there, by the fields that managers own. */
+/** Which field manager added the finalizer. */
 function holderOf({ object, manager }: WhyFacts, finalizer: string): string {
   const owner = object.metadata.managedFields?.find(({ fieldsV1 }) =>
     JSON.stringify(fieldsV1 ?? {}).includes(JSON.stringify(`v:"${finalizer}"`).slice(1, -1)),
@@ -179,7 +176,7 @@ function holderOf({ object, manager }: WhyFacts, finalizer: string): string {
   const runs = manager?.controllers.map(({ name }) => name) ?? []
   const who =
     owner === undefined
-      ? 'its controller takes it off when it has cleaned up'
+      ? 'its controller removes it after the cleanup'
       : `${owner} put it on and takes it off when it has cleaned up`
   return manager && owner !== undefined && !runs.some((name) => owner.includes(name))
     ? `${who}; ${owner} is not among the controllers that run here (${runs.join(', ')})`
@@ -189,15 +186,15 @@ function holderOf({ object, manager }: WhyFacts, finalizer: string): string {
 function ownerLines({ object, ownerGraph: family }: WhyFacts): readonly string[] {
   return (object.metadata.ownerReferences ?? []).map(({ kind, name, uid }) =>
     family.find(uid)
-      ? `${kind.toLowerCase()}/${name} owns it and is there`
-      : `${kind.toLowerCase()}/${name} owns it and is gone: it will be collected, unless nobody collects`,
+      ? `${kind.toLowerCase()}/${name} owns it and exists`
+      : `${kind.toLowerCase()}/${name} owns it and is deleted: the object will be collected if a garbage collector runs`,
   )
 }
 
 function advice({ kind, metadata: { name = '' } }: KubeObject, finalizers: readonly string[]): readonly string[] {
   if (finalizers.length === 0) return []
   return [
-    'run the controller that cleans up, and look at its log',
+    'run the controller that cleans up, and read its log',
     `evenkeel finalizers force ${kind.toLowerCase()}/${name} lets it go without cleaning up, and says what may be left behind`,
   ]
 }

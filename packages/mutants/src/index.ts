@@ -1,5 +1,5 @@
 /**
- * The corpus: every mutant that the Explorer must find, and controllers in which there is nothing to find.
+ * The corpus: mutants that the Explorer must catch, and correct controllers for which it must report nothing.
  */
 import { childDefects } from './defects/children.ts'
 import { trackingDefects } from './defects/tracking.ts'
@@ -12,7 +12,7 @@ import { recordMutants } from './invented/records.ts'
 import { tenantMutants } from './invented/tenants.ts'
 import { childMutants } from './listed/children.ts'
 import { deletionMutants } from './listed/deletion.ts'
-import { outsideMutants } from './listed/outside.ts'
+import { externalMutants } from './listed/external.ts'
 import { programMutants } from './listed/program.ts'
 import { statusMutants } from './listed/status.ts'
 import type { CleanController, Mutant } from './mutant.ts'
@@ -20,7 +20,7 @@ import type { CleanController, Mutant } from './mutant.ts'
 export const mutants: readonly Mutant[] = [
   ...childDefects,
   ...trackingDefects,
-  ...outsideMutants,
+  ...externalMutants,
   ...childMutants,
   ...statusMutants,
   ...deletionMutants,

@@ -1,8 +1,8 @@
 /**
- * `npm run mutants [-- --json] [NAME ...]`: explores every mutant and every clean twin, and says who was found.
+ * `npm run mutants [-- --json] [NAME ...]`: explores every mutant and its correct version, and prints which were caught.
  *
- * A mutant is found when an error or a warning of one of the rules it breaks is reported at its tier or below; then the
- * exploration stops. A twin and a clean controller are explored to the end, and must be silent.
+ * A mutant is caught when one of its rules reports an error or a warning at its tier or below; the exploration then
+ * stops. Correct versions and correct controllers are explored to the end, and must have no failure.
  */
 import { explore } from 'evenkeel/testing'
 import { SystemClock } from 'evenkeel/unstable/base'
@@ -26,7 +26,7 @@ if (!parameters.includes('--broken')) {
   for (const { id, clean, profile } of mutants) {
     if (!isChosen(id) || seen.has(clean)) continue
     seen.add(clean)
-    await runClean(`the twin of ${id}`, clean, profile)
+    await runClean(`correct version of ${id}`, clean, profile)
   }
   for (const { id, subject, profile } of cleanControllers) if (isChosen(id)) await runClean(id, subject, profile)
 }
@@ -43,7 +43,7 @@ async function runMutant({ id, mistake, rules, tier: latest, broken, profile }: 
   const others = failures.map((one) => `${one.rule} (${one.about}) [${one.when.join()}]`).join(', ') || 'nothing'
   print(
     { mutant: id, caught, rule: found?.rule ?? null, tier, schedules: found?.foundAt ?? schedules, ms },
-    `${caught ? 'caught' : 'MISSED'}  ${id}  ${mistake} (${ms} ms)\n        ${found ? tell(found) : `others: ${others}`}`,
+    `${caught ? 'caught' : 'MISSED'}  ${id}  ${mistake} (${ms} ms)\n        ${found ? describe(found) : `others: ${others}`}`,
   )
 }
 
@@ -53,7 +53,7 @@ async function runClean(clean: string, subject: Subject, profile: ProfileName | 
   if (alarms.length > 0) bad++
   print(
     { clean, alarms: alarms.length, schedules, ms },
-    `${alarms.length === 0 ? 'silent' : 'ALARM'}  ${clean}, ${schedules} schedules (${ms} ms)${alarms.map((one) => `\n        ${tell(one)}`).join('')}`,
+    `${alarms.length === 0 ? 'silent' : 'ALARM'}  ${clean}, ${schedules} schedules (${ms} ms)${alarms.map((one) => `\n        ${describe(one)}`).join('')}`,
   )
 }
 
@@ -69,7 +69,7 @@ async function run(
   return { ...explored, ms: Math.round(clock.monotonic() - startedAt) }
 }
 
-function tell({ rule, message, when, seen, foundAt, diff = [] }: Failure): string {
+function describe({ rule, message, when, seen, foundAt, diff = [] }: Failure): string {
   return `${rule}: ${message} [${when.join(' and ') || 'undisturbed'}; seen ${seen}, first in schedule ${foundAt}] ${diff.join('; ')}`
 }
 

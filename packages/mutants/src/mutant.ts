@@ -1,21 +1,21 @@
 /**
- * A controller with one mistake in it, its twin without, and who should find it.
+ * A mutant: a controller with one mistake, the correct version of it, and the rules that must catch the mistake.
  */
 import type { ExploreOptions } from 'evenkeel/testing'
 
-/** What is explored. */
+/** A program and its scenario. */
 export type Subject = Pick<ExploreOptions<never>, 'controllers' | 'scenario'>
 
 export interface Mutant {
-  /** As in the list it comes from: `m07`, `d12`. */
+  /** The id in its list: `m07`, `d12`. */
   readonly id: string
-  /** What the mistake is, in one line. */
+  /** The mistake in one line. */
   readonly mistake: string
-  /** Codes of rules of which one must find it. */
+  /** The codes of the rules; one of them must catch it. */
   readonly rules: readonly string[]
-  /** At which tier at the latest. */
+  /** The highest tier that is needed. */
   readonly tier: 0 | 1
-  /** Where it was seen in the wild. */
+  /** A real program that had this mistake. */
   readonly seenIn?: string
   readonly broken: Subject
   readonly clean: Subject
@@ -23,11 +23,11 @@ export interface Mutant {
   readonly profile?: ExploreOptions<never>['profile']
 }
 
-/** A controller that is right, in a style of its own. */
+/** A correct controller in a particular style. */
 export interface CleanController {
   /** `c01` */
   readonly id: string
-  /** What is special about it. */
+  /** What its style is. */
   readonly style: string
   readonly subject: Subject
   /** @default 'evenkeel' */

@@ -10,13 +10,13 @@ function byId(id: string): Mutant {
 }
 
 describe('the corpus of mutants', () => {
-  test('every id is there once, and every rule that is expected exists', () => {
+  test('ids are unique, and every expected rule exists', () => {
     const ids = [...mutants, ...cleanControllers].map(({ id }) => id)
     expect(new Set(ids).size).toBe(ids.length)
     for (const { rules } of mutants) for (const rule of rules) expect(ruleCodes).toContain(rule)
   })
 
-  test('every mutant of the list and every defect is there, but for D14, which no exploration can tell', () => {
+  test('all listed mutants and defects are present, except D14, which no exploration can catch', () => {
     const wanted = [
       ...Array.from({ length: 26 }, (_, index) => `m${String(2 * index + 1).padStart(2, '0')}`),
       ...Array.from({ length: 19 }, (_, index) => `d${String(index + 1).padStart(2, '0')}`),
@@ -26,7 +26,7 @@ describe('the corpus of mutants', () => {
   })
 
   test.each(['m27', 'm31', 'd18', 'n01', 'n05', 'n15', 'n22'])(
-    '%s is found by a rule that it breaks, at its tier',
+    '%s is caught by one of its rules, at its tier',
     async (id) => {
       const {
         broken: { controllers, scenario },
@@ -44,7 +44,7 @@ describe('the corpus of mutants', () => {
     },
   )
 
-  test('the twin of m47 is silent in every schedule', async () => {
+  test('the correct version of m47 has no failure in any schedule', async () => {
     const {
       clean: { controllers, scenario },
     } = byId('m47')

@@ -3,13 +3,13 @@ import { explore, replay, replayFileOf } from 'evenkeel/testing'
 import { mutants } from './index.ts'
 import type { Mutant } from './index.ts'
 
-/** One mutant for every rule that is expected of any. */
+/** One mutant per expected rule. */
 const byRule = new Map<string, Mutant>()
 for (const mutant of mutants) for (const rule of mutant.rules) if (!byRule.has(rule)) byRule.set(rule, mutant)
 const chosen = [...new Set(byRule.values())]
 
 test.each(chosen.map((mutant) => [mutant.id, mutant] as const))(
-  'what %s does wrong breaks the same rule when it is made smaller, and can be replayed',
+  'the shrunk failure of %s breaks the same rule, and can be replayed',
   { timeout: 200_000 },
   async (_, { broken, rules, profile }) => {
     const isExpected = ({ rule, severity }: { readonly rule: string; readonly severity: string }): boolean =>
@@ -17,7 +17,7 @@ test.each(chosen.map((mutant) => [mutant.id, mutant] as const))(
     const explored = await explore({ ...broken, until: isExpected, ...(profile && { profile }) })
     const failure = explored.failures.find(isExpected)
     const file = failure && replayFileOf(failure, explored)
-    if (!file) throw new Error('it must be found and told')
+    if (!file) throw new Error('expected a failure with a replay file')
     expect(file.deviations.length).toBeLessThanOrEqual(1)
     expect(await replay(file, broken)).toMatchObject({ isFound: true, isSame: true })
   },

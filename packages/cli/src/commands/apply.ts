@@ -1,5 +1,5 @@
 /**
- * `evenkeel apply`: makes objects as files say, by server-side apply.
+ * `evenkeel apply`: creates or changes the objects of files by server-side apply.
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
@@ -8,7 +8,7 @@ import { readManifests } from '../manifests.ts'
 
 export const apply: Command = {
   name: 'apply',
-  about: 'make objects as files say',
+  about: 'create or change objects from files',
   usage: '-f FILE',
   options: {
     namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
@@ -17,11 +17,11 @@ export const apply: Command = {
       short: 'f',
       multiple: true,
       value: 'FILE',
-      about: 'YAML or JSON, a folder of them, or - for standard input',
+      about: 'YAML or JSON, a directory, or - for standard input',
     },
-    'dry-run': { type: 'boolean', about: 'ask the server what would happen, and change nothing' },
-    force: { type: 'boolean', about: 'take over fields that others own' },
-    'field-manager': { type: 'string', value: 'NAME', about: 'whose fields these are (default: evenkeel-cli)' },
+    'dry-run': { type: 'boolean', about: 'validate on the server, and change nothing' },
+    force: { type: 'boolean', about: 'take over fields of other managers' },
+    'field-manager': { type: 'string', value: 'NAME', about: 'the field manager (default: evenkeel-cli)' },
   },
   examples: ['evenkeel apply -f app.yaml', 'cat app.yaml | evenkeel apply -f -'],
   async run(call) {

@@ -1,7 +1,7 @@
 /**
- * `evenkeel completion`: a script for the shell that completes commands, options and, where a server answers, kinds.
+ * `evenkeel completion`: a shell script that completes commands, options and, if a server responds, kinds.
  *
- * The script asks `evenkeel completion words ...` each time, so it never has to be made again for a new version.
+ * The script calls `evenkeel completion words ...`, so that it also works for newer versions.
  */
 import { globalOptions, type Command, type Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
@@ -26,7 +26,7 @@ compdef _evenkeel evenkeel
 `,
 } as const
 
-/** The commands come from outside: they would have to import themselves. */
+/** The commands are a parameter: an import would be a cycle. */
 export function completionOf(commands: () => readonly Command[]): Command {
   return {
     name: 'completion',
@@ -46,7 +46,7 @@ export function completionOf(commands: () => readonly Command[]): Command {
         )
       else if (Object.hasOwn(shells, shell)) call.io.stdout.write(shells[shell as keyof typeof shells])
       else
-        throw new Failure('usage', `there is no completion for ${JSON.stringify(shell)}`, {
+        throw new Failure('usage', `unknown shell ${JSON.stringify(shell)}`, {
           hint: `one of ${Object.keys(shells).join(', ')}`,
         })
       return 0
@@ -66,7 +66,7 @@ async function complete(
   return completes === 'kinds' ? [...(await kinds(call)), ...options] : [...completes, ...options]
 }
 
-/** None when no server answers: a completion that complains helps nobody. */
+/** Empty when no server responds: a completion must not print errors. */
 async function kinds(call: Invocation): Promise<readonly string[]> {
   try {
     const client = await call.connect({ warnings: false })

@@ -1,5 +1,5 @@
 /**
- * `evenkeel delete`: objects by name, by file or by label, and what it means for what belongs to them.
+ * `evenkeel delete`: deletes objects by name, by file or by label, with a choice for their dependents.
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
@@ -23,22 +23,22 @@ export const remove: Command = {
       short: 'f',
       multiple: true,
       value: 'FILE',
-      about: 'delete what these files name; - reads standard input',
+      about: 'delete the objects of these files; - reads standard input',
     },
     selector: { type: 'string', short: 'l', value: 'LABELS', about: 'all objects with these labels' },
     cascade: {
       type: 'string',
       choices: Object.keys(cascades),
-      about: 'what happens to what belongs to them (default: as the kind has it)',
+      about: 'what happens to dependents (default: that of the kind)',
     },
-    'ignore-not-found': { type: 'boolean', about: 'objects that are gone already are no failure' },
+    'ignore-not-found': { type: 'boolean', about: 'do not fail for objects that do not exist' },
   },
   examples: ['evenkeel delete app/web', 'evenkeel delete -f app.yaml --cascade foreground'],
   async run(call) {
     const { values, words } = call
     const files = values.texts('file')
     if (files.length > 0 === words.length > 0)
-      throw new Failure('usage', 'say what to delete: KIND NAME, KIND/NAME, or -f FILE', {
+      throw new Failure('usage', 'name the objects to delete: KIND NAME, KIND/NAME, or -f FILE', {
         hint: 'evenkeel delete --help',
       })
     const client = await call.connect()
@@ -47,7 +47,7 @@ export const remove: Command = {
         ? await readManifests(files, call.io)
         : (await Promise.all((await lookUp(client, words)).map((target) => refsOf(client, target, call)))).flat()
     const gone = await removeAll(client, refs, call)
-    if (gone === 0 && !call.json) call.io.stdout.write('Nothing was deleted.\n')
+    if (gone === 0 && !call.json) call.io.stdout.write('No objects deleted.\n')
     return 0
   },
 }
@@ -67,7 +67,7 @@ async function refsOf(
       metadata: { name, ...(namespace !== undefined && { namespace }) },
     }))
   if (labelSelector === undefined)
-    throw new Failure('usage', `say which ${resource.plural}: names, or labels with -l`, {
+    throw new Failure('usage', `name the ${resource.plural} to delete, or use labels with -l`, {
       hint: `evenkeel delete ${resource.singular}/NAME`,
     })
   const { items } = await client.list(
@@ -103,7 +103,7 @@ async function removeAll(
       )
     else
       stdout.write(
-        `${ref.kind.toLowerCase()}/${name} ${waiting.length === 0 ? 'deleted' : `is being deleted; it waits for ${waiting.join(', ')} (evenkeel why ${ref.kind.toLowerCase()}/${name})`}\n`,
+        `${ref.kind.toLowerCase()}/${name} ${waiting.length === 0 ? 'deleted' : `is being deleted and waits for ${waiting.join(', ')} (evenkeel why ${ref.kind.toLowerCase()}/${name})`}\n`,
       )
   }
   return count

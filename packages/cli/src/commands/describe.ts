@@ -1,5 +1,5 @@
 /**
- * `evenkeel describe`: one object for people: who it belongs to, how it is, and what was told about it.
+ * `evenkeel describe`: one object in detail: owners, fields, conditions and events.
  */
 import { isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
@@ -12,7 +12,7 @@ import { ago, formatTable, safeText } from '../terminal.ts'
 
 export const describe: Command = {
   name: 'describe',
-  about: 'tell all about objects: owners, conditions, events',
+  about: 'show objects in detail: owners, conditions, events',
   usage: 'KIND NAME ... | KIND/NAME ...',
   words: { least: 1, most: Infinity },
   completes: 'kinds',
@@ -83,7 +83,7 @@ function pairs(name: string, values: Readonly<Record<string, string>> | undefine
   ])
 }
 
-/** What is in a Secret is told by its length: somebody may look over a shoulder. */
+/** The values of a Secret are shown as their length. */
 function hidden(kind: string, name: string, value: unknown): unknown {
   if (kind !== 'Secret' || !['data', 'stringData'].includes(name) || typeof value !== 'object' || value === null)
     return value

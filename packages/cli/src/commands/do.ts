@@ -1,8 +1,8 @@
 /**
- * `evenkeel do`: asks an object for one of its actions, or lists them.
+ * `evenkeel do`: runs an action of an object, or lists its actions.
  *
- * On a server of ours the action has a path and a right of its own. On another one the same intent is written as any
- * client could: a state into the spec, a stamp into the annotations, an Operation as an object.
+ * An Evenkeel server has a path and a permission per action. On another server the command writes the same request as
+ * any client could: a state into the spec, a token into the annotations, an Operation as an object.
  */
 import {
   actionsAnnotation,
@@ -32,16 +32,16 @@ import { formatTable } from '../terminal.ts'
 
 export const act: Command = {
   name: 'do',
-  about: 'ask an object for one of its actions: restart, stop, backup',
+  about: 'run an action of an object: restart, stop, backup',
   usage: 'KIND/NAME [ACTION]',
   words: { least: 1, most: 2 },
   completes: 'kinds',
   options: {
     namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
-    input: { type: 'string', value: 'JSON', about: 'what is given along' },
-    yes: { type: 'boolean', about: 'do it, also where the action asks to be confirmed' },
+    input: { type: 'string', value: 'JSON', about: 'the input of the action' },
+    yes: { type: 'boolean', about: 'confirm an action that asks for it' },
   },
-  details: 'Without an action: what can be asked for.',
+  details: 'Without an action: lists the actions of the object.',
   examples: [
     'evenkeel do app/web',
     'evenkeel do app/web restart',
@@ -52,19 +52,21 @@ export const act: Command = {
     const input = inputOf(call.values.text('input'))
     const client = await call.connect()
     const { resource, name: object } = await lookUpObject(client, pair)
-    const sheets = await sheetsOf(client, resource, call.io.signal)
-    if (name === undefined) return list(sheets, call)
-    const sheet = sheets.find((each) => each.name === name)
-    if (!sheet) throw unknown(name, sheets, resource)
-    if (sheet.confirm !== undefined && !call.values.flag('yes'))
-      throw new Failure('usage', `${sheet.confirm} (nothing was done)`, { hint: `evenkeel do ${pair} ${name} --yes` })
-    const result = await ask(client, { sheet, resource, object, input, call })
-    call.io.stdout.write(call.json ? `${JSON.stringify(result)}\n` : `${sayDone(pair, sheet, result)}\n`)
+    const actions = await actionsOf(client, resource, call.io.signal)
+    if (name === undefined) return list(actions, call)
+    const definition = actions.find((each) => each.name === name)
+    if (!definition) throw unknown(name, actions, resource)
+    if (definition.confirm !== undefined && !call.values.flag('yes'))
+      throw new Failure('usage', `${definition.confirm} (nothing was changed)`, {
+        hint: `evenkeel do ${pair} ${name} --yes`,
+      })
+    const result = await ask(client, { definition, resource, object, input, call })
+    call.io.stdout.write(call.json ? `${JSON.stringify(result)}\n` : `${describeResult(pair, definition, result)}\n`)
     return 0
   },
 }
 
-async function sheetsOf(
+async function actionsOf(
   client: Client,
   { plural, group }: DiscoveredResource,
   signal: AbortSignal,
@@ -74,94 +76,95 @@ async function sheetsOf(
   return readActionDefinitions(definition?.metadata.annotations?.[actionsAnnotation])
 }
 
-function list(sheets: readonly ActionDefinition[], { io: { stdout }, json }: Invocation): number {
-  if (json) stdout.write(`${JSON.stringify(sheets)}\n`)
+function list(actions: readonly ActionDefinition[], { io: { stdout }, json }: Invocation): number {
+  if (json) stdout.write(`${JSON.stringify(actions)}\n`)
   else
     stdout.write(
-      sheets.length === 0
-        ? 'It has no actions.\n'
+      actions.length === 0
+        ? 'The kind has no actions.\n'
         : formatTable(
             ['Action', 'Form', 'About', 'When'],
-            sheets.map(({ name, form, about = '', enabledWhen = 'always' }) => [name, form, about, enabledWhen]),
+            actions.map(({ name, form, about = '', enabledWhen = 'always' }) => [name, form, about, enabledWhen]),
           ),
     )
   return 0
 }
 
 interface ActionRequest {
-  readonly sheet: ActionDefinition
+  readonly definition: ActionDefinition
   readonly resource: DiscoveredResource
   readonly object: string
   readonly input: JsonValue | undefined
   readonly call: Invocation
 }
 
-async function ask(client: Client, { sheet, resource, object, input, call }: ActionRequest): Promise<JsonObject> {
+async function ask(client: Client, { definition, resource, object, input, call }: ActionRequest): Promise<JsonObject> {
   const namespace = namespaceOf(call.values, resource, client)
   const body = { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ActionRequest', ...(input !== undefined && { input }) }
-  if (resource.subresources.includes(sheet.name)) {
+  if (resource.subresources.includes(definition.name)) {
     const answer = await client.raw(
       {
         method: 'POST',
-        path: `${pathOf(resource, { namespace, name: object })}/${sheet.name}`,
+        path: `${pathOf(resource, { namespace, name: object })}/${definition.name}`,
         body,
         headers: { 'content-type': 'application/json', accept: 'application/json' },
       },
       { signal: call.io.signal },
     )
-    return awaited(client, JSON.parse(answer.text()) as JsonObject, { sheet, signal: call.io.signal })
+    return awaitResult(client, JSON.parse(answer.text()) as JsonObject, { definition, signal: call.io.signal })
   }
   const target = await client.get(
     { apiVersion: resource.apiVersion, kind: resource.kind },
     { name: object, ...(namespace !== undefined && { namespace }) },
     { signal: call.io.signal },
   )
-  return awaited(client, await writeIntent(client, target, { sheet, input, signal: call.io.signal }), {
-    sheet,
+  return awaitResult(client, await writeIntent(client, target, { definition, input, signal: call.io.signal }), {
+    definition,
     signal: call.io.signal,
   })
 }
 
-/** A question that could not be answered at once is an operation: its result is the answer. */
-async function awaited(
+/** A call that takes longer is an Operation: waits for its result. */
+async function awaitResult(
   client: Client,
   result: JsonObject,
-  { sheet, signal }: { sheet: ActionDefinition; signal: AbortSignal },
+  { definition, signal }: { definition: ActionDefinition; signal: AbortSignal },
 ): Promise<JsonObject> {
   const { operation } = result
-  if (sheet.form !== 'call' || !isJsonObject(operation)) return result
+  if (definition.form !== 'call' || !isJsonObject(operation)) return result
   const { status } = await waitForOperation(client, operation as unknown as { name: string; namespace: string }, signal)
   if (status?.phase !== 'Succeeded')
-    throw new Failure('refused', `${sheet.name} got no answer: ${status?.message ?? 'it was taken away'}`)
+    throw new Failure('refused', `${definition.name} failed: ${status?.message ?? 'its Operation was deleted'}`)
   return { ...result, output: status.result ?? null }
 }
 
-/** The same intent on a server that does not know actions. */
+/** Writes the request for a server without actions. */
 async function writeIntent(
   client: Client,
   target: KubeObject,
-  { sheet, input, signal }: { sheet: ActionDefinition; input: JsonValue | undefined; signal: AbortSignal },
+  { definition, input, signal }: { definition: ActionDefinition; input: JsonValue | undefined; signal: AbortSignal },
 ): Promise<JsonObject> {
   const { name = '', namespace = 'default', uid = '' } = target.metadata
-  const told = { action: sheet.name, form: sheet.form }
+  const requested = { action: definition.name, form: definition.form }
   if (target.metadata.deletionTimestamp !== undefined)
-    throw new Failure(
-      'refused',
-      `${target.kind.toLowerCase()}/${name} is being deleted: ${sheet.name} makes no sense any more`,
-    )
-  if (sheet.form === 'state') {
-    await client.patch(target, sheet.patch ?? {}, { signal })
-    return { ...told, changed: true }
+    throw new Failure('refused', `${target.kind.toLowerCase()}/${name} is being deleted: cannot run ${definition.name}`)
+  if (definition.form === 'state') {
+    await client.patch(target, definition.patch ?? {}, { signal })
+    return { ...requested, changed: true }
   }
-  if (sheet.form === 'token') {
+  if (definition.form === 'token') {
     const token = randomUuid(new SystemRandom())
     const text = formatActionRequest({
       token,
       time: formatTime(new SystemClock().now()),
       ...(input !== undefined && { input }),
     })
-    await client.patch(target, { metadata: { annotations: { [requestAnnotation(sheet.name)]: text } } }, { signal })
-    return { ...told, token }
+    await client.patch(
+      target,
+      { metadata: { annotations: { [requestAnnotation(definition.name)]: text } } },
+      { signal },
+    )
+    return { ...requested, token }
   }
   const made = await client.create(
     Operation,
@@ -169,37 +172,36 @@ async function writeIntent(
       apiVersion: Operation.apiVersion,
       kind: Operation.kind,
       metadata: {
-        generateName: `${name}-${sheet.name}-`,
+        generateName: `${name}-${definition.name}-`,
         namespace,
         labels: { [operationTargetLabel]: uid },
         ownerReferences: [{ apiVersion: target.apiVersion, kind: target.kind, name, uid }],
       },
       spec: {
-        action: sheet.name,
+        action: definition.name,
         target: { apiVersion: target.apiVersion, kind: target.kind, name, uid },
         ...(input !== undefined && { input }),
       },
     },
     { signal },
   )
-  return { ...told, operation: { name: made.metadata.name, namespace } }
+  return { ...requested, operation: { name: made.metadata.name, namespace } }
 }
 
-function sayDone(pair: string, { name, form }: ActionDefinition, result: JsonObject): string {
+function describeResult(pair: string, { name, form }: ActionDefinition, result: JsonObject): string {
   const { operation, changed, output } = result
-  if (form === 'state')
-    return changed === false ? `${pair} is so already` : `${pair}: ${name} is written; its controller does the rest`
+  if (form === 'state') return changed === false ? `${pair}: no change` : `${pair}: ${name} requested (spec changed)`
   if (form === 'operation' && isJsonObject(operation))
-    return `${pair}: ${name} begins as operation/${String(operation['name'])} (evenkeel get operation/${String(operation['name'])})`
-  return form === 'token' ? `${pair}: ${name} is asked for; its controller does it once` : JSON.stringify(output)
+    return `${pair}: ${name} requested as operation/${String(operation['name'])} (evenkeel get operation/${String(operation['name'])})`
+  return form === 'token' ? `${pair}: ${name} requested` : JSON.stringify(output)
 }
 
-function unknown(name: string, sheets: readonly ActionDefinition[], { singular }: DiscoveredResource): Failure {
-  const names = sheets.map((sheet) => sheet.name)
+function unknown(name: string, actions: readonly ActionDefinition[], { singular }: DiscoveredResource): Failure {
+  const names = actions.map((definition) => definition.name)
   const meant = nearest(name, names)
   return new Failure(
     'usage',
-    `${singular} has no action ${JSON.stringify(name)}: ${names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`}`,
+    `${singular} has no action ${JSON.stringify(name)}: ${names.length === 0 ? 'the kind has none' : `its actions are ${names.join(', ')}`}`,
     { hint: meant },
   )
 }
@@ -210,21 +212,17 @@ function inputOf(text: string | undefined): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue
   } catch (error) {
-    throw new Failure('usage', `--input is no JSON: ${(error as Error).message}`, {
+    throw new Failure('usage', `--input is not JSON: ${(error as Error).message}`, {
       cause: error,
       hint: '--input \'{"gently":true}\'',
     })
   }
 }
 
-/*
- * Waits for the end of an operation.
- */
-
-/** A controller that runs answers in a moment; one that does not run has not said anything after this. */
+/** A running controller ends a short Operation well before this. */
 const waitMs = 30_000
 
-/** @throws {Failure} `refused` when nobody does it for half a minute. */
+/** Waits for the end of an Operation. @throws {Failure} `refused` when it does not end within half a minute. */
 async function waitForOperation(
   client: Client,
   { name, namespace }: { name: string; namespace: string },
@@ -253,8 +251,8 @@ async function waitForOperation(
     return {}
   } catch (error) {
     if (!limit.signal.aborted || signal.aborted) throw error
-    throw new Failure('refused', `nobody did operation/${name} for ${waitMs / 1000} seconds`, {
-      hint: `is its controller running? It goes on when it is: evenkeel get operation/${name} -o yaml`,
+    throw new Failure('refused', `operation/${name} did not end within ${waitMs / 1000} s`, {
+      hint: `check that its controller is running: evenkeel get operation/${name} -o yaml`,
     })
   } finally {
     cancel()

@@ -1,5 +1,5 @@
 /**
- * `evenkeel doctor`: what works here and what does not, each with what to do about it.
+ * `evenkeel doctor`: checks Node, kubectl, the server, the user and the managers; each problem has advice.
  */
 import { spawnSync } from 'node:child_process'
 import { loadConfig, type Client } from 'evenkeel/client'
@@ -19,9 +19,9 @@ interface CheckResult {
 
 export const doctor: Command = {
   name: 'doctor',
-  about: 'check this machine, the server and the manager, and say what to do',
+  about: 'check this machine, the server and the manager',
   options: managerOptions,
-  details: 'Ends with 1 when something that commands need does not work.',
+  details: 'Exit code 1: a check failed that commands depend on.',
   examples: ['evenkeel doctor', 'evenkeel doctor --json'],
   async run(call) {
     const findings = [nodeVersion(), kubectl(), ...(await server(call)), ...(await manager(call))]
@@ -42,14 +42,14 @@ function nodeVersion(): CheckResult {
   return { check: 'Node', ok, says: process.versions.node, advice: ok ? undefined : 'install Node 20.19 or newer' }
 }
 
-/** Nice to have: every command here works without. */
+/** Optional: every command works without kubectl. */
 function kubectl(): CheckResult {
   const { status, stdout } = spawnSync('kubectl', ['version', '--client', '-o', 'json'], {
     encoding: 'utf8',
     timeout: 10_000,
   })
   const version = status === 0 ? /"gitVersion": "([^"]+)"/.exec(stdout)?.[1] : undefined
-  return { check: 'kubectl', ok: true, says: version ?? 'not installed; evenkeel get, apply and the rest do without' }
+  return { check: 'kubectl', ok: true, says: version ?? 'not installed; evenkeel does not need it' }
 }
 
 async function server(call: Invocation): Promise<readonly CheckResult[]> {
@@ -70,7 +70,7 @@ async function server(call: Invocation): Promise<readonly CheckResult[]> {
     const found: CheckResult = {
       check: 'server',
       ok: true,
-      says: `${config.server} answers in ${Math.round(clock.monotonic() - started)} ms, ${version.gitVersion ?? 'of unknown version'}`,
+      says: `${config.server} responds in ${Math.round(clock.monotonic() - started)} ms, ${version.gitVersion ?? 'unknown version'}`,
     }
     return [found, await who(client, io.signal), await kinds(client)]
   } catch (error) {
@@ -83,7 +83,7 @@ async function server(call: Invocation): Promise<readonly CheckResult[]> {
         says: failure.message,
         advice:
           failure.code === 'no-server'
-            ? 'evenkeel up starts one; KUBECONFIG or --kubeconfig names another'
+            ? 'evenkeel up starts a server; KUBECONFIG or --kubeconfig names another'
             : failure.hint,
       },
     ]
@@ -108,14 +108,14 @@ async function who(client: Client, signal: AbortSignal): Promise<CheckResult> {
     return {
       check: 'identity',
       ok: true,
-      says: `${status?.userInfo?.username ?? 'nobody'} of ${(status?.userInfo?.groups ?? []).join(', ')}`,
+      says: `${status?.userInfo?.username ?? 'unknown user'}, groups ${(status?.userInfo?.groups ?? []).join(', ')}`,
     }
   } catch (error) {
     return {
       check: 'identity',
       ok: false,
       says: (error as Error).message,
-      advice: 'look at the user of the kubeconfig',
+      advice: 'check the user of the kubeconfig',
     }
   }
 }
@@ -125,23 +125,20 @@ async function kinds(client: Client): Promise<CheckResult> {
   return {
     check: 'kinds',
     ok: true,
-    says:
-      own.length === 0
-        ? 'none beside those of Kubernetes'
-        : own.map(({ plural, group }) => `${plural}.${group}`).join(', '),
+    says: own.length === 0 ? 'only built-in kinds' : own.map(({ plural, group }) => `${plural}.${group}`).join(', '),
   }
 }
 
 async function manager({ values, io }: Invocation): Promise<readonly CheckResult[]> {
   try {
     const report = await readManager(values, io)
-    if (!report) return [{ check: 'manager', ok: true, says: 'none runs in this folder' }]
+    if (!report) return [{ check: 'manager', ok: true, says: 'none is running in this directory' }]
     return report.controllers.map(({ name, isReady, isWorking, problems, failing }) => ({
       check: `controller ${name}`,
       ok: problems.length === 0 && isReady,
       says:
         problems.join('; ') ||
-        `${isWorking ? 'works' : 'stands by'}${failing === 0 ? '' : `; ${failing} objects fail and are tried again`}`,
+        `${isWorking ? 'running' : 'standby'}${failing === 0 ? '' : `; retries ${failing} failing objects`}`,
     }))
   } catch (error) {
     const failure = failureOf(error)

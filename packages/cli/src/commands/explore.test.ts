@@ -24,7 +24,7 @@ interface Told {
   readonly failures: readonly { readonly rule: string; readonly replay: string; readonly timeline?: unknown }[]
 }
 
-test('explore and replay: a failure is found, kept, seen again, and gone with a right program', async () => {
+test('explore and replay: a failure is found, written, replayed, and gone with a correct program', async () => {
   const found = await run(
     'explore',
     `${boxes}#${'leaking' satisfies keyof typeof Boxes}`,
@@ -54,7 +54,7 @@ test('explore and replay: a failure is found, kept, seen again, and gone with a 
   ])
   expect(again).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/✗ cleanup: .*\nThe rule is still broken\. It went the very same way\.\n$/s) as string,
+    out: expect.stringMatching(/✗ cleanup: .*\nThe rule is still broken\. The trace is the same\.\n$/s) as string,
   })
   const lines = stepped.out
     .trim()
@@ -64,40 +64,40 @@ test('explore and replay: a failure is found, kept, seen again, and gone with a 
   expect(lines.at(-1)).toMatchObject({ isFound: true, isSame: true })
   expect(right).toMatchObject({
     code: 0,
-    out: expect.stringContaining('The rule holds now. It went another way') as string,
+    out: expect.stringContaining('The rule holds now. The trace differs') as string,
   })
 })
 
-test('explore: nothing found is 0, with a report for people and no files', async () => {
+test('explore: no failure is exit code 0, with a text report and no files', async () => {
   const { code, out } = await run('explore', boxes, '--tier', '1', '--cores', '1', '--out', 'none')
-  expect(out).toMatch(/^Nothing found in \d+ schedules of boxes/)
+  expect(out).toMatch(/^No failure in \d+ schedules of boxes/)
   expect(code).toBe(0)
   expect(await readdir(folder)).not.toContain('none')
 })
 
-test('explore and replay: what cannot be played is said in one sentence, and ends with 2', async () => {
+test('explore and replay: a wrong module or file is one sentence and exit code 2', async () => {
   await writeFile(join(folder, 'empty.mjs'), 'export const a = 1\n')
-  await writeFile(join(folder, 'damaged.json'), '{"format":1}')
+  await writeFile(join(folder, 'damaged.json'), '{"format":2}')
   const type = (...words: readonly string[]): Promise<Said> => typed(words, { cwd: folder })
   expect(await type('explore', 'none.mjs')).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/^error\[bad-file\]: there is no file .*none\.mjs\n/) as string,
+    err: expect.stringMatching(/^error\[bad-file\]: file .*none\.mjs does not exist\n/) as string,
   })
   expect(await type('explore', 'empty.mjs')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('it must export controllers and scenario') as string,
+    err: expect.stringContaining('export controllers and scenario') as string,
   })
   expect(await type('explore', 'empty.mjs#b')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('exports no b: it exports a') as string,
+    err: expect.stringContaining('has no export b; its exports are: a') as string,
   })
   expect(await type('replay', 'damaged.json')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('this replay file is damaged') as string,
+    err: expect.stringContaining('the replay file is damaged') as string,
   })
   expect(await type('replay', 'empty.mjs')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('it is not JSON') as string,
+    err: expect.stringContaining('the text is not JSON') as string,
   })
   expect(await type('replay', 'nothing.json')).toMatchObject({
     code: 2,

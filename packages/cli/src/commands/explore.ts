@@ -1,5 +1,5 @@
 /**
- * `evenkeel explore`: plays a scenario with everything that can go wrong in it, and tells what broke a golden rule.
+ * `evenkeel explore`: runs a scenario under every fault and reports which golden rules the program breaks.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
@@ -12,14 +12,14 @@ import { orBadFile, resolveModule } from '../modules.ts'
 import { countOf, durationOf } from '../parse.ts'
 import { ProgressLine, safeText } from '../terminal.ts'
 
-/** Loaded when it is needed: most commands are over before this would be read. */
+/** Loaded on demand: other commands start faster without it. */
 type Testing = typeof Loaded
 
 const profileNames: readonly ProfileName[] = ['evenkeel', 'k8s>=1.35', 'k8s<=1.34']
 
 export const explore: Command = {
   name: 'explore',
-  about: 'play a scenario with every single thing that can go wrong, and tell what breaks',
+  about: 'run a scenario under every fault, and report broken rules',
   usage: 'MODULE[#EXPORT]',
   words: { least: 1, most: 1 },
   completes: 'files',
@@ -27,22 +27,22 @@ export const explore: Command = {
     tier: {
       type: 'string',
       choices: ['0', '1', '2', '3'],
-      about: 'undisturbed, single faults (default), pairs, by chance as well',
+      about: '0: no fault, 1: single faults (default), 2: pairs, 3: random combinations',
     },
-    budget: { type: 'string', value: 'TIME', about: 'begin nothing new after this long: 60s, 5m' },
-    seed: { type: 'string', value: 'TEXT', about: 'what chance is made of (default: 1)' },
-    seeds: { type: 'string', value: 'NUMBER', about: 'with tier 3: how many schedules by chance (default: 1000)' },
-    cores: { type: 'string', value: 'NUMBER', about: 'how many processes share the work (default: all cores)' },
-    profile: { type: 'string', choices: profileNames, about: 'what the server may do (default: evenkeel)' },
-    html: { type: 'string', value: 'FILE', about: 'write the report as a page, too' },
+    budget: { type: 'string', value: 'TIME', about: 'start no schedule after this time: 60s, 5m' },
+    seed: { type: 'string', value: 'TEXT', about: 'the seed of all random numbers (default: 1)' },
+    seeds: { type: 'string', value: 'NUMBER', about: 'with tier 3: how many random schedules (default: 1000)' },
+    cores: { type: 'string', value: 'NUMBER', about: 'how many worker processes (default: one per core)' },
+    profile: { type: 'string', choices: profileNames, about: 'the simulated server (default: evenkeel)' },
+    html: { type: 'string', value: 'FILE', about: 'also write the report as an HTML page' },
     out: {
       type: 'string',
       value: 'FOLDER',
-      about: 'where replay files go (default: ./explored, when something was found)',
+      about: 'the directory for replay files (default: ./explored)',
     },
   },
   details:
-    'The module exports controllers and scenario. Ends with 0 when nothing was found, with 1 when something was, with 2 when it could not be explored.',
+    'The module exports controllers and scenario. Exit code 0: no failure, 1: failures, 2: the module cannot be explored.',
   examples: [
     'evenkeel explore scenario.ts',
     'evenkeel explore scenario.ts --tier 2 --budget 60s --html report.html',
@@ -88,7 +88,7 @@ function optionsOf(values: OptionValues): ExploreModuleOptions {
     (name) => values.text(name),
   )
   if (seeds !== undefined && tier !== '3')
-    throw new Failure('usage', '--seeds is about schedules by chance, which are tier 3', {
+    throw new Failure('usage', '--seeds needs tier 3', {
       hint: `--tier 3 --seeds ${seeds}`,
     })
   return {
@@ -101,7 +101,7 @@ function optionsOf(values: OptionValues): ExploreModuleOptions {
   }
 }
 
-/** Writes what was asked for: replay files, a page. Gives the path of each failure's file, from here. */
+/** Writes the replay files and the HTML page. @returns the path of the file of each failure */
 async function writeOutputs(
   explored: Explored,
   {
@@ -123,7 +123,7 @@ async function writeOutputs(
   return replays
 }
 
-/** Everything but the timelines, which are for the page and would fill a terminal many times. */
+/** The result without timelines, which only the HTML page needs. */
 function withoutTimelines({ failures, ...explored }: Explored, replays: readonly (string | undefined)[]): object {
   return {
     ...explored,

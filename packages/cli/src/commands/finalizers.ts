@@ -1,5 +1,5 @@
 /**
- * `evenkeel finalizers`: who is stuck in deletion, since when and why; and, for those who know what they do, the way out.
+ * `evenkeel finalizers`: lists objects whose deletion is blocked, with the reason; removes finalizers by force.
  */
 import { formatTime, isJsonObject, type JsonObject } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
@@ -13,17 +13,17 @@ import { ago, formatTable, safeText } from '../terminal.ts'
 
 export const finalizers: Command = {
   name: 'finalizers',
-  about: 'list objects that cannot go, or let one go by force',
+  about: 'list objects with a blocked deletion, or remove finalizers by force',
   usage: 'list | force KIND/NAME',
   words: { least: 1, most: 3 },
   completes: ['list', 'force'],
   options: {
     ...namespaceOptions,
-    finalizer: { type: 'string', value: 'NAME', about: 'with force: take off this one only' },
-    yes: { type: 'boolean', about: 'with force: do it; without, it says what would happen' },
+    finalizer: { type: 'string', value: 'NAME', about: 'with force: remove only this one' },
+    yes: { type: 'boolean', about: 'with force: remove them; without: print what would happen' },
   },
   details:
-    'Force takes finalizers off without the cleanup that they stand for. It prints what may be left behind, and records that as an event.',
+    'force removes finalizers without their cleanup. It prints which resources may leak, and records them as an Event.',
   examples: [
     'evenkeel finalizers list -A',
     'evenkeel finalizers force app/web',
@@ -58,7 +58,7 @@ async function list(client: Client, { values, io, json }: Invocation): Promise<n
     io.stdout.write(
       `${JSON.stringify(rows.map(({ object: { apiVersion, kind, metadata }, why }) => ({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace, since: metadata.deletionTimestamp, finalizers: metadata.finalizers ?? [], why })))}\n`,
     )
-  else if (rows.length === 0) io.stdout.write('Nothing is stuck: no object waits for its deletion.\n')
+  else if (rows.length === 0) io.stdout.write('No object is blocked in deletion.\n')
   else
     io.stdout.write(
       formatTable(
@@ -104,7 +104,7 @@ async function force(client: Client, call: Invocation): Promise<number> {
       'usage',
       only === undefined
         ? `${object.kind.toLowerCase()}/${name} has no finalizers`
-        : `${object.kind.toLowerCase()}/${name} has no finalizer ${only}: it has ${on.join(', ') || 'none'}`,
+        : `${object.kind.toLowerCase()}/${name} has no finalizer ${only}; its finalizers are ${on.join(', ') || 'none'}`,
     )
   if (deletionTimestamp === undefined)
     throw new Failure('usage', `${object.kind.toLowerCase()}/${name} is not being deleted`, {
@@ -116,14 +116,14 @@ async function force(client: Client, call: Invocation): Promise<number> {
     else
       io.stdout.write(
         safeText(
-          `${taken.join(', ')} would be taken off ${object.kind.toLowerCase()}/${name} without cleaning up.\nMay be left behind:\n${leaks.map((line) => `  - ${line}\n`).join('')}Say --yes to do it.\n`,
+          `Would remove ${taken.join(', ')} from ${object.kind.toLowerCase()}/${name} without cleanup.\nMay leak:\n${leaks.map((line) => `  - ${line}\n`).join('')}Repeat with --yes to remove.\n`,
         ),
       )
     return 1
   }
   for (const finalizer of taken) await client.removeFinalizer(object as never, finalizer, { signal: io.signal })
   await record(client, object, {
-    message: `${taken.join(', ')} taken off by force, nothing was cleaned up; may be left behind: ${leaks.join('; ')}`,
+    message: `${taken.join(', ')} removed by force without cleanup; may leak: ${leaks.join('; ')}`,
     namespace,
     signal: io.signal,
   })
@@ -131,7 +131,7 @@ async function force(client: Client, call: Invocation): Promise<number> {
     json
       ? `${JSON.stringify({ taken, mayLeak: leaks })}\n`
       : safeText(
-          `${taken.join(', ')} taken off ${object.kind.toLowerCase()}/${name}. May be left behind:\n${leaks.map((line) => `  - ${line}\n`).join('')}`,
+          `Removed ${taken.join(', ')} from ${object.kind.toLowerCase()}/${name}. May leak:\n${leaks.map((line) => `  - ${line}\n`).join('')}`,
         ),
   )
   return 0
@@ -167,11 +167,7 @@ async function record(
   )
 }
 
-/*
- * What may be left behind when an object goes without its cleanup.
- */
-
-/** In sentences; never empty: nobody can promise that nothing is left. */
+/** What may leak without the cleanup; never empty, because each finalizer may stand for more. */
 function leftoversOf(object: KubeObject, finalizers: readonly string[]): readonly string[] {
   const { status } = object as { status?: JsonObject }
   const facts = isJsonObject(status) ? status : {}
@@ -180,14 +176,14 @@ function leftoversOf(object: KubeObject, finalizers: readonly string[]): readonl
   const elsewhere = children.filter(({ namespace }) => (namespace ?? '') !== (object.metadata.namespace ?? ''))
   const dependencies = Array.isArray(facts['dependencies']) ? facts['dependencies'].filter(isJsonObject) : []
   return [
-    ...(external['id'] === undefined ? [] : [`the thing outside with the id ${String(external['id'])}`]),
+    ...(external['id'] === undefined ? [] : [`the external resource with id ${String(external['id'])}`]),
     ...elsewhere.map(
       ({ kind, namespace, name }) =>
         `${String(kind).toLowerCase()}/${String(name)} in ${String(namespace)}, which no owner reference reaches`,
     ),
     ...dependencies.map(
-      ({ kind, name }) => `marks on ${String(kind).toLowerCase()}/${String(name)}, which it depends on`,
+      ({ kind, name }) => `labels and annotations on its dependency ${String(kind).toLowerCase()}/${String(name)}`,
     ),
-    ...finalizers.map((finalizer) => `whatever ${finalizer} stands for`),
+    ...finalizers.map((finalizer) => `resources that ${finalizer} protects`),
   ]
 }

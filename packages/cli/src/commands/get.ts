@@ -1,5 +1,5 @@
 /**
- * `evenkeel get`: objects in a table, as kubectl shows them, or as they are.
+ * `evenkeel get`: prints objects as a table, as kubectl does, or as YAML or JSON.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from 'evenkeel/unstable/api'
 import type { Client } from 'evenkeel/client'
@@ -12,7 +12,7 @@ import { formatTable, safeText } from '../terminal.ts'
 
 export const get: Command = {
   name: 'get',
-  about: 'show objects',
+  about: 'list objects',
   usage: 'KIND [NAME ...] | KIND/NAME ...',
   words: { least: 1, most: Infinity },
   completes: 'kinds',
@@ -24,11 +24,15 @@ export const get: Command = {
       value: 'LABELS',
       about: 'only objects with these labels: app=web,tier!=db',
     },
-    'field-selector': { type: 'string', value: 'FIELDS', about: 'only objects with these values: metadata.name=web' },
+    'field-selector': {
+      type: 'string',
+      value: 'FIELDS',
+      about: 'only objects with these field values: metadata.name=web',
+    },
     output: { type: 'string', short: 'o', choices: ['table', 'wide', 'yaml', 'json', 'name'], about: 'how' },
   },
   details:
-    'A kind is named by its plural, singular or short name, with its group if need be: deploy, websites.demo.example.com. Several: pods,services.',
+    'KIND is a plural, singular or short name, optionally with a group: deploy, websites.demo.example.com. Several: pods,services.',
   examples: ['evenkeel get namespaces', 'evenkeel get apps -A', 'evenkeel get app/web -o yaml'],
   async run(call) {
     const client = await call.connect()
@@ -81,7 +85,7 @@ async function showTables(
   }
   if (shown === 0)
     stderr.write(
-      `No objects found${values.flag('all-namespaces') ? '' : ` in namespace ${values.text('namespace') ?? client.namespace ?? 'default'}; -A looks in all`}.\n`,
+      `No objects found${values.flag('all-namespaces') ? '' : ` in namespace ${values.text('namespace') ?? client.namespace ?? 'default'}; use -A for all namespaces`}.\n`,
     )
   return 0
 }
@@ -129,7 +133,7 @@ async function readObjects(
     fieldSelector: values.text('field-selector'),
   }
   if (names.length > 0 && resource.namespaced && query.namespace === undefined)
-    throw new Failure('usage', 'objects are read by name in one namespace: give -n instead of -A')
+    throw new Failure('usage', 'a name needs one namespace: use -n instead of -A')
   const paths =
     names.length === 0 ? [pathOf(resource, query)] : names.map((name) => pathOf(resource, { ...query, name }))
   const answers = await Promise.all(

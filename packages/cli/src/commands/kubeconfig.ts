@@ -1,5 +1,5 @@
 /**
- * `evenkeel kubeconfig`: how to reach the server of this folder, for other programs.
+ * `evenkeel kubeconfig`: prints the kubeconfig of the server of this directory, or its path.
  */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -9,15 +9,15 @@ import { kubeconfigFor } from '../connection.ts'
 
 export const kubeconfig: Command = {
   name: 'kubeconfig',
-  about: 'print where the kubeconfig is, or the kubeconfig itself',
+  about: 'print the path of the kubeconfig, or its content',
   options: { raw: { type: 'boolean', about: 'print the file, token included' } },
-  details: 'export KUBECONFIG=$(evenkeel kubeconfig) makes kubectl and other clients talk to the same server.',
+  details: 'With export KUBECONFIG=$(evenkeel kubeconfig), kubectl and other clients use the same server.',
   examples: ['export KUBECONFIG=$(evenkeel kubeconfig)', 'evenkeel kubeconfig --raw > cluster.yaml'],
   async run({ values, io, json }) {
     const found = await kubeconfigFor(values, io)
     const context = values.text('context')
     const chosen = { ...(found !== undefined && { kubeconfig: found }), ...(context !== undefined && { context }) }
-    // Read before it is shown: a path to nothing helps nobody.
+    // Reads the file first: a path to a missing file is no help.
     const { server, namespace } = await loadConfig(chosen)
     const path = resolve(io.cwd, found ?? io.env['KUBECONFIG'] ?? `${io.env['HOME'] ?? ''}/.kube/config`)
     if (values.flag('raw')) io.stdout.write(await readFile(path, 'utf8'))

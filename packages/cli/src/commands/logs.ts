@@ -1,5 +1,5 @@
 /**
- * `evenkeel logs`: what was told about an object: a container's output for pods, events for everything else.
+ * `evenkeel logs`: prints the output of a pod, or the Events of any other object.
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
@@ -12,15 +12,15 @@ import { safeText } from '../terminal.ts'
 
 export const logs: Command = {
   name: 'logs',
-  about: 'print what was told about an object: its events, or the output of a pod',
+  about: 'print the events of an object, or the output of a pod',
   usage: 'KIND/NAME',
   words: { least: 1, most: 2 },
   completes: 'kinds',
   options: {
     namespace: namespaceOptions['namespace'] ?? { type: 'string', about: 'the namespace' },
-    follow: { type: 'boolean', short: 'f', about: 'go on as more is told (events)' },
-    container: { type: 'string', short: 'c', value: 'NAME', about: 'of a pod with several' },
-    tail: { type: 'string', value: 'LINES', about: 'the last lines only' },
+    follow: { type: 'boolean', short: 'f', about: 'follow new events' },
+    container: { type: 'string', short: 'c', value: 'NAME', about: 'the container of the pod' },
+    tail: { type: 'string', value: 'LINES', about: 'only the last lines' },
   },
   examples: ['evenkeel logs app/web -f', 'evenkeel logs pod/web-0 --tail 20'],
   async run(call) {
@@ -28,10 +28,10 @@ export const logs: Command = {
     const client = await call.connect()
     const object = await readTarget(client, call)
     if (object.kind === 'Pod' && object.apiVersion === 'v1') return printOutput(client, object, { call, tail })
-    const told = await eventsOf(client, object, call.io)
-    for (const each of tail === undefined ? told : told.slice(-tail)) print(each, call)
+    const printed = await eventsOf(client, object, call.io)
+    for (const each of tail === undefined ? printed : printed.slice(-tail)) print(each, call)
     if (call.values.flag('follow')) await follow(client, object, call)
-    else if (told.length === 0 && !call.json) call.io.stderr.write('Nothing was told about it.\n')
+    else if (printed.length === 0 && !call.json) call.io.stderr.write('No events.\n')
     return 0
   },
 }
@@ -81,11 +81,11 @@ async function follow(
   }
 }
 
-function print(told: EventSummary, { io: { stdout }, json }: Invocation): void {
-  const { type, reason, message, from, count, lastTime } = told
+function print(printed: EventSummary, { io: { stdout }, json }: Invocation): void {
+  const { type, reason, message, from, count, lastTime } = printed
   stdout.write(
     json
-      ? `${JSON.stringify(told)}\n`
+      ? `${JSON.stringify(printed)}\n`
       : safeText(
           `${lastTime} ${type === 'Warning' ? 'W' : ' '} ${from} ${reason}: ${message}${count > 1 ? ` (x${count})` : ''}\n`,
         ),

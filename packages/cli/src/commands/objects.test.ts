@@ -47,7 +47,7 @@ describe('get', () => {
     expect(await cli.type(['get', 'lamps', '-l', 'room=kitchen'])).toMatchObject({
       code: 0,
       out: '',
-      err: 'No objects found in namespace default; -A looks in all.\n',
+      err: 'No objects found in namespace default; use -A for all namespaces.\n',
     })
     expect((await cli.type(['get', 'lamps', '--field-selector', 'metadata.name=desk', '-o', 'name'])).out).toBe(
       'lamp/desk\n',
@@ -72,7 +72,7 @@ describe('get', () => {
     })
     expect(await cli.type(['get', 'lamp/none', '-A', '-o', 'json'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('give -n instead of -A') as string,
+      err: expect.stringContaining('use -n instead of -A') as string,
     })
   })
 
@@ -168,10 +168,10 @@ describe('apply', () => {
 
   test.each([
     ['a: [', /^error\[bad-file\]: -: /],
-    ['- 1', /^error\[bad-file\]: -: a document is no object, it is a list/],
+    ['- 1', /^error\[bad-file\]: -: expected an object, got a list/],
     ['kind: ConfigMap', /an object has no apiVersion or kind/],
     ['apiVersion: v1\nkind: ConfigMap', /ConfigMap has no metadata/],
-    ['', /there are no objects in -/],
+    ['', /no objects in -/],
   ])('refuses %j before anything is sent', async (stdin, says) => {
     expect(await cli.type(['apply', '-f', '-'], { stdin })).toMatchObject({
       code: 2,
@@ -180,7 +180,7 @@ describe('apply', () => {
     })
   })
 
-  test('what the server refuses is an error of the server; a file that is not there is one of the file', async () => {
+  test('reports a refusal of the server as refused, and a missing file as bad-file', async () => {
     expect(await cli.type(['apply', '-f', '-'], { stdin: JSON.stringify(lamp('dark', { watts: -1 })) })).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^error\[refused\]: .*watts/) as string,
@@ -194,18 +194,18 @@ describe('apply', () => {
 })
 
 describe('delete', () => {
-  test('deletes by name and by file; what is gone already is an error unless it may be', async () => {
+  test('deletes by name and by file; a missing object is an error without --ignore-not-found', async () => {
     await cli.apply(lamp('old'))
     await cli.typeUntil(['get', 'lamp/old', '-o', 'yaml'], /finalizers/)
     expect((await cli.type(['delete', 'lamp/old'])).out).toMatch(
-      /^lamp\/old (?:deleted|is being deleted; it waits for test\.dev\/lamp \(evenkeel why lamp\/old\))\n$/,
+      /^lamp\/old (?:deleted|is being deleted and waits for test\.dev\/lamp \(evenkeel why lamp\/old\))\n$/,
     )
     await cli.typeUntil(['get', 'lamp/old'], /not-found/)
     expect((await cli.type(['delete', 'lamp/old'])).code).toBe(1)
     expect((await cli.type(['delete', 'lamp/old', '--ignore-not-found'])).code).toBe(0)
     expect(await cli.type(['delete', 'lamps'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('names, or labels with -l') as string,
+      err: expect.stringContaining('to delete, or use labels with -l') as string,
     })
   })
 })
@@ -237,7 +237,7 @@ describe('watch and logs', () => {
     expect(await cli.type(['logs', 'configmap/kube-root-ca.crt'])).toMatchObject({
       code: 0,
       out: '',
-      err: 'Nothing was told about it.\n',
+      err: 'No events.\n',
     })
     expect(await cli.type(['logs', 'lamp/desk', '--tail', 'many'])).toMatchObject({
       code: 2,
@@ -262,15 +262,15 @@ describe('do', () => {
     expect(await cli.type(['do', 'lamp/desk', 'price'])).toMatchObject({ code: 0, out: '{"perHour":1}\n' })
     expect(await cli.type(['do', 'lamp/desk', 'blink'])).toMatchObject({
       code: 2,
-      err: 'error[usage]: This wakes people (nothing was done)\nTry: evenkeel do lamp/desk blink --yes\n',
+      err: 'error[usage]: This wakes people (nothing was changed)\nTry: evenkeel do lamp/desk blink --yes\n',
     })
     expect(await cli.type(['do', 'lamp/desk', 'blink', '--yes'])).toMatchObject({
       code: 0,
-      out: 'lamp/desk: blink is asked for; its controller does it once\n',
+      out: 'lamp/desk: blink requested\n',
     })
     expect(await cli.type(['do', 'lamp/desk', 'off'])).toMatchObject({
       code: 0,
-      out: 'lamp/desk: off is written; its controller does the rest\n',
+      out: 'lamp/desk: off requested (spec changed)\n',
     })
     expect((await cli.type(['get', 'lamp/desk'])).out).toMatch(/desk +0\n/)
   })
@@ -309,14 +309,14 @@ describe('do', () => {
     await running
   })
 
-  test('an action that it does not have, an object that is not there, an input that is no JSON', async () => {
+  test('refuses an unknown action, a missing object, and an input that is not JSON', async () => {
     expect(await cli.type(['do', 'lamp/desk', 'of'])).toMatchObject({
       code: 2,
-      err: 'error[usage]: lamp has no action "of": it has off, blink, price\nTry: off\n',
+      err: 'error[usage]: lamp has no action "of": its actions are off, blink, price\nTry: off\n',
     })
     expect((await cli.type(['do', 'lamp/none', 'off'])).err).toMatch(/^error\[not-found\]/)
     expect((await cli.type(['do', 'lamp/desk', 'off', '--input', '{'])).err).toMatch(
-      /^error\[usage\]: --input is no JSON/,
+      /^error\[usage\]: --input is not JSON/,
     )
   })
 })

@@ -1,5 +1,5 @@
 /**
- * `evenkeel replay`: one failure that was explored, once more, step by step if wanted.
+ * `evenkeel replay`: runs the schedule of a replay file again, optionally step by step.
  */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -12,17 +12,17 @@ import { safeText } from '../terminal.ts'
 
 export const replay: Command = {
   name: 'replay',
-  about: 'play a failure that was explored once more, step by step if wanted',
+  about: 'run a failure of explore again, optionally step by step',
   usage: 'FILE',
   words: { least: 1, most: 1 },
   completes: 'files',
   options: {
-    module: { type: 'string', value: 'MODULE', about: 'another module than the one that the file names' },
+    module: { type: 'string', value: 'MODULE', about: 'use this module instead of the one in the file' },
     steps: { type: 'boolean', about: 'print every step' },
     step: { type: 'boolean', about: 'wait for Enter before every step' },
   },
   details:
-    'Ends with 0 when the rule holds now, with 1 when it is still broken, with 2 when it could not be played. Under a debugger (node --inspect-brk) it stops where something goes wrong.',
+    'Exit code 0: the rule holds now, 1: it is still broken, 2: the file cannot be replayed. Under a debugger (node --inspect-brk) it stops at every fault.',
   examples: ['evenkeel replay explored/cleanup-e93bada4.json', 'evenkeel replay explored/cleanup-e93bada4.json --step'],
   async run(call) {
     const {
@@ -50,7 +50,7 @@ export const replay: Command = {
   },
 }
 
-/** What the file names, from where the file is, unless another one was named. */
+/** The module of the file, relative to the file, or the one of --module. */
 async function moduleFor(path: string, { values, io }: Invocation): Promise<string> {
   const given = values.text('module')
   if (given !== undefined) return resolveModule(given, io.cwd)
@@ -59,23 +59,21 @@ async function moduleFor(path: string, { values, io }: Invocation): Promise<stri
   return resolveModule(module ?? '', resolve(path, '..'))
 }
 
-function lineOf({ step, atMs, actor, what, isTurn, isBroken, isAction }: ReplayStep): string {
-  const mark = isBroken ? '✗' : isTurn ? '!' : ' '
+function lineOf({ step, atMs, actor, what, isFault, isBroken, isAction }: ReplayStep): string {
+  const mark = isBroken ? '✗' : isFault ? '!' : ' '
   return safeText(
     `${mark} ${String(step).padStart(4)} ${(atMs / 1000).toFixed(3).padStart(9)} s  ${actor.padEnd(16)} ${isAction ? '' : '  '}${what}\n`,
   )
 }
 
 function verdict({ isFound, isSame, findings, story }: Replayed, formatLine: (line: StoryLine) => string): string {
-  const told = story.map((line, index) => `  ${index + 1}  ${formatLine(line)}\n`).join('')
+  const lines = story.map((line, index) => `  ${index + 1}  ${formatLine(line)}\n`).join('')
   const found = [...new Set(findings.map(({ rule, message }) => `✗ ${rule}: ${message}\n`))].join('')
-  const how = isSame
-    ? 'It went the very same way.'
-    : 'It went another way than when it was found: the code has changed since.'
-  return safeText(`${told}${found}${isFound ? 'The rule is still broken.' : 'The rule holds now.'} ${how}\n`)
+  const how = isSame ? 'The trace is the same.' : 'The trace differs: the code has changed since the exploration.'
+  return safeText(`${lines}${found}${isFound ? 'The rule is still broken.' : 'The rule holds now.'} ${how}\n`)
 }
 
-/** Lines of standard input, one for each step; when there are no more, everything goes on. */
+/** Reads one line of standard input per step; after its end the replay continues without waiting. */
 class Enter {
   readonly #lines: AsyncIterator<string>
   readonly #close: () => void

@@ -71,12 +71,12 @@ describe('serve', () => {
     expect((await typed(['snapshot', 'restore', 'none.backup', '--data', 'third'], { cwd: folder })).code).not.toBe(0)
   })
 
-  test('a port that is taken is said in one line', async () => {
+  test('a port that is in use is one line', async () => {
     const stop = new AbortController()
     const { first, serving } = begin(['serve', '--port', '0', '--memory', '--json'], stop.signal)
     const { port } = new URL((await first).url)
     expect((await typed(['serve', '--port', port, '--memory', '--data', 'b'], { cwd: folder })).err).toBe(
-      `error[busy]: port ${port} is taken\nTry: stop what uses it, or choose another with --port\n`,
+      `error[busy]: port ${port} is in use\nTry: stop the program that uses it, or choose another port with --port\n`,
     )
     stop.abort()
     await serving
@@ -97,9 +97,9 @@ describe('up', () => {
     }
     for (const { url } of managers) expect((await fetch(new URL('/healthz', url))).status).toBe(200)
     await typed(['apply', '-f', '-'], { cwd: folder, stdin: JSON.stringify(lamp('kept')) })
-    expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller lamp: works/)
+    expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller lamp: running/)
     // It runs in a manager that the module made itself.
-    expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller looker: works/)
+    expect((await typed(['doctor'], { cwd: folder })).out).toMatch(/✓ controller looker: running/)
     const second = await startProcess(['up', lamps, '--port', '0'], folder).ended
     expect(second).toMatchObject({
       code: 1,
@@ -139,8 +139,8 @@ describe('up', () => {
 
   test.each([
     ['export const a = 1', `exports neither ${parts.join(' nor ')}`],
-    ['throw new Error("broken")', 'could not be loaded: broken'],
-    [undefined, 'there is no file'],
+    ['throw new Error("broken")', 'app.mjs: broken'],
+    [undefined, 'does not exist'],
   ])('a module that says %j is refused with a sentence', async (text, says) => {
     if (text !== undefined) await writeFile(join(folder, 'app.mjs'), text)
     expect(await typed(['up', 'app.mjs', '--port', '0'], { cwd: folder })).toMatchObject({

@@ -1,5 +1,5 @@
 /**
- * `evenkeel tree`: an object, what belongs to it, and how each of them is.
+ * `evenkeel tree`: prints an object and its dependents, each with its state.
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
@@ -13,7 +13,7 @@ const depthMax = 12
 
 export const tree: Command = {
   name: 'tree',
-  about: 'show what belongs to an object, and how it is',
+  about: 'show the dependents of an object and their state',
   usage: 'KIND/NAME',
   words: { least: 1, most: 2 },
   completes: 'kinds',
@@ -34,7 +34,7 @@ export const tree: Command = {
             .join(''),
         ),
       )
-      for (const { kind, why } of family.unreadKinds) io.stderr.write(safeText(`Not looked at: ${kind} (${why})\n`))
+      for (const { kind, why } of family.unreadKinds) io.stderr.write(safeText(`Not listed: ${kind} (${why})\n`))
     }
     return 0
   },
@@ -53,7 +53,7 @@ interface Growing {
   readonly family: OwnerGraph
   readonly signal: AbortSignal
   readonly depth: number
-  /** Uids above, so that owners in a ring do not go round for ever. */
+  /** The uids above: stops at a cycle of owners. */
   readonly above: ReadonlySet<string>
 }
 
@@ -81,7 +81,7 @@ async function grow(
     kind,
     name,
     ...(namespace !== undefined && { namespace }),
-    state: whole ? stateOf(whole) : { word: 'Gone', isGood: false, why: 'it went away while it was looked at' },
+    state: whole ? stateOf(whole) : { word: 'Gone', isGood: false, why: 'it was deleted in the meantime' },
     children,
   }
 }

@@ -1,5 +1,5 @@
 /**
- * `evenkeel watch`: every change of objects as it happens, one line each, with the fields that changed.
+ * `evenkeel watch`: prints every change of objects, one line each, with the changed fields.
  */
 import { formatMicroTime } from 'evenkeel/unstable/api'
 import { type KubeObject } from 'evenkeel'
@@ -11,7 +11,7 @@ import { changesBetween, safeText } from '../terminal.ts'
 
 export const watch: Command = {
   name: 'watch',
-  about: 'print every change of objects as it happens',
+  about: 'print every change of objects',
   usage: 'KIND [NAME]',
   words: { least: 1, most: 2 },
   completes: 'kinds',
@@ -24,8 +24,7 @@ export const watch: Command = {
     const { values, io, words } = call
     const client = await call.connect()
     const [target, more] = await lookUp(client, words)
-    if (!target || more)
-      throw new Failure('usage', 'one kind can be watched at a time', { hint: 'evenkeel watch apps' })
+    if (!target || more) throw new Failure('usage', 'watch takes one kind', { hint: 'evenkeel watch apps' })
     const {
       resource: { apiVersion, kind, namespaced },
       names: [name],
@@ -39,7 +38,7 @@ export const watch: Command = {
       ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
     }
     const { items, metadata } = await client.list({ apiVersion, kind }, { ...options, signal: io.signal })
-    for (const item of items) tell('EXISTS', item, { call, known })
+    for (const item of items) printChange('EXISTS', item, { call, known })
     try {
       for await (const event of client.watch(
         { apiVersion, kind },
@@ -50,7 +49,7 @@ export const watch: Command = {
         },
       )) {
         if (event.type === 'ADDED' || event.type === 'MODIFIED' || event.type === 'DELETED')
-          tell(event.type, event.object, { call, known })
+          printChange(event.type, event.object, { call, known })
       }
     } catch (error) {
       if (!io.signal.aborted) throw error
@@ -59,7 +58,7 @@ export const watch: Command = {
   },
 }
 
-function tell(
+function printChange(
   type: string,
   object: KubeObject,
   {

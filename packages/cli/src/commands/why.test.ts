@@ -38,7 +38,7 @@ describe('why', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^lamp\/desk in default\n\nWhy is it not ready\? it is ready: Shines\.\n/)
     expect(out).toContain('Why did it change? lamp wrote it last.')
-    expect(out).toMatch(/Why did its controller run\? \d+ reconciles are remembered\./)
+    expect(out).toMatch(/Why did its controller run\? the ledger has \d+ reconciles\./)
     expect(out).toContain('because lamp/desk in default was created (for Lamp)')
   })
 
@@ -53,11 +53,11 @@ describe('why', () => {
     expect(answer?.because[0]).toMatch(/^condition Ready is False for \w+: TooBright, 5000 watts/)
   })
 
-  test('says why an object is still here: who holds it, what for, and the way out', async () => {
+  test('says why an object is still here: the finalizer, its reason, and advice', async () => {
     const { answers } = await why('lamp/stuck')
     expect(answers[0]).toMatchObject({
       question: 'still-here',
-      answer: expect.stringMatching(/^it was deleted \w+ ago; test\.dev\/lamp holds it$/) as string,
+      answer: expect.stringMatching(/^it was deleted \w+ ago; test\.dev\/lamp blocks its deletion$/) as string,
     })
     expect(answers[0]?.because.join('\n')).toMatch(/the bulb is hot/)
     expect(answers[0]?.advice.join('\n')).toContain('evenkeel finalizers force lamp/stuck')
@@ -84,7 +84,7 @@ describe('why', () => {
         ],
       }),
     )
-    expect((await cli.type(['doctor'])).out).toMatch(/✓ controller lamp: works/)
+    expect((await cli.type(['doctor'])).out).toMatch(/✓ controller lamp: running/)
     await writeFile(file, before)
   })
 
@@ -95,7 +95,7 @@ describe('why', () => {
     expect(code).toBe(0)
     expect(out).not.toContain('no manager')
     const { err } = await cli.type(['why', 'lamp/desk', '--manager', 'http://127.0.0.1:9'])
-    expect(err).toMatch(/^error\[no-server\]: no manager answers at http:\/\/127\.0\.0\.1:9/)
+    expect(err).toMatch(/^error\[no-server\]: no response from the manager at http:\/\/127\.0\.0\.1:9/)
     expect((await cli.type(['why', 'lamp/desk', '--manager', 'nonsense'])).err).toMatch(
       /^error\[usage\]: --manager must be a URL/,
     )
@@ -108,7 +108,7 @@ describe('why', () => {
     })
     expect(await cli.type(['why', 'lamp/desk', '-q', 'whence'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--question is one of not-ready, still-here, changed, ran') as string,
+      err: expect.stringContaining('--question must be one of not-ready, still-here, changed, ran') as string,
     })
   })
 })
@@ -150,7 +150,7 @@ describe('tree', () => {
 })
 
 describe('finalizers', () => {
-  test('list shows what cannot go, since when and why', async () => {
+  test('list shows blocked deletions with age and reason', async () => {
     const { out } = await cli.type(['finalizers', 'list', '-A'])
     expect(out).toMatch(
       /^NAMESPACE +OBJECT +SINCE +WAITS FOR +WHY\ndefault +lamp\/stuck +\w+ +test\.dev\/lamp +.*the bulb is hot/,
@@ -165,24 +165,24 @@ describe('finalizers', () => {
       /^error\[usage\]: lamp\/desk is not being deleted\nTry: evenkeel delete lamp\/desk first/,
     )
     expect((await cli.type(['finalizers', 'force', 'lamp/stuck', '--finalizer', 'a/b'])).err).toContain(
-      'has no finalizer a/b: it has test.dev/lamp',
+      'has no finalizer a/b; its finalizers are test.dev/lamp',
     )
     expect((await cli.type(['finalizers', 'force', 'configmap/desk'])).err).toContain('has no finalizers')
     expect((await cli.type(['finalizers', 'remove'])).code).toBe(2)
   })
 
-  test('A33: force says first what may leak and does nothing; with --yes it lets go and leaves an event that lists it', async () => {
+  test('A33: force prints what may leak and changes nothing; with --yes it removes the finalizer and records an Event', async () => {
     const first = await cli.type(['finalizers', 'force', 'lamp/stuck'])
     expect(first.code).toBe(1)
     expect(first.out).toContain(
-      'May be left behind:\n  - the thing outside with the id socket-stuck\n  - whatever test.dev/lamp stands for\n',
+      'May leak:\n  - the external resource with id socket-stuck\n  - resources that test.dev/lamp protects\n',
     )
     expect((await cli.type(['get', 'lamp/stuck', '-o', 'name'])).out).toBe('lamp/stuck\n')
 
     const done = await cli.type(['finalizers', 'force', 'lamp/stuck', '--yes', '--json'])
     expect(JSON.parse(done.out)).toEqual({
       taken: ['test.dev/lamp'],
-      mayLeak: ['the thing outside with the id socket-stuck', 'whatever test.dev/lamp stands for'],
+      mayLeak: ['the external resource with id socket-stuck', 'resources that test.dev/lamp protects'],
     })
     await cli.typeUntil(['get', 'lamp/stuck'], /not-found/)
     const { out } = await cli.type(['get', 'events', '-o', 'json'])
@@ -192,22 +192,22 @@ describe('finalizers', () => {
     expect(items.find(({ reason }) => reason === 'FinalizerForced')).toMatchObject({
       type: 'Warning',
       involvedObject: { kind: 'Lamp', name: 'stuck' },
-      message: expect.stringContaining('may be left behind: the thing outside with the id socket-stuck') as string,
+      message: expect.stringContaining('may leak: the external resource with id socket-stuck') as string,
     })
   })
 })
 
 describe('rules', () => {
-  test('says that nothing was found, then what was, and ends with 1', async () => {
+  test('reports no findings, then a finding with exit code 1', async () => {
     expect(await cli.type(['rules'])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^Nothing so far/) as string,
+      out: expect.stringMatching(/^No findings/) as string,
     })
     await cli.ready.manager.client.list({ apiVersion: 'v1', kind: 'Node' })
     const { code, out } = await cli.type(['rules', '--manager', cli.managerUrl])
     expect(code).toBe(1)
     expect(out).toMatch(
-      /^! privilege: list nodes in group "" is not among the permissions.*\n {2}about list nodes, seen once\n {2}try: /,
+      /^! privilege: list nodes in group "" needs a permission that no declaration requests\n {2}about list nodes, once\n {2}try: /,
     )
     expect(JSON.parse((await cli.type(['rules', '--json'])).out)).toMatchObject([
       { rule: 'privilege', severity: 'warning', about: 'list nodes' },

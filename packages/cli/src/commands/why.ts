@@ -1,5 +1,5 @@
 /**
- * `evenkeel why`: why an object is not ready, why it is still here, why it changed, why its controller ran.
+ * `evenkeel why`: explains why an object is not ready, still exists, changed, or was reconciled.
  */
 import type { KubeObject } from 'evenkeel'
 import type { Client } from 'evenkeel/client'
@@ -25,17 +25,17 @@ const headings: Readonly<Record<Question, string>> = {
 
 export const why: Command = {
   name: 'why',
-  about: 'say why an object is as it is: not ready, still here, changed, reconciled',
+  about: 'explain the state of an object: not ready, still here, changed, reconciled',
   usage: 'KIND/NAME',
   words: { least: 1, most: 2 },
   completes: 'kinds',
   options: {
     ...namespaceOptions,
     ...managerOptions,
-    question: { type: 'string', short: 'q', choices: Object.keys(questions), about: 'one question only' },
+    question: { type: 'string', short: 'q', choices: Object.keys(questions), about: 'answer only this question' },
   },
   details:
-    'Without -q the questions that fit are answered. What the controllers did is asked of the manager that runs in this folder, or of --manager.',
+    'Without -q all questions that apply. Reconciles come from the manager of this directory, or from --manager.',
   examples: ['evenkeel why app/web', 'evenkeel why namespace/old -q still-here', 'evenkeel why shape/foo --json'],
   async run(call) {
     const client = await call.connect({ warnings: false })

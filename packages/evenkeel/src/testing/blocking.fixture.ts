@@ -1,5 +1,5 @@
 /**
- * A program that never lets go, explored in a process of its own.
+ * A program that blocks the event loop, explored in its own process.
  */
 import { defineKind } from '#api'
 import type { ControllerDeclaration } from '#controller'

@@ -1,5 +1,5 @@
 /**
- * A scenario for tests, as a module: boxes that are put on a shelf in the world outside; and programs, right and wrong ones.
+ * A scenario for tests, as a module: boxes are stored on a shelf, an external service. With correct and wrong programs.
  */
 import { defineKind } from '#api'
 import type { ControllerDeclaration } from '#controller'
@@ -26,7 +26,7 @@ class Shelf {
   }
 }
 
-interface Outside {
+interface External {
   readonly shelf: { put(name: string, size: number): Promise<void>; clear(name: string): Promise<void> }
 }
 
@@ -36,20 +36,20 @@ const steps: readonly UserStep[] = [
   { name: 'deletes Box a', run: async (user) => user.delete(await user.get(Box, place)) },
 ]
 
-export const scenario: Omit<Scenario<Outside>, 'controllers'> = {
+export const scenario: Omit<Scenario<External>, 'controllers'> = {
   name: 'boxes',
   steps,
-  outside: () => ({ shelf: new Shelf() as unknown as Outside['shelf'] }),
+  external: () => ({ shelf: new Shelf() as unknown as External['shelf'] }),
 }
 
-type Program = (process: ProcessContext<Outside>) => readonly ControllerDeclaration[]
+type Program = (process: ProcessContext<External>) => readonly ControllerDeclaration[]
 
-function program(make: (process: ProcessContext<Outside>) => Pick<BoxController, 'reconcile' | 'cleanup'>): Program {
+function program(make: (process: ProcessContext<External>) => Pick<BoxController, 'reconcile' | 'cleanup'>): Program {
   return (process) => [{ for: Box, ...make(process) } as unknown as ControllerDeclaration]
 }
 
-/** A right one. */
-export const controllers: Program = program(({ outside: { shelf } }) => ({
+/** A correct program. */
+export const controllers: Program = program(({ external: { shelf } }) => ({
   async reconcile(box, { status }) {
     await shelf.put(box.metadata.name, box.spec.size ?? 0)
     status.set({ stored: String(box.spec.size) })
@@ -59,15 +59,15 @@ export const controllers: Program = program(({ outside: { shelf } }) => ({
   },
 }))
 
-/** Leaves what it made behind. */
-export const leaking: Program = program(({ outside: { shelf } }) => ({
+/** Has no cleanup: its places on the shelf remain. */
+export const leaking: Program = program(({ external: { shelf } }) => ({
   reconcile: async (box) => {
     await shelf.put(box.metadata.name, box.spec.size ?? 0)
   },
 }))
 
-/** Says that something failed, and gives up when it cannot even say that: only two failures in a row show it. */
-export const givingUp: Program = program(({ outside: { shelf } }) => ({
+/** Records a failure in the status and gives up when that write fails too: only two faults in a row show it. */
+export const givingUp: Program = program(({ external: { shelf } }) => ({
   async reconcile(box, { client, status }) {
     try {
       await shelf.put(box.metadata.name, box.spec.size ?? 0)

@@ -1,19 +1,21 @@
 /**
- * The garbage collector of a simulated world: one object at a time, as an action like any other.
+ * The garbage collector and the namespace controller of a simulated cluster, one object at a time.
  *
- * It sees the true world, so that what it does depends on the schedule alone. An object goes when it has owners and none
- * of them is there any more; an owner that waits for its dependents lets go when those that block it are gone.
+ * They read the true state, so that their work depends only on the schedule. The garbage collector deletes an object when
+ * none of its owners exists, and ends the deletion of an owner when no blocking dependent is left. The namespace
+ * controller deletes the objects of a namespace in deletion, then removes its finalizer.
  */
 import { foregroundFinalizer, isJsonObject, orphanFinalizer, type OwnerReference, type UnstructuredObject } from '#api'
 import type { DirectClient } from './foreign-writes.ts'
 import type { History } from './history.ts'
 
-/** What the collector would do next; undefined when there is nothing. */
+/** The next write of a cluster controller. */
 interface ClusterAction {
   readonly about: string
   run(direct: DirectClient): Promise<unknown>
 }
 
+/** The next write of the garbage collector; undefined when there is none. */
 export function nextGarbageCollection({ objects }: Pick<History, 'objects'>): ClusterAction | undefined {
   const present = [...objects.values()]
   const uids = new Set(present.map(({ metadata }) => metadata.uid))
@@ -24,7 +26,7 @@ export function nextGarbageCollection({ objects }: Pick<History, 'objects'>): Cl
   return undefined
 }
 
-/** An owner that is being deleted and waits for what becomes of its dependents. */
+/** An owner in deletion that waits for its dependents. */
 function finishDeletion(object: UnstructuredObject, present: readonly UnstructuredObject[]): ClusterAction | undefined {
   const {
     metadata: { deletionTimestamp, finalizers = [], uid },
@@ -52,7 +54,7 @@ function finishDeletion(object: UnstructuredObject, present: readonly Unstructur
   return isBlocked ? undefined : removeFinalizer(object, foregroundFinalizer)
 }
 
-/** An object whose owners are all gone. */
+/** An object of which no owner, or not every owner, exists. */
 function collectOrphan(
   object: UnstructuredObject,
   { uids }: { uids: ReadonlySet<string | undefined>; present: readonly UnstructuredObject[] },
@@ -63,7 +65,7 @@ function collectOrphan(
   if (gone.length === owners.length) return deleteDependent(object)
   if (gone.length === 0) return undefined
   return {
-    about: `strip owners of ${describe(object)}`,
+    about: `remove missing owners of ${describe(object)}`,
     run: (direct) =>
       updateMetadata(direct, object, (metadata) => {
         metadata['ownerReferences'] = owners.filter(({ uid }) => uids.has(uid))
@@ -76,14 +78,14 @@ function deleteDependent(object: UnstructuredObject): ClusterAction {
     metadata: { uid = '' },
   } = object
   return {
-    about: `collect ${describe(object)}`,
+    about: `delete ${describe(object)}`,
     run: (direct) => direct.delete(object, { preconditions: { uid }, propagationPolicy: 'Background' }),
   }
 }
 
 function removeFinalizer(object: UnstructuredObject, finalizer: string): ClusterAction {
   return {
-    about: `let ${describe(object)} go`,
+    about: `remove finalizer ${finalizer} of ${describe(object)}`,
     run: (direct) =>
       updateMetadata(direct, object, (metadata) => {
         metadata['finalizers'] = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
@@ -109,12 +111,7 @@ function describe({ kind, metadata: { name = '' } }: UnstructuredObject): string
   return `${kind} ${name}`
 }
 
-/*
- * The namespace controller of a simulated world: what is in a namespace that is being deleted goes, then the namespace.
- *
- * It sees the true world, one object at a time, as an action like any other.
- */
-
+/** The next write of the namespace controller; undefined when there is none. */
 export function nextNamespaceDeletion({ objects }: Pick<History, 'objects'>): ClusterAction | undefined {
   for (const namespace of objects.values()) {
     if (
@@ -127,12 +124,12 @@ export function nextNamespaceDeletion({ objects }: Pick<History, 'objects'>): Cl
     const next = inside.find(({ metadata }) => metadata.deletionTimestamp === undefined)
     if (next)
       return {
-        about: `empty ${namespace.metadata.name ?? ''} of ${next.kind} ${next.metadata.name ?? ''}`,
+        about: `delete ${next.kind} ${next.metadata.name ?? ''} of Namespace ${namespace.metadata.name ?? ''}`,
         run: (direct) => direct.delete(next, { propagationPolicy: 'Background' }),
       }
     if (inside.length === 0)
       return {
-        about: `let Namespace ${namespace.metadata.name ?? ''} go`,
+        about: `finalize Namespace ${namespace.metadata.name ?? ''}`,
         run: (direct) => direct.update({ ...namespace, spec: {} } as UnstructuredObject, 'finalize'),
       }
   }

@@ -1,51 +1,58 @@
 /**
- * What else can go wrong after something went wrong: second deviations, only where the first one could matter.
+ * Plans schedules with several deviations: pairs for tier 2, and random combinations for tier 3.
  *
- * Two ways of pruning. By causality: a second deviation comes after the first, and when both touch only objects of
- * their own, of different families, their order and their company make no difference. By fingerprint: where the world is
- * as it was at such a place in another schedule, what goes wrong there has been tried, be it alone (the first deviation
- * has healed) or after another first one.
+ * Pairs are pruned in two ways. By causality: the second deviation comes after the first, and two deviations that touch
+ * only objects of different owners do not influence each other. By fingerprint: when the world before the second
+ * deviation is the same as in another schedule, that schedule covers the pair; the first deviation has healed, or another
+ * first deviation led to the same state.
+ *
+ * A random schedule first draws a mixture: which types of deviations take part, and with which weight. A schedule in
+ * which only responses get lost finds failures that a little of everything does not.
  */
 import type { UnstructuredObject } from '#api'
 import { randomInt, SeededRandom, type Random } from '#base'
-import type { Deviation, ObjectReference } from './deviation.ts'
-import { schedulePointKey, type Fingerprints } from './fingerprint.ts'
+import { schedulePointKey, type Deviation, type ObjectReference } from './deviation.ts'
+import type { Fingerprints } from './fingerprint.ts'
 import { planSingles } from './plan.ts'
 import type { World } from './world.ts'
 
-/** A deviation that could come next, and what it would be tried on: equal keys are one case. */
+/** A deviation that could follow, and a key of the state it would meet: equal keys are one case. */
 export interface NextDeviation {
   readonly deviation: Deviation
   readonly key: string
 }
 
 interface NextDeviationsOptions {
-  readonly prints: Fingerprints
-  /** What went wrong before; undefined: nothing did. */
+  readonly fingerprints: Fingerprints
+  /** The deviation before; undefined: none. */
   readonly first?: Deviation | undefined
 }
 
-/** All that can go wrong in a schedule after its deviation; all, when it has none. */
-export function planNextDeviations(world: World, { prints, first }: NextDeviationsOptions): NextDeviation[] {
+/** The deviations that could follow in a schedule; for the undisturbed schedule: all. */
+export function planNextDeviations(world: World, { fingerprints, first }: NextDeviationsOptions): NextDeviation[] {
   const from =
-    first === undefined || first.at.type === 'start' ? -1 : (prints.get(schedulePointKey(first.at))?.order ?? Infinity)
+    first === undefined || first.at.type === 'start'
+      ? -1
+      : (fingerprints.get(schedulePointKey(first.at))?.order ?? Infinity)
   const family = first && familyOf(first, world)
-  return planSingles({ points: world.interactions, world, profile: world.options.profile }).flatMap((deviation) => {
-    const print = prints.get(schedulePointKey(deviation.at))
-    if (!print) return first === undefined ? [{ deviation, key: JSON.stringify(deviation) }] : []
-    if (print.order <= from || isIndependent(family, familyOf(deviation, world))) return []
-    const {
-      at: { type, when = 'before' },
-      deed,
-    } = deviation
-    return [{ deviation, key: `${print.hash} ${when} ${type} ${print.about} ${JSON.stringify(deed)}` }]
-  })
+  return planSingles({ interactions: world.interactions, world, profile: world.options.profile }).flatMap(
+    (deviation) => {
+      const print = fingerprints.get(schedulePointKey(deviation.at))
+      if (!print) return first === undefined ? [{ deviation, key: JSON.stringify(deviation) }] : []
+      if (print.order <= from || isIndependent(family, familyOf(deviation, world))) return []
+      const {
+        at: { type, when = 'before' },
+        action,
+      } = deviation
+      return [{ deviation, key: `${print.hash} ${when} ${type} ${print.about} ${JSON.stringify(action)}` }]
+    },
+  )
 }
 
 /**
- * Pairs from singles and what could come after each, without what has been tried.
+ * Pairs of a single deviation and one that could follow, without those that another schedule covers.
  *
- * Every single gets its turn: when time is over early, each has been followed a little.
+ * The pairs alternate between the singles: when the time runs out, each single has been followed a little.
  */
 export function planPairs(
   singles: readonly NextDeviation[],
@@ -78,20 +85,20 @@ function isIndependent(one: string | undefined, other: string | undefined): bool
   return one !== undefined && other !== undefined && one !== other
 }
 
-/** The family that a deviation touches, and no other; undefined when it may touch everything. */
-function familyOf({ at, deed }: Deviation, world: World): string | undefined {
-  if ('object' in deed) return familyOfObject(deed.object, world)
-  if (deed.type !== 'refuse' && deed.type !== 'lose') return undefined
+/** The root owner of the objects that a deviation touches; undefined when it may touch more. */
+function familyOf({ at, action }: Deviation, world: World): string | undefined {
+  if ('object' in action) return familyOfObject(action.object, world)
+  if (action.type !== 'refuse' && action.type !== 'lose') return undefined
   const requestInfo = world.interactions.find(({ type, index }) => type === at.type && index === at.index)?.requestInfo
   if (!requestInfo || requestInfo.name === '') return undefined
   const { events } = world.history
-  const place = events.find(
+  const object = events.find(
     ({ resource, after }) =>
       resource === requestInfo.resource &&
       after?.metadata.name === requestInfo.name &&
       (after.metadata.namespace ?? '') === requestInfo.namespace,
   )?.after
-  return place && rootOf(place, world)
+  return object && rootOf(object, world)
 }
 
 function familyOfObject({ kind, namespace, name }: ObjectReference, world: World): string | undefined {
@@ -105,7 +112,7 @@ function familyOfObject({ kind, namespace, name }: ObjectReference, world: World
 /** Longer chains of owners are not followed. */
 const generationsMax = 8
 
-/** The first of its owners, by name; undefined when that cannot be told. */
+/** The root of the chain of owners; undefined when an object of it has two owners or is unknown. */
 function rootOf(object: UnstructuredObject, world: World): string | undefined {
   let now = object
   for (let depth = 0; depth < generationsMax; depth++) {
@@ -119,45 +126,38 @@ function rootOf(object: UnstructuredObject, world: World): string | undefined {
   return undefined
 }
 
-/*
- * Schedules by chance: several things go wrong, of a few kinds, and the seed says which.
- *
- * Every seed draws a mixture of its own first: which kinds of deviations take part, and how much each of them weighs. A
- * schedule in which only answers get lost finds what one with a little of everything does not.
- */
-
-/** More than this hides what each of them does. */
+/** With more deviations the effect of each is hard to see. */
 const deviationsMax = 6
 
-/** How far a place may move: after something went wrong there are more effects than undisturbed. */
+/** How far an effect index may move: a disturbed schedule has more effects than the undisturbed one. */
 const shiftMax = 6
 
-/** The schedule of a seed: the same for the same seed and the same undisturbed schedule. */
+/** The random schedule of a seed: the same for the same seed and the same undisturbed schedule. */
 export function drawSchedule(seed: string, singles: readonly Deviation[]): readonly Deviation[] {
   if (singles.length === 0) return []
   const random = new SeededRandom(`${seed} swarm`)
   const mixture = drawMixture(random, singles)
   const drawn = new Map<string, Deviation>()
-  // Two at least: one at a time has been tried.
+  // At least two: tier 1 has run every single one.
   const count = 2 + randomInt(random, deviationsMax - 1)
   for (let turn = 0; turn < count; turn++) {
     const deviation = shifted(pick(random, pick(random, mixture)), random)
-    drawn.set(`${schedulePointKey(deviation.at)} ${deviation.deed.type}`, deviation)
+    drawn.set(`${schedulePointKey(deviation.at)} ${deviation.action.type}`, deviation)
   }
   return [...drawn.values()].sort(
     (one, other) => ranks[one.at.type] - ranks[other.at.type] || one.at.index - other.at.index,
   )
 }
 
-const ranks = { start: 0, effect: 1, look: 2, quiet: 3 } as const
+const ranks = { start: 0, effect: 1, read: 2, quiet: 3 } as const
 
-/** Some kinds of deviations, each as often as it weighs. */
+/** Some types of deviations, each as often as its weight. */
 function drawMixture(random: Random, singles: readonly Deviation[]): Deviation[][] {
   const kinds = new Map<string, Deviation[]>()
   for (const deviation of singles) {
-    const those = kinds.get(deviation.deed.type)
+    const those = kinds.get(deviation.action.type)
     if (those) those.push(deviation)
-    else kinds.set(deviation.deed.type, [deviation])
+    else kinds.set(deviation.action.type, [deviation])
   }
   const all = [...kinds.values()]
   const chosen = all
@@ -166,9 +166,9 @@ function drawMixture(random: Random, singles: readonly Deviation[]): Deviation[]
   return chosen.length > 0 ? chosen : all
 }
 
-function shifted({ at, deed }: Deviation, random: Random): Deviation {
+function shifted({ at, action }: Deviation, random: Random): Deviation {
   const by = at.type === 'effect' && randomInt(random, 2) === 0 ? randomInt(random, shiftMax) : 0
-  return { at: { ...at, index: at.index + by }, deed }
+  return { at: { ...at, index: at.index + by }, action }
 }
 
 function pick<T>(random: Random, from: readonly T[]): T {

@@ -1,37 +1,38 @@
 /**
- * How much of a scenario an exploration has tried: what was there to go wrong, and what did.
+ * How much of a scenario an exploration has tried: at how many interactions a fault was injected, and which rules had
+ * something to check. A rule that had nothing to check proves nothing by its silence.
  */
 import type { Deviation, DeviationAction } from './deviation.ts'
 import { ruleCodes } from './rules/registry.ts'
 import type { World } from './world.ts'
 
-/** Of so many that were seen in the undisturbed schedule, something went wrong at so many. */
+/** How many the undisturbed schedule has, and at how many of them a fault was injected. */
 export interface CoverageShare {
   readonly seen: number
   readonly faulted: number
 }
 
 export interface Coverage {
-  /** Writes to the server. */
+  /** Writes to the API server. */
   readonly writes: CoverageShare
-  /** Calls that change something outside. */
+  /** External calls that change something. */
   readonly calls: CoverageShare
-  /** Reads of either. */
-  readonly looks: CoverageShare
-  /** Moments at which nothing happens. */
-  readonly rests: CoverageShare
-  /** In how many schedules each kind of deviation took part, most first. */
-  readonly deeds: Readonly<Record<string, number>>
-  /** Rules that had something to judge, and those that had not. */
+  /** Reads of the server and of external services. */
+  readonly reads: CoverageShare
+  /** Quiet states between the steps of the user. */
+  readonly quietStates: CoverageShare
+  /** In how many schedules each type of action took part, most first. */
+  readonly actions: Readonly<Record<string, number>>
+  /** Rules that had something to check, and rules that had nothing. */
   readonly rules: { readonly exercised: readonly string[]; readonly idle: readonly string[] }
-  /** How often each controller ran in the undisturbed schedule, and on how many objects. */
+  /** How often each controller reconciled in the undisturbed schedule, and how many objects. */
   readonly controllers: readonly { readonly name: string; readonly runs: number; readonly objects: number }[]
 }
 
 export class CoverageCounter {
   readonly #first: World
-  readonly #places = new Set<string>()
-  readonly #deeds = new Map<string, number>()
+  readonly #points = new Set<string>()
+  readonly #actions = new Map<string, number>()
   readonly #exercised = new Set<string>()
 
   /** @param first the undisturbed schedule */
@@ -39,28 +40,31 @@ export class CoverageCounter {
     this.#first = first
   }
 
-  /** A schedule was run. */
+  /** Counts a schedule. */
   add(deviations: readonly Deviation[], exercised: readonly string[]): void {
-    for (const { at } of deviations) this.#places.add(`${at.type} ${at.index}`)
-    for (const type of new Set(deviations.map(({ deed }) => deed.type)))
-      this.#deeds.set(type, (this.#deeds.get(type) ?? 0) + 1)
+    for (const { at } of deviations) this.#points.add(`${at.type} ${at.index}`)
+    for (const type of new Set(deviations.map(({ action }) => action.type)))
+      this.#actions.set(type, (this.#actions.get(type) ?? 0) + 1)
     for (const rule of exercised) this.#exercised.add(rule)
   }
 
   get result(): Coverage {
-    const { interactions: points, quietSteps } = this.#first
-    const own = points.filter(({ index }) => index >= 0)
+    const { interactions, quietSteps } = this.#first
+    const own = interactions.filter(({ index }) => index >= 0)
     const share = (those: typeof own): CoverageShare => ({
       seen: those.length,
-      faulted: those.filter(({ type, index }) => this.#places.has(`${type} ${index}`)).length,
+      faulted: those.filter(({ type, index }) => this.#points.has(`${type} ${index}`)).length,
     })
-    const rests = quietSteps.slice(0, -1)
+    const quietStates = quietSteps.slice(0, -1)
     return {
       writes: share(own.filter(({ type, call }) => type === 'effect' && !call)),
       calls: share(own.filter(({ type, call }) => type === 'effect' && call)),
-      looks: share(own.filter(({ type }) => type === 'look')),
-      rests: { seen: rests.length, faulted: rests.filter((_, index) => this.#places.has(`quiet ${index}`)).length },
-      deeds: Object.fromEntries([...this.#deeds].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
+      reads: share(own.filter(({ type }) => type === 'read')),
+      quietStates: {
+        seen: quietStates.length,
+        faulted: quietStates.filter((_, index) => this.#points.has(`quiet ${index}`)).length,
+      },
+      actions: Object.fromEntries([...this.#actions].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
       rules: {
         exercised: ruleCodes.filter((code) => this.#exercised.has(code)),
         idle: ruleCodes.filter((code) => !this.#exercised.has(code)),
@@ -81,11 +85,7 @@ function controllersOf({ processes }: World): Coverage['controllers'] {
   return [...found].map(([name, { runs, objects }]) => ({ name, runs, objects: objects.size }))
 }
 
-/*
- * Which rules had something to judge in a schedule: silence of a rule that had nothing to look at says nothing.
- */
-
-/** By the code of the rule; who is not listed can always judge. */
+/** When a rule has something to check, by its code; a rule that is not listed always has. */
 const opportunities: Readonly<Record<string, (world: World) => boolean>> = {
   'deletion-first': isAnyDeleting,
   cleanup: (world) =>
@@ -107,7 +107,7 @@ const opportunities: Readonly<Record<string, (world: World) => boolean>> = {
   resync: hasAction('silence', 'cut'),
   clock: hasAction('skew'),
   leader: hasAction('rival'),
-  look: (world) => world.interactions.some(({ type, call }) => type === 'look' && call !== undefined),
+  look: (world) => world.interactions.some(({ type, call }) => type === 'read' && call !== undefined),
   churn: (world) =>
     writes(world).some(({ after }) => !after) ||
     world.interactions.some(({ type, call }) => type === 'effect' && call !== undefined),
@@ -116,7 +116,7 @@ const opportunities: Readonly<Record<string, (world: World) => boolean>> = {
     world.history.events.some(({ after }) => after !== undefined && isSecret(after)),
 }
 
-/** @param known those that need not be looked at again */
+/** Rules that had something to check. @param known rules to skip */
 export function exercisedRules(world: World, known: ReadonlySet<string>): readonly string[] {
   return ruleCodes.filter((code) => !known.has(code) && (opportunities[code]?.(world) ?? true))
 }
@@ -128,10 +128,10 @@ function isAnyDeleting(world: World): boolean {
 }
 
 function hasAction(...types: readonly DeviationAction['type'][]): (world: World) => boolean {
-  return ({ options: { deviations } }) => deviations.some(({ deed }) => types.includes(deed.type))
+  return ({ options: { deviations } }) => deviations.some(({ action }) => types.includes(action.type))
 }
 
-/** What processes of the program wrote. */
+/** The writes of the program. */
 function writes(world: World): World['history']['events'] {
   return world.history.events.filter(({ actor }) => world.facts.isProcess(actor))
 }

@@ -1,23 +1,48 @@
 /**
- * One thing that goes otherwise than in the default schedule, as data: replay and shrinking follow from that.
+ * A deviation: one place at which a schedule differs from the default schedule, as data.
  *
- * A deviation says where (before or after the n-th effect or look, or when the world has become quiet for the n-th
- * time) and what. The default policy and a list of these is a test case.
+ * The default schedule has no faults: events are delivered in order, and the user takes a step whenever the world is
+ * quiet. A test case is that default plus a list of deviations. Because a deviation is data, a failure can be written to
+ * a replay file, run again, and shrunk.
+ *
+ * Example: a controller makes a ConfigMap for each App, and the user creates App a. The undisturbed schedule has these
+ * interactions, numbered by type:
+ *
+ *     read 0     get configmaps default/a
+ *     effect 0   create configmaps default/a
+ *     effect 1   patch apps/status default/a
+ *     quiet 0    nothing happens any more
+ *
+ * Deviations name one of these places and an action. Three of the schedules that follow:
+ *
+ *     { at: { type: 'effect', index: 0, when: 'after' }, action: { type: 'crash' } }    the ConfigMap exists, the program restarts
+ *     { at: { type: 'effect', index: 1 }, action: { type: 'refuse', status: 409, … } }  the status write meets a conflict
+ *     { at: { type: 'quiet', index: 0 }, action: { type: 'delete', object: … } }        another client deletes App a
+ *
+ * plan.ts lists all of them.
+ *
+ * Invariant: the numbers run through the whole schedule, over all processes. Two schedules with the same prefix number
+ * the interactions of that prefix alike.
  */
 import type { JsonObject, UnstructuredObject } from '#api'
 import type { WireRequest } from '#wire'
 import type { SimulatedProcess } from './process.ts'
 import type { ErrorResponse, RequestInfo } from './requests.ts'
 
-/** Where in a schedule. */
+export interface Deviation {
+  readonly at: SchedulePoint
+  readonly action: DeviationAction
+}
+
+/** A place in a schedule: before or after an effect, before a read, in the n-th quiet state, or the start. */
 export interface SchedulePoint {
-  readonly type: 'effect' | 'look' | 'quiet' | 'start'
+  readonly type: 'effect' | 'read' | 'quiet' | 'start'
   readonly index: number
   /** @default 'before' */
   readonly when?: 'before' | 'after'
 }
 
-/** An object by its resource, namespace and name. */
+/** An object by kind, namespace and name. */
 export interface ObjectReference {
   readonly apiVersion: string
   readonly kind: string
@@ -25,109 +50,105 @@ export interface ObjectReference {
   readonly name: string
 }
 
-/** What happens there. */
+/** What happens at a schedule point. */
 export type DeviationAction =
-  /** The process dies and starts again. */
+  /** The process crashes and restarts. */
   | { readonly type: 'crash' }
-  /** The process dies and stays down until everything is made well again. */
+  /** The process crashes and restarts only after all faults are over. */
   | { readonly type: 'die' }
-  /** The process dies; when it starts again its first lists, or those of one kind, show the past. */
+  /** The process crashes and restarts with stale first lists, of all kinds or of one. */
   | { readonly type: 'stale'; readonly back: number; readonly resource?: string }
-  /** It is answered with an error and not carried out. */
+  /** The request fails with an error and is not executed. */
   | { readonly type: 'refuse'; readonly status: number; readonly reason: string; readonly retryAfterSeconds?: number }
-  /** No answer comes: before, it was not carried out; after, it was. */
+  /** The connection breaks: before the request is executed, or after. */
   | { readonly type: 'lose' }
-  /** Events of a kind arrive only when everything else has come to rest. */
+  /** Watch events of a kind arrive only when the world is quiet. */
   | { readonly type: 'hold'; readonly resource: string }
-  /** Events of a kind are lost with their connection, and the next look shows only the newest state. */
+  /** Watch events of a kind are lost with their connection; the next list shows only the newest state. */
   | { readonly type: 'coalesce'; readonly resource: string }
-  /** All watches are dead, and nobody notices. */
+  /** All watches stay open and deliver nothing. */
   | { readonly type: 'silence' }
-  /** The user is faster: the next step is taken now. */
+  /** The user takes the next step now. */
   | { readonly type: 'early' }
-  /** Somebody deletes an object. */
+  /** Another client deletes an object. */
   | { readonly type: 'delete'; readonly object: ObjectReference }
-  /** Somebody deletes an object, and makes one of the same name anew. */
+  /** Another client deletes an object and creates one with the same name. */
   | { readonly type: 'recreate'; readonly object: ObjectReference }
-  /** Somebody makes an object beside a child that looks like it, and is nobody's. */
+  /** Another client creates an object that looks like a child and has no owner, or a different one. */
   | { readonly type: 'neighbour'; readonly object: ObjectReference }
-  /** Somebody else writes something of their own into an object: a label, an annotation. */
+  /** Another client adds a label and an annotation to an object. */
   | { readonly type: 'touch'; readonly object: ObjectReference }
-  /** Somebody else has a finalizer on an object. */
+  /** Another client adds a finalizer to an object. */
   | { readonly type: 'finalize'; readonly object: ObjectReference }
-  /** Somebody whose finalizer holds an object deletes it: it stays a while, being deleted. */
+  /** Another client adds a finalizer and deletes the object: it stays in deletion for a while. */
   | { readonly type: 'terminate'; readonly object: ObjectReference }
-  /** Something changed in a child's spec behind the controller's back. */
+  /** Another client changes a field of a child. */
   | { readonly type: 'drift'; readonly object: ObjectReference }
-  /** The process is paused until its lease is over and another one works, then goes on. */
+  /** The process is paused until its lease expires and another process leads; then it resumes. */
   | { readonly type: 'rival' }
-  /** The process's clock is off; its time may also pass faster or slower than that of others. */
+  /** The clock of the process has an offset, or runs faster or slower. */
   | { readonly type: 'skew'; readonly offsetMs: number; readonly rate?: number }
-  /** A service outside answers from what was there before the last thing was done to it. */
+  /** An external service answers a read with its state before the last change. */
   | { readonly type: 'past' }
-  /** A permission is missing for a while. */
+  /** A permission is missing for some requests. */
   | { readonly type: 'forbid'; readonly verb: string; readonly resource: string }
-  /** The watches of a kind break; nothing is lost but the connection. */
+  /** The watches of a kind break; no event is lost. */
   | { readonly type: 'cut'; readonly resource: string }
-  /** Nothing goes wrong; only more time passes between the steps of the user. */
+  /** No fault: more time passes between the steps of the user. */
   | { readonly type: 'wait' }
-  /** One object at a time, whatever the program says about its workers. */
+  /** Every controller has one worker, whatever its declaration says. */
   | { readonly type: 'serial' }
-  /** Somebody changes what is wished for; when everything has come to rest it is changed back or deleted, or it is deleted at once. */
+  /** Another client changes a spec. Then the change is reverted when the world is quiet, or the object is deleted later or at once. */
   | {
       readonly type: 'amend'
       readonly object: ObjectReference
       readonly spec: JsonObject
       readonly then: 'back' | 'delete' | 'later'
     }
-  /** A namespace is being deleted: everything in it goes, and nothing new can be made there for a while. */
+  /** A namespace is deleted with all its objects; creates in it fail until it is empty. */
   | { readonly type: 'evict'; readonly namespace: string }
-  /** A service outside is away for a while; without a name: the server. */
+  /** An external service is unavailable for a while; without a name: the API server. */
   | { readonly type: 'outage'; readonly service?: string }
-  /** The answer arrives only when everything else has come to rest. */
+  /** The response arrives only when the world is quiet. */
   | { readonly type: 'slow' }
-  /** The program starts only after so many steps of the user. */
+  /** The program starts after so many steps of the user. */
   | { readonly type: 'late'; readonly steps: number }
-  /** A kind is not installed yet when the program starts. */
+  /** A kind is not installed when the program starts. */
   | { readonly type: 'absent'; readonly resource: string }
-  /** A webhook of somebody else adds something to every object of a kind. */
+  /** A mutating webhook adds a label and an annotation to every object of a kind. */
   | { readonly type: 'mutate'; readonly resource: string }
-  /** Beside an object there is another one for which everything is refused, for good. */
+  /** A second object is created beside an object; every effect for it fails. */
   | { readonly type: 'poison'; readonly object: ObjectReference }
-  /** Somebody takes something out of a service. */
+  /** Another client removes a resource from an external service. */
   | { readonly type: 'vanish'; readonly service: string; readonly nth: number }
-  /** What others depend on is deleted, and later they are. */
+  /** An object that the program depends on is deleted, and later its dependents. */
   | { readonly type: 'deprive'; readonly object: ObjectReference }
 
-export interface Deviation {
-  readonly at: SchedulePoint
-  readonly deed: DeviationAction
+/** `after effect 13`: equal for equal schedule points. */
+export function schedulePointKey({ type, index, when = 'before' }: SchedulePoint): string {
+  return `${when} ${type} ${index}`
 }
 
 /** `after effect 13: crash` */
-export function describeDeviation({ at: { type, index, when = 'before' }, deed }: Deviation): string {
+export function describeDeviation({ at: { type, index, when = 'before' }, action }: Deviation): string {
   const where =
-    type === 'start'
-      ? 'from the start'
-      : type === 'quiet'
-        ? `when quiet for the ${index + 1}. time`
-        : `${when} ${type} ${index}`
-  return `${where}: ${describeAction(deed)}`
+    type === 'start' ? 'from the start' : type === 'quiet' ? `in quiet state ${index}` : `${when} ${type} ${index}`
+  return `${where}: ${describeAction(action)}`
 }
 
 const amendments = {
-  back: 'and later changes it back',
+  back: 'and reverts it later',
   delete: 'and deletes it at once',
-  later: 'and later deletes it',
+  later: 'and deletes it later',
 }
 
-function describeAction(deed: DeviationAction): string {
-  switch (deed.type) {
+function describeAction(action: DeviationAction): string {
+  switch (action.type) {
     case 'refuse':
-      return `${deed.status} ${deed.reason}`
+      return `${action.status} ${action.reason}`
     case 'hold':
     case 'coalesce':
-      return `${deed.type} events of ${deed.resource}`
+      return `${action.type} events of ${action.resource}`
     case 'delete':
     case 'recreate':
     case 'neighbour':
@@ -137,68 +158,66 @@ function describeAction(deed: DeviationAction): string {
     case 'poison':
     case 'deprive':
     case 'drift':
-      return `${deed.type} ${deed.object.kind} ${deed.object.name}`
+      return `${action.type} ${action.object.kind} ${action.object.name}`
     case 'cut':
-      return `the watches of ${deed.resource} break`
+      return `the watches of ${action.resource} break`
     case 'forbid':
-      return `may not ${deed.verb} ${deed.resource} for a while`
+      return `permission to ${action.verb} ${action.resource} is missing`
     case 'past':
-      return 'the service answers from the past'
+      return 'the service answers with an old state'
     case 'serial':
-      return 'one object at a time'
+      return 'one worker per controller'
     case 'amend':
-      return `somebody sets spec ${JSON.stringify(deed.spec)} of ${deed.object.kind} ${deed.object.name}, ${amendments[deed.then]}`
+      return `another client sets spec ${JSON.stringify(action.spec)} of ${action.object.kind} ${action.object.name} ${amendments[action.then]}`
     case 'stale':
-      return `crash, and start with ${deed.resource ?? 'what was there'} as of ${deed.back} versions ago`
+      return `crash and restart with ${action.resource ?? 'all kinds'} as of ${action.back} revisions ago`
     case 'skew':
-      return `clock off by ${deed.offsetMs / 1000} s${deed.rate === undefined ? '' : `, ${deed.rate} times as fast`}`
+      return `clock offset ${action.offsetMs / 1000} s${action.rate === undefined ? '' : `, ${action.rate} times as fast`}`
     case 'evict':
-      return `the namespace ${deed.namespace} is deleted`
+      return `namespace ${action.namespace} is deleted`
     case 'outage':
-      return `${deed.service ?? 'the server'} is away for a while`
+      return `${action.service ?? 'the API server'} is unavailable for a while`
     case 'slow':
-      return 'the answer takes long'
+      return 'the response is slow'
     case 'late':
-      return `the program starts after ${deed.steps} steps of the user`
+      return `the program starts after ${action.steps} steps of the user`
     case 'absent':
-      return `${deed.resource} are not installed yet`
+      return `${action.resource} are not installed yet`
     case 'mutate':
-      return `a webhook adds something to all ${deed.resource}`
+      return `a webhook changes all ${action.resource}`
     case 'vanish':
-      return `something in ${deed.service} is taken away`
+      return `a resource in ${action.service} is removed`
     default:
-      return deed.type
+      return action.type
   }
 }
 
-/*
- * One thing a process does to the world or asks of it, numbered: the points at which a schedule may deviate.
+/**
+ * A request or an external call of a process, with its number: a place at which a schedule may deviate.
  *
- * Writes to the server and calls that change something outside are effects; what only looks is a look. Numbers
- * run through the whole schedule, over all processes, so that the same prefix gives the same numbers.
+ * Writes to the server and external calls that change something are effects. The others are reads.
  */
-
 export interface Interaction {
-  readonly type: 'effect' | 'look'
+  readonly type: 'effect' | 'read'
   readonly index: number
   readonly process: SimulatedProcess
   /** `create configmaps default/a`, `cloud.createBucket` */
   readonly about: string
   readonly step: number
-  /** The step at which it was asked for. */
+  /** The step at which the process sent it. */
   readonly requestedAt: number
-  /** How many steps of the user had been taken. */
+  /** How many steps the user had taken. */
   readonly phase: number
-  /** Objects that the process had seen to be deleted when it asked for this. */
-  readonly knew?: readonly UnstructuredObject[] | undefined
-  /** For requests to the server. */
+  /** Objects that the process had observed in deletion when it sent this. */
+  readonly knownDeletions?: readonly UnstructuredObject[] | undefined
+  /** For requests to the API server. */
   readonly requestInfo?: RequestInfo | undefined
   readonly request?: WireRequest | undefined
-  /** For calls to the outside. */
+  /** For calls of external services. */
   readonly call?: ExternalCall | undefined
-  /** How it was answered: the status, `lost`, `reset`, or what an outside call came to. */
+  /** The response: an HTTP status, or `done`, `failed: …`, `refuse` or `reset` for an external call. */
   outcome: string
-  /** The revision of the store before and after, for writes. */
+  /** The revision of the store before and after a write. */
   revisions?: readonly [before: number, after: number]
 }
 
@@ -208,42 +227,42 @@ interface ExternalCall {
   readonly parameters: readonly unknown[]
 }
 
-/** What becomes of something before it is carried out. */
+/** What happens to an interaction before it is executed. */
 export type RequestDecision =
   | { readonly type: 'go' }
-  /** Not carried out; answered with this. */
+  /** Not executed; this error is the response. */
   | ({ readonly type: 'refuse' } & ErrorResponse)
-  /** Not carried out; the connection breaks. */
+  /** Not executed; the connection breaks. */
   | { readonly type: 'reset' }
-  /** Carried out on what was there before: only looks at services. */
+  /** Executed on the state before the last change: only for reads of external services. */
   | { readonly type: 'past' }
-  /** Nobody waits for an answer any more. */
+  /** The process crashed: no response. */
   | { readonly type: 'dead' }
 
-/** What becomes of the answer. */
+/** What happens to the response. */
 export type ResponseDecision = 'answer' | 'lose' | 'dead'
 
-/** Who decides about points: the world, with the deviations of this schedule. */
+/** Decides about interactions: the world, with the deviations of its schedule. */
 export interface Interceptor {
-  before(point: Interaction): Promise<RequestDecision> | RequestDecision
-  after(point: Interaction): Promise<ResponseDecision> | ResponseDecision
+  before(interaction: Interaction): Promise<RequestDecision> | RequestDecision
+  after(interaction: Interaction): Promise<ResponseDecision> | ResponseDecision
 }
 
 /**
- * What a server really does to its clients: not every fault is legal everywhere.
+ * Which faults are legal: what a real server does to its clients.
  */
 export interface Profile {
   readonly name: string
-  /** A process that starts may first be shown the past: its first list may come from a server that lags behind. */
+  /** The first list of a process may be stale, because a lagging server answers it. */
   readonly timeTravel: boolean
 }
 
 export const profiles = {
-  /** Lists at start are served from any cache, however old. */
+  /** The first list may come from any cache, however old. */
   'k8s<=1.34': { name: 'k8s<=1.34', timeTravel: true },
-  /** Streaming lists: what a process is shown at its start is not older than its start. */
+  /** Streaming lists: the first list is not older than the start of the process. */
   'k8s>=1.35': { name: 'k8s>=1.35', timeTravel: false },
-  /** Our own server: as the newer clusters. */
+  /** The Evenkeel server: as in newer clusters. */
   evenkeel: { name: 'evenkeel', timeTravel: false },
 } as const satisfies Record<string, Profile>
 

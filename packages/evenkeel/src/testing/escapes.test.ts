@@ -11,7 +11,7 @@ import type { UserStep } from './scenario.ts'
 
 const Box = defineKind({ group: 'test.dev', version: 'v1', kind: 'Box', spec: { type: 'object', properties: {} } })
 
-/** What a program is told that leaves the simulation, undisturbed. */
+/** The escapes of a program in the undisturbed schedule. */
 async function escapesOf(reconcile: () => Promise<unknown>): Promise<string[]> {
   const controller: ControllerDeclaration<typeof Box> = {
     for: Box,
@@ -33,11 +33,11 @@ async function escapesOf(reconcile: () => Promise<unknown>): Promise<string[]> {
   return failures.filter(({ rule }) => rule === 'escape').map(({ message }) => message.replace(/:\d+ /, ' '))
 }
 
-const leaves = 'at escapes.test.ts leaves the simulation: what it does is not controlled, and not the same twice'
+const bypasses = 'at escapes.test.ts bypasses the simulation: the schedule is not deterministic'
 
-describe('what leaves the simulation is told with its place', () => {
+describe('a use of the machine that bypasses the simulation is reported with its place', () => {
   test('a file', async () => {
-    expect(await escapesOf(() => readFile(fileURLToPath(import.meta.url)))).toEqual([`a file ${leaves}`])
+    expect(await escapesOf(() => readFile(fileURLToPath(import.meta.url)))).toEqual([`a file ${bypasses}`])
   })
 
   test('a connection', async () => {
@@ -46,19 +46,19 @@ describe('what leaves the simulation is told with its place', () => {
       socket.on('error', () => undefined)
       return Promise.resolve()
     })
-    expect(found).toContain(`a connection ${leaves}`)
+    expect(found).toContain(`a connection ${bypasses}`)
   })
 
-  test('a timer that was imported', async () => {
+  test('an imported timer', async () => {
     const { ['setTimeout']: later } = process.getBuiltinModule('timers/promises') as unknown as Record<
       string,
       (ms: number) => Promise<void>
     >
-    expect(await escapesOf(() => later?.(1) ?? Promise.resolve())).toEqual([`a timer ${leaves}`])
+    expect(await escapesOf(() => later?.(1) ?? Promise.resolve())).toEqual([`a timer ${bypasses}`])
   })
 })
 
-test('watchBlocking ends a process whose program never lets go, and says which reconcile of what it was', async () => {
+test('the watchdog kills a process whose program blocks the event loop, and names the reconcile', async () => {
   const [runner = '', program = ''] = ['../../../../tools/run.mjs', './blocking.fixture.ts'].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
   )
@@ -68,7 +68,7 @@ test('watchBlocking ends a process whose program never lets go, and says which r
     said += piece.toString()
   })
   await once(child, 'close')
-  expect(said).toContain('the program never lets go: for 0.5 s it has computed without a pause.')
-  expect(said).toContain('it began to reconcile box default/a; the last thing that happened was A: boxes: ')
+  expect(said).toContain('the program has blocked the event loop for 0.5 s.')
+  expect(said).toContain('last reconcile: box default/a; last event: A: boxes: ')
   expect(child.exitCode).not.toBe(0)
 })

@@ -1,9 +1,11 @@
 /**
- * Notices what leaves the simulation: the machine's own timers, its clock, its chance, its network, its end.
+ * Detects what bypasses the simulation: system timers, the system clock, Math.random, the network and process.exit.
  *
- * A program that takes them is not controlled any more, so its schedules are not the same twice. Timers, time and chance
- * are given from the simulation all the same, so that the rest can go on; that they were taken is told once for each
- * place.
+ * A program that uses them is not deterministic. Timers, time and random numbers still come from the simulation, so that
+ * the schedule can continue; each use is reported once per place in the code.
+ *
+ * Sockets, files, child processes and imported timers cannot be replaced. `async_hooks` reports when one is created, and
+ * the stack shows by whom. That costs time, so it happens only while an undisturbed schedule runs.
  */
 import { createHook } from 'node:async_hooks'
 import { fileURLToPath } from 'node:url'
@@ -18,40 +20,40 @@ export interface Escape {
 }
 
 interface GuardOptions {
-  /** Whose code runs is followed: what is taken of the machine by other ways can be told as well. */
-  readonly isFollowed: boolean
+  /** The running process is tracked: also detect sockets, files and other resources. */
+  readonly isTracked: boolean
   readonly random: Random
   onEscape(escape: Escape): void
-  /** A program ends the process. */
-  onExit(life: SimulatedProcess | undefined, code: unknown): void
+  /** The program called process.exit. */
+  onExit(proc: SimulatedProcess | undefined, code: unknown): void
 }
 
-/** What is thrown in the place of the end of the process. */
+/** Thrown instead of the exit of this process. */
 class ProcessEnd extends Error {
   override readonly name = 'ProcessEnd'
 }
 
-/** @returns what ends the guard */
-export function guardMachine({ isFollowed, random, onEscape, onExit }: GuardOptions): () => void {
-  const told = new Set<string>()
-  /** The life whose code is running, if it is the user's code and not ours. */
+/** Replaces the globals of the machine. @returns a function that restores them */
+export function guardMachine({ isTracked, random, onEscape, onExit }: GuardOptions): () => void {
+  const reported = new Set<string>()
+  /** Reports an escape of the running process, if the caller is the user's code and not ours. */
   const escaping = (what: string): SimulatedProcess | undefined => {
-    const life = currentProcess()
-    const origin = life && originOf({ direct: true })
-    if (!life || origin === undefined) return undefined
-    if (!told.has(`${what} ${origin}`)) onEscape({ what, origin })
-    told.add(`${what} ${origin}`)
-    return life
+    const proc = currentProcess()
+    const origin = proc && originOf({ direct: true })
+    if (!proc || origin === undefined) return undefined
+    if (!reported.has(`${what} ${origin}`)) onEscape({ what, origin })
+    reported.add(`${what} ${origin}`)
+    return proc
   }
-  const stopWatching = isFollowed ? watchResources(escaping) : () => undefined
-  const putBack = overrideGlobals({
+  const stopWatching = isTracked ? watchResources((what) => escaping(what)) : () => undefined
+  const restore = overrideGlobals({
     timer: (kind, delayMs, callback) => {
-      const life = escaping(kind)
-      if (!life) return undefined
-      if (kind !== 'setInterval') return life.clock.after(delayMs, callback)
+      const proc = escaping(kind)
+      if (!proc) return undefined
+      if (kind !== 'setInterval') return proc.clock.after(delayMs, callback)
       let cancel = (): void => undefined
       const again = (): void => {
-        cancel = life.clock.after(Math.max(delayMs, 1), () => {
+        cancel = proc.clock.after(Math.max(delayMs, 1), () => {
           again()
           callback()
         })
@@ -72,18 +74,10 @@ export function guardMachine({ isFollowed, random, onEscape, onExit }: GuardOpti
     },
   })
   return () => {
-    putBack()
+    restore()
     stopWatching()
   }
 }
-
-/*
- * Notices what a program takes of the machine that no function can be put in front of: sockets, files, processes, and timers
- * that were imported instead of taken from the global scope.
- *
- * Node tells when such a thing is made, and who is making it is on the stack. That costs, so it is done only while an
- * undisturbed schedule runs.
- */
 
 const resourceNames: Readonly<Record<string, string>> = {
   Timeout: 'a timer',
@@ -93,8 +87,8 @@ const resourceNames: Readonly<Record<string, string>> = {
   TCPSERVERWRAP: 'a server',
   PIPECONNECTWRAP: 'a connection',
   UDPWRAP: 'a socket',
-  GETADDRINFOREQWRAP: 'a look-up of a name',
-  QUERYWRAP: 'a look-up of a name',
+  GETADDRINFOREQWRAP: 'a DNS lookup',
+  QUERYWRAP: 'a DNS lookup',
   HTTPCLIENTREQUEST: 'a connection',
   FSREQCALLBACK: 'a file',
   FSREQPROMISE: 'a file',
@@ -104,18 +98,18 @@ const resourceNames: Readonly<Record<string, string>> = {
   WORKER: 'a thread',
 }
 
-/** @param taken hears what is made while it is being made @returns what ends it */
-function watchResources(taken: (what: string) => void): () => void {
-  let isTelling = false
+/** @param onCreate called while a resource is created @returns a function that ends it */
+function watchResources(onCreate: (what: string) => void): () => void {
+  let isReporting = false
   const hook = createHook({
     init(_, type) {
       const what = resourceNames[type]
-      if (what === undefined || isTelling) return
-      isTelling = true
+      if (what === undefined || isReporting) return
+      isReporting = true
       try {
-        taken(what)
+        onCreate(what)
       } finally {
-        isTelling = false
+        isReporting = false
       }
     },
   })
@@ -125,35 +119,29 @@ function watchResources(taken: (what: string) => void): () => void {
   }
 }
 
-/*
- * Where in the user's code something was asked for: `reconcile.ts:41`.
- *
- * The first frame of the stack that is neither ours nor Node's. Taking a stack costs more than a step of the world, so
- * it is done only when a story will be told.
- */
-
-// The whole package: a frame of a built file may name its source where source maps are used.
+// The folder of this package, in `src` and in `dist`: with source maps, stacks of the build name the sources.
 const packageFolder = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../../' : '../', import.meta.url))
-// The build keeps both modules in a file called interceptors (tools/build.mjs).
-const interceptorFrames = /\/(?:base\/global-overrides|testing\/escapes|dist\/interceptors-[^/]+)\./
 const stackDepth = 60
+/** Frames between the user's call and the stack that is taken: the replaced global, its override, `escaping`, `originOf`. */
+const interceptorFrames = 4
 
 /**
- * The place in the user's code, if there is one on the stack.
+ * The place in the user's code from which something was called, if it is on the stack: `reconcile.ts:41`.
  *
- * @param options `direct`: only if it is the caller, with nothing of ours in between
+ * @param options `direct`: only if the user's code is the direct caller, without code of this package in between
  */
 export function originOf({ direct = false }: { direct?: boolean } = {}): string | undefined {
   const before = Error.stackTraceLimit
   Error.stackTraceLimit = stackDepth
   const { stack = '' } = new Error('where')
   Error.stackTraceLimit = before
+  let skipped = direct ? interceptorFrames : 0
   for (const line of stack.split('\n').slice(1)) {
     if (line.includes('node:internal') || /[( ]node:/.test(line)) continue
-    const [, place] = /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*:\d+:\d+)\)?$/.exec(line) ?? []
-    if (place === undefined) continue
-    const path = place.startsWith('file://') ? place.slice('file://'.length) : place
-    if (isOwnCode(path) && interceptorFrames.test(path)) continue
+    const [, location] = /\(?((?:file:\/\/|\/|[A-Za-z]:\\)[^()]*:\d+:\d+)\)?$/.exec(line) ?? []
+    if (location === undefined) continue
+    const path = location.startsWith('file://') ? location.slice('file://'.length) : location
+    if (isOwnCode(path) && skipped-- > 0) continue
     if (direct && isOwnCode(path)) return undefined
     if (isOwnCode(path) || path.includes('/node_modules/')) continue
     return path.replace(/:\d+$/, '')
@@ -161,7 +149,7 @@ export function originOf({ direct = false }: { direct?: boolean } = {}): string 
   return undefined
 }
 
-/** Our own tests are somebody's programs. */
+/** Code of this package; its tests count as user code. */
 function isOwnCode(path: string): boolean {
   return path.startsWith(packageFolder) && !/\.test\.[jt]s/.test(path)
 }

@@ -1,23 +1,41 @@
 /**
- * Lets things happen until nothing is left to happen: the oldest action first, and time moves only when there is none.
+ * The event queue of a simulated world, and the loop that runs it until the world is quiet.
  *
- * Rest is when nothing was written for a while and nobody is about to try again. A world that does not come to it within
- * so many steps, so much time or so many turns has none.
+ * Nothing in a world happens by itself: a request, a response, a watch event or an external call is an event in the
+ * queue. The default policy runs the oldest event; a test case is that policy plus a few deviations. Simulated time moves
+ * only when the queue is empty.
+ *
+ * Example: process A creates a ConfigMap, and its watch of configmaps is open.
+ *
+ *     queue before                                  the loop runs            added to the queue
+ *     request create configmaps default/a           the request              answer create configmaps default/a: 201
+ *                                                                            event configmaps: ADDED a 42
+ *     answer create …: 201, event configmaps: …     the answer               (the reconcile continues and ends)
+ *     event configmaps: ADDED a 42                  the watch event          (the cache has the ConfigMap)
+ *     empty                                         time moves to the next timer, or the world is quiet
+ *
+ * Executing a request and delivering its response are two events. A crash between them is a crash after the commit; a
+ * hold on `event configmaps` is a stale cache.
+ *
+ * The world is quiet when nothing was written for a while and no reconcile waits for a retry. A world that does not
+ * become quiet within the limits below has not converged.
+ *
+ * Invariant: the same events added in the same order, with the same holds, run in the same order.
  */
 import { flushPromises, flushTasks } from '#base'
 import { nextGarbageCollection, nextNamespaceDeletion } from './cluster-controllers.ts'
 import type { FaultInjector } from './fault-injector.ts'
-import { noteAction } from './hang-watchdog.ts'
+import { noteEvent } from './hang-watchdog.ts'
 import type { World } from './world.ts'
 
-/** How a world never came to rest. */
+/** Which limit a world exceeded before it became quiet. */
 export interface NonConvergence {
   readonly why: 'steps' | 'time' | 'turns'
   readonly steps: number
   readonly virtualMs: number
 }
 
-interface LoopAction {
+interface LoopEvent {
   readonly actor: string
   readonly type: string
   readonly about: string
@@ -26,37 +44,37 @@ interface LoopAction {
 
 const stepsMax = 4000
 const convergenceMaxMs = 30 * 60_000
-/** How often time may move while nothing is written, and how much may happen at one moment before it moves. */
+/** How often time may move before the world is quiet, and how many events may run before time moves. */
 const [turnsMax, instantMax] = [3000, 300]
 
 export class EventLoop {
   readonly #world: World
-  readonly #interventions: FaultInjector
+  readonly #faultInjector: FaultInjector
   #activeAtMs = 0
   #nonConvergence: NonConvergence | undefined
   #collectedAt = -1
 
-  constructor(world: World, interventions: FaultInjector) {
+  constructor(world: World, faultInjector: FaultInjector) {
     this.#world = world
-    this.#interventions = interventions
+    this.#faultInjector = faultInjector
   }
 
-  /** How there was no rest, if there was none. */
+  /** Why the world did not become quiet, if it did not. */
   get nonConvergence(): NonConvergence | undefined {
     return this.#nonConvergence
   }
 
-  /** Something goes on: there is no rest for a while. */
+  /** Restarts the time after which the world counts as quiet. */
   noteActivity(): void {
     this.#activeAtMs = this.#world.clock.monotonic()
   }
 
-  /** That there is no rest is nobody's fault. */
+  /** The world is not expected to become quiet here. */
   clearNonConvergence(): void {
     this.#nonConvergence = undefined
   }
 
-  /** @returns false when it never stops */
+  /** @returns false when the world does not become quiet within the limits */
   async runUntilQuiet(): Promise<boolean> {
     const {
       clock,
@@ -69,21 +87,21 @@ export class EventLoop {
     this.noteActivity()
     await flushTasks()
     for (let turns = 0; ; turns++) {
-      const isDone = await this.#runActions()
+      const isDone = await this.#runEvents()
       if (this.#isTooLong({ steps: trace.steps - beganAtStep, virtualMs: clock.monotonic() - beganAtMs, turns }))
         return false
       const { nextInMs } = clock
       const isSoon =
         nextInMs !== undefined &&
-        clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#interventions.patienceMs)
-      // Who failed last is tried again, however long that takes.
+        clock.monotonic() + nextInMs - this.#activeAtMs <= Math.max(quietMs, this.#faultInjector.patienceMs)
+      // A failed reconcile is retried, however long its back-off is.
       const isWaiting = nextInMs !== undefined && (isSoon || this.#isFailing())
       if (isWaiting) await clock.advance(nextInMs)
-      // Two that do not know of each other never end: they hear of it now.
-      if (!isDone) await this.#interventions.release()
+      // Two writers that do not see each other never stop: deliver what is held.
+      if (!isDone) await this.#faultInjector.release()
       if (isWaiting || !isDone) continue
-      if (!(await this.#interventions.release())) return true
-      // Those who were kept waiting go on before time does.
+      if (!(await this.#faultInjector.release())) return true
+      // What waited for a held event continues before time moves.
       await flushTasks()
       this.noteActivity()
     }
@@ -98,24 +116,24 @@ export class EventLoop {
   #isFailing(): boolean {
     return this.#world.processes.some(
       ({ isDead, manager }) =>
-        !isDead && (manager?.controllers ?? []).some(({ failing }) => failing > this.#interventions.poisoned),
+        !isDead && (manager?.controllers ?? []).some(({ failing }) => failing > this.#faultInjector.poisoned),
     )
   }
 
-  /** @returns whether nothing is left to do now */
-  async #runActions(): Promise<boolean> {
+  /** @returns whether the queue is empty */
+  async #runEvents(): Promise<boolean> {
     const world = this.#world
     const { eventQueue, history, clock, trace, options } = world
     for (let taken = 0; taken < instantMax; taken++) {
       if (clock.nextInMs === 0) await clock.advance(0)
-      const action = eventQueue.take() ?? this.#collection()
-      if (!action) return true
-      world.actor = action.actor
-      noteAction(action.actor, action.about)
-      const entry = trace.add(action.actor, `${action.type} ${action.about}`, { atMs: clock.monotonic() })
+      const event = eventQueue.take() ?? this.#clusterEvent()
+      if (!event) return true
+      world.actor = event.actor
+      noteEvent(event.actor, event.about)
+      const entry = trace.add(event.actor, `${event.type} ${event.about}`, { atMs: clock.monotonic() })
       if (options.onAction) await options.onAction(entry)
       const before = history.events.length
-      const running = action.run()
+      const running = event.run()
       if (running) await running
       await flushPromises()
       if (history.events.slice(before).some(({ resource }) => resource !== 'leases' && resource !== 'events'))
@@ -125,14 +143,14 @@ export class EventLoop {
     return false
   }
 
-  #collection(): LoopAction | undefined {
+  #clusterEvent(): LoopEvent | undefined {
     const world = this.#world
     const { length } = world.history.events
     if (length === this.#collectedAt) return undefined
-    const { plays = ['garbage', 'namespaces'] } = world.options.scenario
+    const { clusterControllers = ['garbage', 'namespaces'] } = world.options.scenario
     const next =
-      (plays.includes('garbage') ? nextGarbageCollection(world.history) : undefined) ??
-      (plays.includes('namespaces') ? nextNamespaceDeletion(world.history) : undefined)
+      (clusterControllers.includes('garbage') ? nextGarbageCollection(world.history) : undefined) ??
+      (clusterControllers.includes('namespaces') ? nextNamespaceDeletion(world.history) : undefined)
     if (next === undefined) this.#collectedAt = length
     return (
       next && {
@@ -147,51 +165,41 @@ export class EventLoop {
   }
 }
 
-/*
- * Everything that can happen next in a simulated world, and which of it does.
- *
- * Nothing in a world happens by itself: a request that waits to be carried out, an answer or an event on its way, a call
- * to the outside are actions on this list. The default policy takes the oldest one; a test case is that policy and a
- * few deviations from it.
- *
- * Invariant: the same actions added in the same order, with the same holds, come out in the same order.
- */
-
-/** What an action is, for those who hold some back and for the trace. */
+/** The type of an event, for holds and for the trace. */
 type QueuedEventType = 'request' | 'answer' | 'event' | 'call' | 'reply' | 'collect'
 
 interface QueuedEvent {
-  /** Whose it is: `A`, `B`, `gc`. */
+  /** `A`, `B`, `gc` */
   readonly actor: string
   readonly type: QueuedEventType
   /** `create configmaps default/a` */
   readonly about: string
-  /** For events: the plural of the kind that is watched. */
+  /** For watch events: the watched resource. */
   readonly resource?: string
   run(): void | Promise<void>
 }
 
-type IsHeld = (action: QueuedEvent) => boolean
+type IsHeld = (event: QueuedEvent) => boolean
 
 export class EventQueue {
-  readonly #actions: QueuedEvent[] = []
+  readonly #events: QueuedEvent[] = []
   readonly #holds = new Set<IsHeld>()
 
-  /** @returns what takes it away again, if it has not happened */
-  add(action: QueuedEvent): () => void {
-    this.#actions.push(action)
+  /** @returns a function that removes the event if it has not run */
+  add(event: QueuedEvent): () => void {
+    this.#events.push(event)
     return () => {
-      this.#remove(action)
+      this.#remove(event)
     }
   }
 
-  /** The next thing to happen; it is off the list. */
+  /** Removes the oldest event that is not held, and returns it. */
   take(): QueuedEvent | undefined {
-    const index = this.#holds.size === 0 ? 0 : this.#actions.findIndex((action) => !this.#isHeld(action))
-    return index < 0 ? undefined : this.#actions.splice(index, 1)[0]
+    const index = this.#holds.size === 0 ? 0 : this.#events.findIndex((event) => !this.#isHeld(event))
+    return index < 0 ? undefined : this.#events.splice(index, 1)[0]
   }
 
-  /** Keeps actions from happening until the hold is released; in their order they stay. */
+  /** Holds events back until the returned function is called; they keep their order. */
   hold(isHeld: IsHeld): () => void {
     this.#holds.add(isHeld)
     return () => {
@@ -199,28 +207,28 @@ export class EventQueue {
     }
   }
 
-  /** Takes away everything that fits: what belonged to a process that died. */
-  drop(fits: (action: QueuedEvent) => boolean): void {
-    for (const action of this.#actions.filter((one) => fits(one))) this.#remove(action)
+  /** Removes all events that match: those of a crashed process. */
+  drop(matches: (event: QueuedEvent) => boolean): void {
+    for (const event of this.#events.filter((one) => matches(one))) this.#remove(event)
   }
 
-  /** What is there to happen, in its order. */
+  /** The events in the queue, in order. */
   get waiting(): readonly Pick<QueuedEvent, 'actor' | 'type' | 'about'>[] {
-    return this.#actions
+    return this.#events
   }
 
-  /** How many are held back at present. */
+  /** How many events are held. */
   get held(): number {
-    return this.#holds.size === 0 ? 0 : this.#actions.filter((action) => this.#isHeld(action)).length
+    return this.#holds.size === 0 ? 0 : this.#events.filter((event) => this.#isHeld(event)).length
   }
 
-  #isHeld(action: QueuedEvent): boolean {
-    for (const hold of this.#holds) if (hold(action)) return true
+  #isHeld(event: QueuedEvent): boolean {
+    for (const hold of this.#holds) if (hold(event)) return true
     return false
   }
 
-  #remove(action: QueuedEvent): void {
-    const index = this.#actions.indexOf(action)
-    if (index >= 0) this.#actions.splice(index, 1)
+  #remove(event: QueuedEvent): void {
+    const index = this.#events.indexOf(event)
+    if (index >= 0) this.#events.splice(index, 1)
   }
 }

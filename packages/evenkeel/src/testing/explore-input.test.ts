@@ -21,7 +21,7 @@ const steps: readonly UserStep[] = [
   },
 ]
 
-/** The machine's own, under names that do not stand out: what a program should not take. */
+/** Globals of the machine under other names: a program should not use them. */
 type Taken = Readonly<Record<string, ((...parameters: unknown[]) => unknown) | undefined>>
 const machine = globalThis as unknown as Taken
 const clock = new Proxy(
@@ -30,8 +30,8 @@ const clock = new Proxy(
 ) as Taken
 const chance = Math as unknown as Taken
 
-/** What a program that does this is told, undisturbed. */
-async function told(reconcile: Reconcile, more: { tier?: 0 | 1 } = {}): Promise<readonly Failure[]> {
+/** The failures of a program with this reconcile in the undisturbed schedule. */
+async function reported(reconcile: Reconcile, more: { tier?: 0 | 1 } = {}): Promise<readonly Failure[]> {
   const controllers = (_: ProcessContext<object>): ControllerDeclaration[] => [
     { for: Box, reconcile } as unknown as ControllerDeclaration,
   ]
@@ -39,19 +39,19 @@ async function told(reconcile: Reconcile, more: { tier?: 0 | 1 } = {}): Promise<
 }
 
 describe('explore explains', () => {
-  test('a program that never rests', async () => {
+  test('a program that never becomes quiet', async () => {
     let count = 0
-    const failures = await told((_, { status }) => {
+    const failures = await reported((_, { status }) => {
       status.set({ stored: String(++count) })
       return { afterMs: 1000 }
     })
     expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContainEqual(
-      expect.stringMatching(/^hot-loop: a reconcile keeps causing itself: it writes something different each time/),
+      expect.stringMatching(/^hot-loop: a reconcile keeps triggering itself: it writes a different value each time/),
     )
   })
 
-  test('real timers, real time and real chance, with the place that takes them', async () => {
-    const failures = await told(async (_, { status }) => {
+  test('system timers, system time and Math.random, with their place in the code', async () => {
+    const failures = await reported(async (_, { status }) => {
       await new Promise((resolve) => {
         machine['setTimeout']?.(resolve, 50)
       })
@@ -59,35 +59,34 @@ describe('explore explains', () => {
     })
     const escapes = failures.filter(({ rule }) => rule === 'escape')
     expect(escapes.map(({ about }) => about).sort()).toEqual(['Date', 'Math.random', 'setTimeout'])
-    for (const { message } of escapes) expect(message).toMatch(/ at explore-input\.test\.ts:\d+ leaves the simulation/)
+    for (const { message } of escapes)
+      expect(message).toMatch(/ at explore-input\.test\.ts:\d+ bypasses the simulation/)
   })
 
   test('a program that ends the process', async () => {
-    const failures = await told(() => {
+    const failures = await reported(() => {
       process.exit(3)
     })
     expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContain(
-      'failure: the program ended by itself in life A: process.exit(3) was called',
+      'failure: process A exits: process.exit(3) was called',
     )
   })
 
   test('a reconcile that always throws', async () => {
-    const failures = await told(() => {
+    const failures = await reported(() => {
       throw new Error('no such region')
     })
     expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContainEqual(
-      expect.stringMatching(
-        /^failure: a reconcile keeps failing, \d+ minutes after everything was well: no such region$/,
-      ),
+      expect.stringMatching(/^failure: a reconcile keeps failing for \d+ minutes without a new fault: no such region$/),
     )
   })
 
-  test('a promise that nobody listens to', async () => {
-    const failures = await told(() => {
-      void Promise.reject(new Error('nobody hears'))
+  test('a promise that is not awaited', async () => {
+    const failures = await reported(() => {
+      void Promise.reject(new Error('not awaited'))
     })
     expect(failures.map(({ rule, message }) => `${rule}: ${message}`)).toContain(
-      'failure: a promise was rejected and nobody listened: nobody hears',
+      'failure: unhandled rejection: not awaited',
     )
   })
 
@@ -96,7 +95,7 @@ describe('explore explains', () => {
       throw new Error('no configuration')
     }
     await expect(explore({ controllers, scenario: { name: 'boxes', steps } })).rejects.toThrow(
-      'the program cannot be made: its factory throws: no configuration',
+      'the factory of the program throws: no configuration',
     )
   })
 })

@@ -1,24 +1,24 @@
 /**
- * The program and the scenario that a module exports.
+ * `exploreModule`: explores the program and the scenario that a module exports, on all cores.
  *
- * `FILE` exports `controllers` and `scenario`. `FILE#name` names one export: an object that has both, or the
- * controllers alone, for the `scenario` of the module.
+ * `FILE` exports `controllers` and `scenario`. `FILE#name` names one export: an object with both, or only the
+ * controllers, which then run with the `scenario` of the module. `evenkeel explore FILE` is this function.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { explore, type Explored, type ExploreOptions } from './explore.ts'
 
-/** What is explored. */
+/** The program and its scenario. */
 type ExploreSubject = Pick<ExploreOptions, 'controllers' | 'scenario'>
 
-/** A file and the name of an export in it. */
+/** A file and the name of one of its exports. */
 interface ModuleReference {
   readonly path: string
   readonly name: string | undefined
 }
 
-/** @param module a path, from the working folder, or a file: URL; `#name` at its end */
+/** @param module a path relative to the working directory, or a file: URL; may end in `#name` */
 export function parseModuleReference(module: string | URL): ModuleReference {
   const text = String(module)
   const at = text.lastIndexOf('#')
@@ -26,19 +26,21 @@ export function parseModuleReference(module: string | URL): ModuleReference {
   return { path: file.startsWith('file:') ? fileURLToPath(file) : resolve(file), name }
 }
 
-/** @throws {RangeError} when there is no such module, or nothing to explore in it; the message says what is missing. */
+/** @throws {RangeError} when the module does not exist, does not load, or has no program and scenario. */
 export async function loadExploreSubject(module: string | URL): Promise<ExploreSubject> {
   const { path, name } = parseModuleReference(module)
-  if (!existsSync(path)) throw new RangeError(`there is no module ${path}`)
+  if (!existsSync(path)) throw new RangeError(`module ${path} does not exist`)
   const exported = await load(path)
   const chosen = name === undefined ? (exported['default'] ?? exported) : exported[name]
   if (name !== undefined && chosen === undefined)
-    throw new RangeError(`${path} exports no ${name}: it exports ${Object.keys(exported).join(', ') || 'nothing'}`)
+    throw new RangeError(
+      `${path} has no export ${name}; its exports are: ${Object.keys(exported).join(', ') || 'none'}`,
+    )
   if (isExploreSubject(chosen)) return chosen
   const subject = { controllers: name === undefined ? exported['controllers'] : chosen, scenario: exported['scenario'] }
   if (isExploreSubject(subject)) return subject
   throw new RangeError(
-    `there is nothing to explore in ${path}: it must export controllers and scenario, or an object with both that is named as ${path.slice(path.lastIndexOf('/') + 1)}#name`,
+    `${path} has no scenario to explore: export controllers and scenario, or name an export that has both as ${path.slice(path.lastIndexOf('/') + 1)}#name`,
   )
 }
 
@@ -46,10 +48,9 @@ async function load(path: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (error) {
-    throw new RangeError(
-      `the module ${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    )
+    throw new RangeError(`cannot load module ${path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
   }
 }
 
@@ -63,15 +64,11 @@ function isExploreSubject(value: unknown): value is ExploreSubject {
   )
 }
 
-/*
- * Explores what a module exports, on all cores: what `evenkeel explore FILE` does.
- */
-
 export type ExploreModuleOptions = Omit<ExploreOptions, 'controllers' | 'scenario' | 'module'>
 
 /**
- * @param module a path, from the working folder, or a file: URL; `#name` at its end names an export
- * @throws {RangeError} when there is nothing to explore in it, or it cannot be played.
+ * @param module a path relative to the working directory, or a file: URL; `#name` at its end names an export
+ * @throws {RangeError} when the module has no program and scenario, or the undisturbed scenario fails.
  */
 export async function exploreModule(module: string | URL, options: ExploreModuleOptions = {}): Promise<Explored> {
   const { path, name } = parseModuleReference(module)

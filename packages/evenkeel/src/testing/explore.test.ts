@@ -15,7 +15,7 @@ const Box = defineKind({
 })
 type BoxController = ControllerDeclaration<typeof Box>
 
-/** A shelf in the world outside. */
+/** An external service. */
 class Shelf {
   readonly places = new Map<string, number>()
   #last = 0
@@ -35,7 +35,7 @@ class Shelf {
   }
 }
 
-interface Outside {
+interface External {
   readonly shelf: {
     put(name: string, size: number): Promise<void>
     putAnywhere(size: number): Promise<string>
@@ -50,19 +50,19 @@ const steps: readonly UserStep[] = [
   { name: 'deletes Box a', run: async (user) => user.delete(await user.get(Box, place)) },
 ]
 
-type Making = (process: ProcessContext<Outside>) => Pick<BoxController, 'reconcile' | 'cleanup'>
+type Making = (process: ProcessContext<External>) => Pick<BoxController, 'reconcile' | 'cleanup'>
 
 function subject(make: Making): {
-  controllers: (process: ProcessContext<Outside>) => ControllerDeclaration[]
-  scenario: { name: string; steps: readonly UserStep[]; outside: () => Outside }
+  controllers: (process: ProcessContext<External>) => ControllerDeclaration[]
+  scenario: { name: string; steps: readonly UserStep[]; external: () => External }
 } {
   return {
     controllers: (process) => [{ for: Box, ...make(process) } as unknown as ControllerDeclaration],
-    scenario: { name: 'boxes', steps, outside: () => ({ shelf: new Shelf() as unknown as Outside['shelf'] }) },
+    scenario: { name: 'boxes', steps, external: () => ({ shelf: new Shelf() as unknown as External['shelf'] }) },
   }
 }
 
-const right: Making = ({ outside: { shelf } }) => ({
+const right: Making = ({ external: { shelf } }) => ({
   async reconcile(box, { status }) {
     await shelf.put(box.metadata.name, box.spec.size ?? 0)
     status.set({ stored: String(box.spec.size) })
@@ -77,17 +77,17 @@ function rules({ failures }: Explored): string[] {
 }
 
 describe('explore', () => {
-  test('a right controller is silent in every schedule', async () => {
+  test('a correct controller has no failure in any schedule', async () => {
     const explored = await explore(subject(right))
     expect(explored.failures).toEqual([])
     expect(explored.schedules).toBeGreaterThan(80)
     expect(explored.left).toBe(0)
-    expect(formatReport(explored)).toContain('Nothing found in ')
+    expect(formatReport(explored)).toContain('No failure in ')
   })
 
-  test('what is made outside without a finalizer is left behind, and the story says so', async () => {
+  test('an external resource without a finalizer remains, and the report says so', async () => {
     const explored = await explore(
-      subject(({ outside: { shelf } }) => ({
+      subject(({ external: { shelf } }) => ({
         reconcile: async (box) => {
           await shelf.put(box.metadata.name, box.spec.size ?? 0)
         },
@@ -95,14 +95,14 @@ describe('explore', () => {
     )
     expect(rules(explored)).toContain('cleanup')
     const report = formatReport(explored)
-    expect(report).toContain('RULE 5 cleanup: shelf places a is left behind although what it was made for is gone')
+    expect(report).toContain('RULE 5 cleanup: shelf places a remains although the object it was created for is deleted')
     expect(report).toContain('the user deletes Box a')
     expect(report).toMatch(/seen in \d+ of \d+ schedules/)
   })
 
-  test('a place that only the answer names is taken twice when the answer gets lost', async () => {
+  test('an id that only the reply contains is created twice when the reply is lost', async () => {
     const explored = await explore(
-      subject(({ outside: { shelf } }) => ({
+      subject(({ external: { shelf } }) => ({
         async reconcile(box, { status }) {
           if (box.status?.stored === undefined) status.set({ stored: await shelf.putAnywhere(box.spec.size ?? 0) })
         },
@@ -116,10 +116,10 @@ describe('explore', () => {
     expect(failure?.when).toEqual([expect.stringMatching(/^(?:before|after) effect \d+: (?:crash|lose)$/)])
   })
 
-  test('a variable of a module that decides is noticed: the same schedule goes differently the second time', async () => {
+  test('state in a module variable is detected: the second run of the same schedule differs', async () => {
     let runs = 0
     const explored = await explore({
-      ...subject(({ outside: { shelf } }) => ({
+      ...subject(({ external: { shelf } }) => ({
         reconcile: async (box) => {
           await shelf.put(box.metadata.name, ++runs > 2 ? 7 : 8)
         },
@@ -133,7 +133,7 @@ describe('explore', () => {
   })
 
   test('a failure can be replayed: the same rule, the same trace', async () => {
-    const broken = subject(({ outside: { shelf } }) => ({
+    const broken = subject(({ external: { shelf } }) => ({
       reconcile: async (box) => {
         await shelf.put(box.metadata.name, box.spec.size ?? 0)
       },
@@ -143,7 +143,7 @@ describe('explore', () => {
     if (!failure?.hash) throw new Error('there must be a failure with a trace')
     const { rule, about, deviations, hash } = failure
     const file = {
-      format: 1,
+      format: 2,
       scenario: 'boxes',
       profile: 'evenkeel',
       seed: '1',
@@ -154,11 +154,11 @@ describe('explore', () => {
     expect(await replay(file, broken)).toMatchObject({ isFound: true, isSame: true })
     expect(await replay(file, subject(right))).toMatchObject({ isFound: false, isSame: false })
     await expect(replay({ ...file, scenario: 'other' }, broken)).rejects.toThrow(
-      'this replay file is about the scenario other, not boxes',
+      'the replay file belongs to scenario other, not to boxes',
     )
   })
 
-  test('a scenario whose own steps fail is refused with the step and the reason', async () => {
+  test('a scenario whose own step fails is refused with the step and the reason', async () => {
     const scenario = {
       ...subject(right).scenario,
       steps: [
@@ -169,19 +169,19 @@ describe('explore', () => {
       ],
     }
     await expect(explore({ ...subject(right), scenario })).rejects.toThrow(
-      /the scenario boxes cannot be played: "deletes nothing" fails although nobody is in the way: .*not found/,
+      /scenario boxes: the step "deletes nothing" fails without a fault: .*not found/,
     )
   })
 
-  test('what is meant is not told', async () => {
-    const made = subject(({ outside: { shelf } }) => ({
+  test('an exception suppresses its finding', async () => {
+    const made = subject(({ external: { shelf } }) => ({
       reconcile: async (box) => {
         await shelf.put(box.metadata.name, box.spec.size ?? 0)
       },
     }))
     const scenario = {
       ...made.scenario,
-      exceptions: [{ rule: 'cleanup', about: 'shelf', because: 'shelves are emptied by somebody else' }],
+      exceptions: [{ rule: 'cleanup', about: 'shelf', because: 'another program empties the shelves' }],
     }
     expect(rules(await explore({ ...made, scenario, tier: 0 }))).not.toContain('cleanup')
   })

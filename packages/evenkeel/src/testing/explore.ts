@@ -1,9 +1,9 @@
 /**
- * Explores a scenario: what can go wrong in it, each time in a world of its own, judged by the rules.
+ * `explore`: runs one scenario under many schedules and reports which rules the program breaks.
  *
- * First the undisturbed schedule, twice: it is the reference, and it must be the same both times. Then one deviation at
- * a time, then pairs, then by chance, as far as was asked for. The same failure in many schedules is told once, with how
- * often it was seen. What was planned and not done is said.
+ * The undisturbed schedule runs first, twice: it is the reference, and both runs must give the same trace. Single
+ * deviations follow (tier 1), then pairs (tier 2), then random combinations (tier 3). Every schedule runs in a new world.
+ * A failure that many schedules show is reported once, with a count. The result says which planned schedules did not run.
  */
 import { SystemClock, type Clock } from '#base'
 import { drawSchedule, planPairs } from './combinations.ts'
@@ -18,39 +18,42 @@ import { compareSnapshots, type Snapshot } from './snapshot.ts'
 import { TierRunner, type Progress, type Stopped, type Tier, type TierResult } from './tier-runner.ts'
 import { openWorkers } from './workers.ts'
 
-/** The program: declarations, or a function that makes them for every life of a process. */
-export type Program<Outside extends object> =
-  | Scenario<Outside>['controllers']
-  | ReturnType<Scenario<Outside>['controllers']>
+/** The program: controller declarations, or a function that makes them for every process that starts. */
+export type Program<External extends object> =
+  | Scenario<External>['controllers']
+  | ReturnType<Scenario<External>['controllers']>
 
-export interface ExploreOptions<Outside extends object = object> {
-  readonly controllers: Program<Outside>
-  /** What is there, and what a user does. */
-  readonly scenario: Omit<Scenario<Outside>, 'controllers'>
-  /** 0: the undisturbed schedule alone; 1: every single deviation; 2: pairs as well; 3: and by chance. @default 1 */
+export interface ExploreOptions<External extends object = object> {
+  readonly controllers: Program<External>
+  /** The initial objects, the external services and the steps of the user. */
+  readonly scenario: Omit<Scenario<External>, 'controllers'>
+  /** 0: only the undisturbed schedule; 1: every single deviation; 2: also pairs; 3: also random combinations. @default 1 */
   readonly tier?: Tier
   /** @default '1' */
   readonly seed?: string
-  /** How many schedules are drawn by chance in tier 3. @default 1000 */
+  /** How many random schedules tier 3 runs. @default 1000 */
   readonly seeds?: number
-  /** What the server may do. @default 'evenkeel' */
+  /** Which server the world simulates: it decides which faults are legal. @default 'evenkeel' */
   readonly profile?: ProfileName
-  /** Begin no schedule after this long; what was left out is said. With tier 3, pairs have half of what singles leave. @default no limit */
+  /**
+   * Start no schedule after this time; `left` counts the schedules that did not run. In tier 3, pairs get half of the
+   * time that single deviations leave. @default no limit
+   */
   readonly budgetMs?: number
   /** Run no more schedules than this. @default no limit */
   readonly schedulesMax?: number
-  /** The module that exports `controllers` and `scenario`, for other cores: functions cannot be sent to them. @default one core */
+  /** The module that exports `controllers` and `scenario`: worker processes import it. @default one core */
   readonly module?: string | URL
-  /** How many processes share the work, with `module`. @default as many as the machine has cores */
+  /** How many worker processes run schedules; needs `module`. @default one per core of the machine */
   readonly cores?: number
-  /** Stop as soon as this has been found. @default go on to the end */
+  /** Stop at the first finding for which this returns true. @default run all schedules */
   readonly until?: (finding: Finding) => boolean
-  /** How many failures are made smaller and told as stories. @default 20 */
+  /** How many failures are shrunk and described by a story. @default 20 */
   readonly stories?: number
-  /** By which the time is measured. @default the machine's */
+  /** Measures the time of the exploration. @default the system clock */
   readonly clock?: Clock
   readonly signal?: AbortSignal
-  /** Hears how far it is. */
+  /** Called after every schedule. */
   readonly onProgress?: (progress: Progress) => void
 }
 
@@ -59,121 +62,123 @@ export interface Explored {
   readonly seed: string
   readonly profile: ProfileName
   readonly failures: readonly Failure[]
-  /** Schedules that were run, the undisturbed one included. */
+  /** How many schedules ran, including the undisturbed one. */
   readonly schedules: number
-  /** Schedules that were planned and not run. */
+  /** How many planned schedules did not run. */
   readonly left: number
-  /** What became of each tier. */
+  /** The result of each tier. */
   readonly tiers: readonly TierResult[]
-  /** Why it ended early, if it did. */
+  /** Why the exploration ended early, if it did. */
   readonly stopped?: Stopped
   readonly coverage: Coverage
   readonly effects: number
-  readonly looks: number
-  /** How many processes shared the work, and why it was one, if more were possible. */
+  readonly reads: number
+  /** How many processes ran schedules. */
   readonly cores: number
+  /** Why only one core was used although more were requested. */
   readonly whyOneCore?: string
   readonly ms: number
-  /** The number of the undisturbed schedule's trace. */
+  /** The trace hash of the undisturbed schedule. */
   readonly hash: string
 }
 
-/** More would not be read. */
+/** Readers do not get further than this. */
 const storiesMax = 20
 
 /**
- * Runs a scenario with everything that can go wrong in it, as deep as asked for, and judges each schedule by the rules.
+ * Runs a scenario under every fault of the requested tier and checks each schedule against the rules.
  *
- * @throws {RangeError} when the scenario cannot be played at all.
+ * @throws {RangeError} when the undisturbed scenario fails, or an option is out of range.
  */
-export async function explore<Outside extends object = object>(options: ExploreOptions<Outside>): Promise<Explored> {
+export async function explore<External extends object = object>(options: ExploreOptions<External>): Promise<Explored> {
   const { seed = '1', profile = 'evenkeel', clock = new SystemClock(), stories = storiesMax, tier = 1 } = options
   checkNumbers(options)
   const startedAtMs = clock.monotonic()
   const scenario = scenarioOf(options)
-  const making = { seed, profile: profiles[profile], isDeep: tier >= 2 }
-  const session = await Session.open(scenario, making)
+  const sessionOptions = { seed, profile: profiles[profile], isDeep: tier >= 2 }
+  const session = await Session.open(scenario, sessionOptions)
   const { first } = session
   const collected = new FailureCollection(scenario)
   const coverage = new CoverageCounter(first)
   coverage.add([], session.exercised(first))
   collected.add([], first.findings)
   await checkRepeats(session, collected)
-  const lanes = await openWorkers(session, {
+  const workers = await openWorkers(session, {
     ...options,
-    session: making,
+    session: sessionOptions,
     isWorth: tier > 0 && session.singles.length > 0,
   })
-  const tour = new TierRunner({ ...options, clock, runner: lanes.runner, collected, coverage })
+  const tierRunner = new TierRunner({ ...options, clock, runner: workers.runner, collected, coverage })
   try {
-    await runTiers(tour, session, { tier, seed, seeds: options.seeds ?? 1000 })
+    await runTiers(tierRunner, session, { tier, seed, seeds: options.seeds ?? 1000 })
   } finally {
-    await lanes.close()
+    await workers.close()
   }
   await describeFailures(collected, session, { stories })
-  const count = (type: string): number => first.interactions.filter((point) => point.type === type).length
+  const count = (type: string): number => first.interactions.filter((interaction) => interaction.type === type).length
   return {
     scenario: scenario.name,
     seed,
     profile,
     failures: collected.failures,
-    schedules: tour.schedules + 2,
-    left: tour.tiers.reduce((sum, { planned, done }) => sum + planned - done, 0),
-    tiers: [{ tier: 0, planned: 2, done: 2, pruned: 0 }, ...tour.tiers],
-    ...(tour.stopped && { stopped: tour.stopped }),
+    schedules: tierRunner.schedules + 2,
+    left: tierRunner.tiers.reduce((sum, { planned, done }) => sum + planned - done, 0),
+    tiers: [{ tier: 0, planned: 2, done: 2, pruned: 0 }, ...tierRunner.tiers],
+    ...(tierRunner.stopped && { stopped: tierRunner.stopped }),
     coverage: coverage.result,
     effects: count('effect'),
-    looks: count('look'),
-    cores: lanes.runner.workers,
-    ...(lanes.why !== undefined && { whyOneCore: lanes.why }),
+    reads: count('read'),
+    cores: workers.runner.workers,
+    ...(workers.why !== undefined && { whyOneCore: workers.why }),
     ms: Math.round(clock.monotonic() - startedAtMs),
     hash: first.trace.hash,
   }
 }
 
-export function scenarioOf<Outside extends object>({
+export function scenarioOf<External extends object>({
   controllers,
   scenario,
-}: Pick<ExploreOptions<Outside>, 'controllers' | 'scenario'>): Scenario {
+}: Pick<ExploreOptions<External>, 'controllers' | 'scenario'>): Scenario {
+  // The Explorer treats services as plain objects; only the program knows their types.
   return {
     ...scenario,
     controllers: typeof controllers === 'function' ? controllers : () => controllers,
   } as unknown as Scenario
 }
 
-/** Tier by tier, as far as was asked for. */
+/** Runs tier after tier, up to the requested one. */
 async function runTiers(
-  tour: TierRunner,
+  tierRunner: TierRunner,
   { singles }: Session,
   { tier, seed, seeds }: { tier: Tier; seed: string; seeds: number },
 ): Promise<void> {
   if (tier < 1 || singles.length === 0) return
-  const outcomes = await tour.run(
+  const outcomes = await tierRunner.run(
     1,
     singles.map(({ deviation }) => [deviation]),
-    { wantsNexts: tier >= 2 },
+    { wantsNextDeviations: tier >= 2 },
   )
   if (tier < 2) return
   const { pairs, pruned } = planPairs(
     singles,
     outcomes.map(({ nextDeviations: nexts }) => nexts),
   )
-  await tour.run(2, pairs, {
+  await tierRunner.run(2, pairs, {
     pruned: outcomes.reduce((sum, outcome) => sum + outcome.pruned, pruned),
     share: tier === 3 ? 0.5 : 1,
   })
   if (tier < 3) return
-  // What goes wrong alone hides what only goes wrong together.
+  // A deviation that fails alone would hide failures that need a combination.
   const deviations = singles.flatMap(({ deviation }, index) =>
     outcomes[index]?.findings.every(({ severity }) => severity === 'info') ? [deviation] : [],
   )
-  await tour.run(
+  await tierRunner.run(
     3,
     Array.from({ length: seeds }, (_, index) => drawSchedule(`${seed} ${index}`, deviations)),
   )
 }
 
-/** @throws {RangeError} for numbers that mean nothing. */
+/** @throws {RangeError} for a number that is out of range. */
 function checkNumbers(
   options: Pick<ExploreOptions, 'budgetMs' | 'schedulesMax' | 'seeds' | 'cores' | 'stories' | 'tier'>,
 ): void {
@@ -187,14 +192,14 @@ function checkNumbers(
   if (![0, 1, 2, 3].includes(tier)) throw new RangeError(`tier must be 0, 1, 2 or 3, got ${tier}`)
 }
 
-/** The same schedule must give the same trace: if not, something of the program lives outside its process. */
+/** Runs the undisturbed schedule again: a different trace means that the program keeps state outside its process. */
 async function checkRepeats({ first, base }: Session, collected: FailureCollection): Promise<void> {
   const second = await runSchedule({ ...base, deviations: [], keepsTrace: true })
   if (
     second.trace.hash === first.trace.hash &&
     second.quietStates.every(
-      ({ objects, outside }, index) =>
-        isSame(objects, first.quietStates[index]?.objects) && isSame(outside, first.quietStates[index]?.outside),
+      ({ objects, external }, index) =>
+        isSame(objects, first.quietStates[index]?.objects) && isSame(external, first.quietStates[index]?.external),
     )
   )
     return
@@ -209,12 +214,12 @@ async function checkRepeats({ first, base }: Session, collected: FailureCollecti
     about: 'the program',
     step: one?.step ?? 0,
     message:
-      'the same schedule went differently the second time: something outlives the process, or time and chance come from elsewhere',
+      'the second run of the same schedule differs: state outlives the process, or time or randomness bypasses the simulation',
     diff: [
       `first: ${one === undefined ? 'nothing' : `${one.actor} ${one.what}`}`,
-      `then: ${other === undefined ? 'nothing' : `${other.actor} ${other.what}`}`,
+      `second: ${other === undefined ? 'nothing' : `${other.actor} ${other.what}`}`,
     ],
-    hint: 'keep nothing in variables of a module; take time and chance from the context',
+    hint: 'keep no state in module variables; use the clock and the random source of the context',
   }
   collected.add([], [finding])
 }

@@ -1,8 +1,9 @@
 /**
- * The world outside as a process reaches it: every call is carried out and answered by separate actions.
+ * The external services as a process reaches them: executing a call and delivering its reply are two events.
  *
- * The services themselves are the scenario's: plain objects that outlive processes. What a process holds is a stand-in
- * whose methods go over the agenda, so that it can crash in between, and an answer can get lost after the deed is done.
+ * The services themselves belong to the scenario: plain objects that outlive processes. A process holds a proxy whose
+ * methods go through the event queue. So a process can crash between a call and its reply, and a reply can get lost after
+ * the call was executed.
  */
 import type { Interaction, Interceptor } from './deviation.ts'
 import type { EventQueue } from './event-loop.ts'
@@ -13,16 +14,13 @@ import { connectionReset } from './requests.ts'
 import type { Scenario } from './scenario.ts'
 
 interface ExternalServiceOptions {
-  readonly host: Pick<
-    NetworkHost,
-    'eventQueue' | 'noteOrigin' | 'keepsPast' | 'recordInteraction' | 'steps' | 'onZombie'
-  > &
+  readonly host: Pick<NetworkHost, 'eventQueue' | 'noteOrigin' | 'keepsPast' | 'recordInteraction' | 'steps'> &
     Interceptor
   readonly process: SimulatedProcess
   readonly scenario: Scenario
 }
 
-/** Stand-ins for all services. */
+/** A proxy for every service. */
 export function externalServicesOf(services: object, options: ExternalServiceOptions): object {
   return Object.fromEntries(
     Object.entries(services).map(([name, service]) => [name, proxyOf(name, service as object, options)]),
@@ -31,7 +29,7 @@ export function externalServicesOf(services: object, options: ExternalServiceOpt
 
 const readNames = /^(?:get|list|find|read|describe|has|is|exists|observe|watch)/
 
-/** Whether a method changes nothing. */
+/** Whether a method only reads. */
 function isRead(scenario: Scenario, service: string, method: string): boolean {
   const { reads } =
     (scenario.services as Record<string, { readonly reads?: readonly string[] }> | undefined)?.[service] ?? {}
@@ -46,7 +44,7 @@ function proxyOf(name: string, service: object, options: ExternalServiceOptions)
       return (...parameters: unknown[]) =>
         callService(
           { service: name, method: property, parameters },
-          { target, carryOut: () => (value as (...values: unknown[]) => unknown).apply(target, parameters) },
+          { target, execute: () => (value as (...values: unknown[]) => unknown).apply(target, parameters) },
           options,
         )
     },
@@ -55,34 +53,31 @@ function proxyOf(name: string, service: object, options: ExternalServiceOptions)
 
 interface ServiceInvocation {
   readonly target: object
-  readonly carryOut: () => unknown
+  readonly execute: () => unknown
 }
 
 function callService(
   what: { readonly service: string; readonly method: string; readonly parameters: readonly unknown[] },
-  doing: ServiceInvocation,
-  { host, process: life, scenario }: ExternalServiceOptions,
+  invocation: ServiceInvocation,
+  { host, process: proc, scenario }: ExternalServiceOptions,
 ): Promise<unknown> {
   const about = `${what.service}.${what.method}(${what.parameters.map(shortened).join(', ')})`
-  if (life.isDead) {
-    host.onZombie(life, about)
-    return new Promise(() => undefined)
-  }
-  const knew = life.network.observed.deleting(arrivalsAtRunStart(life.network.observed))
+  if (proc.isDead) return new Promise(() => undefined)
+  const knownDeletions = proc.network.observed.deleting(arrivalsAtRunStart(proc.network.observed))
   const requestedAt = host.steps
   host.noteOrigin(`reply ${about}`)
   return new Promise((resolve, reject) => {
     host.eventQueue.add({
-      actor: life.name,
+      actor: proc.name,
       type: 'call',
       about,
       run: async () => {
-        const point = host.recordInteraction(
-          life,
-          { about, requestedAt, call: what, knew },
-          isRead(scenario, what.service, what.method) ? 'look' : 'effect',
+        const interaction = host.recordInteraction(
+          proc,
+          { about, requestedAt, call: what, knownDeletions },
+          isRead(scenario, what.service, what.method) ? 'read' : 'effect',
         )
-        await answerCall(point, { invocation: doing, host, process: life, resolve, reject })
+        await answerCall(interaction, { invocation, host, process: proc, resolve, reject })
       },
     })
   })
@@ -97,51 +92,56 @@ interface PendingCall {
 }
 
 async function answerCall(
-  point: Interaction,
-  { host, process: life, invocation: { target, carryOut }, resolve, reject }: PendingCall,
+  interaction: Interaction,
+  { host, process: proc, invocation: { target, execute }, resolve, reject }: PendingCall,
 ): Promise<void> {
   const reply = (settle: () => void): void => {
-    if (!life.isDead)
-      host.eventQueue.add({ actor: life.name, type: 'reply', about: `${point.about}: ${point.outcome}`, run: settle })
+    if (!proc.isDead)
+      host.eventQueue.add({
+        actor: proc.name,
+        type: 'reply',
+        about: `${interaction.about}: ${interaction.outcome}`,
+        run: settle,
+      })
   }
-  const fate = await host.before(point)
-  if (fate.type === 'dead') return
-  if (fate.type === 'refuse' || fate.type === 'reset') {
-    point.outcome = fate.type
+  const decision = await host.before(interaction)
+  if (decision.type === 'dead') return
+  if (decision.type === 'refuse' || decision.type === 'reset') {
+    interaction.outcome = decision.type
     const error =
-      fate.type === 'reset'
+      decision.type === 'reset'
         ? connectionReset()
-        : Object.assign(new Error(`simulated: ${fate.reason}`), {
-            status: fate.status,
-            statusCode: fate.status,
-            code: fate.status,
+        : Object.assign(new Error(`simulated: ${decision.reason}`), {
+            status: decision.status,
+            statusCode: decision.status,
+            code: decision.status,
           })
     reply(() => {
       reject(error)
     })
     return
   }
-  if (host.keepsPast && point.type === 'effect') rememberServiceState(target)
-  const result = await resultOf(fate.type === 'past' ? () => runOnPastState(target, carryOut) : carryOut)
-  point.outcome = result.ok ? 'done' : `failed: ${String(result.error)}`
-  const aftermath = await host.after(point)
-  if (aftermath === 'answer')
+  if (host.keepsPast && interaction.type === 'effect') rememberServiceState(target)
+  const result = await resultOf(decision.type === 'past' ? () => runOnPastState(target, execute) : execute)
+  interaction.outcome = result.ok ? 'done' : `failed: ${String(result.error)}`
+  const responseDecision = await host.after(interaction)
+  if (responseDecision === 'answer')
     reply(() => {
       if (result.ok) resolve(result.value)
       else reject(result.error)
     })
-  if (aftermath === 'lose')
+  if (responseDecision === 'lose')
     reply(() => {
       reject(connectionReset())
     })
 }
 
 async function resultOf(
-  carryOut: () => unknown,
+  execute: () => unknown,
 ): Promise<{ readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown }> {
   try {
-    const value = await carryOut()
-    // Nobody may hold on to what is inside the service.
+    const value = await execute()
+    // A copy: the program must not hold references into the service.
     return { ok: true, value: typeof value === 'object' && value !== null ? structuredClone(value) : value }
   } catch (error) {
     return { ok: false, error }
@@ -154,13 +154,13 @@ function shortened(value: unknown): string {
 }
 
 /**
- * What was in a service before the last thing was done to it: many clouds show that for a while.
+ * The state of a service before its last change: many clouds serve that for a while.
  *
- * Only fields of its own that can be copied are remembered; what a service keeps elsewhere is always new.
+ * Only own fields that can be cloned are kept; a service that keeps state elsewhere is always current.
  */
 const pastStates = new WeakMap<object, Readonly<Record<string, unknown>>>()
 
-/** Remembers a service as it is now. */
+/** Keeps the current state of a service. */
 function rememberServiceState(service: object): void {
   const past: [string, unknown][] = []
   for (const [field, value] of Object.entries(service)) {
@@ -169,13 +169,13 @@ function rememberServiceState(service: object): void {
   pastStates.set(service, Object.fromEntries(past))
 }
 
-/** Carries something out on the service as it was. Nothing else may happen meanwhile. */
-async function runOnPastState(service: object, carryOut: () => unknown): Promise<unknown> {
+/** Runs a read on the kept state. Nothing else may run in between. */
+async function runOnPastState(service: object, execute: () => unknown): Promise<unknown> {
   const past = pastStates.get(service) ?? {}
   const now = Object.fromEntries(Object.keys(past).map((field) => [field, (service as Record<string, unknown>)[field]]))
   Object.assign(service, past)
   try {
-    return await carryOut()
+    return await execute()
   } finally {
     Object.assign(service, now)
   }

@@ -1,5 +1,7 @@
 /**
- * Failures as they are told: one for every rule and thing, however many schedules show it, with the shortest way to it.
+ * Failures: findings of all schedules, one per rule and object, each with the shortest schedule that shows it.
+ *
+ * A failure that is described is shrunk, run once more with its trace kept, and gets a story and a timeline.
  */
 import { describeDeviation, type Deviation } from './deviation.ts'
 import { buildStory, timelineOf, type StoryLine, type Timeline } from './report/timeline.ts'
@@ -10,21 +12,21 @@ import type { Session } from './session.ts'
 import { shrink } from './shrink.ts'
 
 export interface Failure extends Finding {
-  /** What has to go wrong for it to show; nothing for some. */
+  /** The deviations that cause it; empty when the undisturbed schedule shows it. */
   readonly deviations: readonly Deviation[]
-  /** The same in words. */
+  /** The deviations as text. */
   readonly when: readonly string[]
-  /** The shortest story of it. */
+  /** What happens in the shortest schedule that shows it. */
   readonly story?: readonly StoryLine[]
-  /** How many steps the user takes in it. */
+  /** How many steps the user takes in that schedule. */
   readonly steps?: number
-  /** All that happened in it. */
+  /** All events of that schedule. */
   readonly timeline?: Timeline
-  /** The number of its trace. */
+  /** The trace hash of that schedule. */
   readonly hash?: string
-  /** In how many schedules it was seen. */
+  /** How many schedules showed it. */
   readonly seen: number
-  /** After how many schedules it was first seen. */
+  /** The number of the first schedule that showed it. */
   readonly foundAt: number
 }
 
@@ -43,11 +45,11 @@ export class FailureCollection {
 
   add(deviations: readonly Deviation[], findings: readonly Finding[]): void {
     this.#schedules++
-    const told = new Set<string>()
+    const reported = new Set<string>()
     for (const finding of findings) {
       const key = `${finding.rule} ${finding.about}`
-      if (told.has(key) || isExempt(finding, this.#scenario)) continue
-      told.add(key)
+      if (reported.has(key) || isExempt(finding, this.#scenario)) continue
+      reported.add(key)
       const known = this.#failures.get(key)
       if (known) this.#failures.set(key, { ...known, seen: known.seen + 1 })
       else
@@ -61,24 +63,20 @@ export class FailureCollection {
     }
   }
 
-  /** Replaces a failure by the same one, better told. */
+  /** Replaces a failure by its shrunk form. */
   replace({ rule, about }: Pick<Failure, 'rule' | 'about'>, better: Failure): void {
     this.#failures.set(`${rule} ${about}`, better)
   }
 }
 
-/** Whether the scenario says that this is as it should be. */
+/** Whether an exception of the scenario covers the finding. */
 export function isExempt({ rule, about }: Finding, { exceptions = [] }: Pick<Scenario, 'exceptions'>): boolean {
   return exceptions.some(
     (exception) => exception.rule === rule && (exception.about === undefined || about.includes(exception.about)),
   )
 }
 
-/*
- * Tells failures: each is made as small as it gets, run once more with everything kept, and told as a story.
- */
-
-/** @param options `stories`: how many are told; the others stay as they were found */
+/** Shrinks failures and adds their stories. @param options `stories`: how many; the others stay as they were found */
 export async function describeFailures(
   collected: FailureCollection,
   { base, reference }: Pick<Session, 'base' | 'reference'>,

@@ -1,14 +1,18 @@
 /**
- * Carries out the deviations of a schedule, each when the world has come to its place.
+ * Carries out the deviations of a schedule, each when the schedule reaches its point.
+ *
+ * Some actions are over at once (crash, delete), some stay active until the world is quiet (hold, outage) or until all
+ * faults end (die, forbid). `activeFaults` has the active ones that decide about requests.
  */
 import type { UnstructuredObject } from '#api'
-import type {
-  Deviation,
-  DeviationAction,
-  Interaction,
-  ObjectReference,
-  RequestDecision,
-  SchedulePoint,
+import {
+  schedulePointKey,
+  type Deviation,
+  type DeviationAction,
+  type Interaction,
+  type ObjectReference,
+  type RequestDecision,
+  type SchedulePoint,
 } from './deviation.ts'
 import {
   ActiveFaults,
@@ -20,48 +24,48 @@ import {
   removeExternalResource,
   terminateNamespace,
 } from './faults.ts'
-import { applyForeignAction, asNew } from './foreign-writes.ts'
+import { applyForeignAction, asNew, otherClient } from './foreign-writes.ts'
 import type { SimulatedProcess } from './process.ts'
 import { connectionReset } from './requests.ts'
 import type { World } from './world.ts'
 
-/** A client that looks after its watches has noticed by then. */
+/** By then a client has noticed a silent watch. */
 const silenceMs = 5 * 60_000
 
-/** The lease of a process that stands still is over, and taken. */
+/** By then the lease of a paused process has expired and another process leads. */
 const leaseMs = 60_000
 
-/** Longer than this nothing is held back. */
+/** Nothing is held longer than this. */
 const holdMs = 5 * 60_000
 
 const go: RequestDecision = { type: 'go' }
 
 export class FaultInjector {
   readonly #world: World
-  readonly #byPlace = new Map<string, Deviation[]>()
+  readonly #byPoint = new Map<string, Deviation[]>()
   readonly #holds: { readonly resource: string; readonly coalesces: boolean; release(): void }[] = []
-  /** Processes that another one has taken over from, and how many calls they made since. */
+  /** Processes that lost the lease to another one, with the step at which they resumed. */
   readonly deposed = new Map<SimulatedProcess, number>()
-  /** What is wrong at this moment, for everybody. */
+  /** The active faults that decide about requests. */
   readonly activeFaults = new ActiveFaults()
   #skew: { readonly offsetMs: number; readonly rate?: number } = { offsetMs: 0 }
   #isSerial = false
   #lateSteps = 0
   #poisoned = 0
-  #isOver = false
+  #isUserDone = false
   #isBroken = false
-  #isSilent = false
-  #isContested = false
+  #waitsForWatches = false
+  #waitsForLease = false
 
   constructor(world: World, deviations: readonly Deviation[]) {
     this.#world = world
     for (const deviation of deviations) {
-      const key = pointKey(deviation.at)
-      this.#byPlace.set(key, [...(this.#byPlace.get(key) ?? []), deviation])
+      const key = schedulePointKey(deviation.at)
+      this.#byPoint.set(key, [...(this.#byPoint.get(key) ?? []), deviation])
     }
   }
 
-  /** How far the clocks of new processes are off. */
+  /** The clock skew of new processes. */
   get skew(): { readonly offsetMs: number; readonly rate?: number } {
     return this.#skew
   }
@@ -73,79 +77,81 @@ export class FaultInjector {
 
   /** The user takes no more steps. */
   get userIsDone(): boolean {
-    return this.#isOver
+    return this.#isUserDone
   }
 
-  /** How many objects fail for good, and nobody waits for them. */
+  /** How many objects always fail: the world becomes quiet without them. */
   get poisoned(): number {
     return this.#poisoned
   }
 
-  /** Whether controllers of new processes work on one object at a time. */
+  /** Whether controllers of new processes have one worker. */
   get isSerial(): boolean {
     return this.#isSerial
   }
 
-  /** Something is down or dead that only healing brings back. */
+  /** A process is down until all faults are over. */
   get isBroken(): boolean {
     return this.#isBroken
   }
 
-  /** How long nothing must happen before the world counts as quiet. */
+  /** How long the world must be without a write before it counts as quiet, at least. */
   get patienceMs(): number {
-    return this.#isSilent ? silenceMs : this.#isContested || this.#world.hasRivals ? leaseMs : 0
+    return this.#waitsForWatches ? silenceMs : this.#waitsForLease || this.#world.hasRivals ? leaseMs : 0
   }
 
-  /** What holds from the very start. */
+  /** Applies the deviations at the start. */
   begin(): void {
-    for (const { deed } of this.#byPlace.get(pointKey({ type: 'start', index: 0 })) ?? []) {
-      if (deed.type === 'skew') this.#skew = deed
-      if (deed.type === 'late') this.#lateSteps = deed.steps
-      if (deed.type === 'absent') this.activeFaults.add(missingKindFault(this.#world, deed.resource))
-      if (deed.type === 'absent') this.#isSilent = true
-      if (deed.type === 'serial') this.#isSerial = true
-      if (deed.type === 'wait') this.#isSilent = true
+    for (const { action } of this.#byPoint.get(schedulePointKey({ type: 'start', index: 0 })) ?? []) {
+      if (action.type === 'skew') this.#skew = action
+      if (action.type === 'late') this.#lateSteps = action.steps
+      if (action.type === 'absent') this.activeFaults.add(missingKindFault(this.#world, action.resource))
+      if (action.type === 'absent') this.#waitsForWatches = true
+      if (action.type === 'serial') this.#isSerial = true
+      if (action.type === 'wait') this.#waitsForWatches = true
     }
   }
 
-  /** Before or after a point. */
+  /** Applies the deviations before or after an interaction. */
   async at(
-    place: SchedulePoint,
-    point: Pick<Interaction, 'process' | 'about' | 'requestInfo' | 'call' | 'request' | 'type'>,
+    point: SchedulePoint,
+    interaction: Pick<Interaction, 'process' | 'about' | 'requestInfo' | 'call' | 'request' | 'type'>,
   ): Promise<RequestDecision> {
-    const { process: life } = point
-    let fate = go
-    // Once everything was made well nothing goes wrong any more.
-    for (const { deed } of this.#world.isHealed ? [] : (this.#byPlace.get(pointKey(place)) ?? [])) {
-      const said = deed.type === 'slow' ? this.#slow(point) : await this.#do(deed, life)
-      if (said.type !== 'go') fate = said
+    const { process: proc } = interaction
+    let decision = go
+    // No fault begins after all faults have ended.
+    for (const { action } of this.#world.isHealed ? [] : (this.#byPoint.get(schedulePointKey(point)) ?? [])) {
+      const next = action.type === 'slow' ? this.#slow(interaction) : await this.#do(action, proc)
+      if (next.type !== 'go') decision = next
     }
-    if (place.when !== 'after') fate = this.activeFaults.decisionFor(point) ?? fate
-    return life.isDead ? { type: 'dead' } : fate
+    if (point.when !== 'after') decision = this.activeFaults.decisionFor(interaction) ?? decision
+    return proc.isDead ? { type: 'dead' } : decision
   }
 
-  /** When nothing happens any more. @returns whether anything was done */
-  async atQuiet(place: SchedulePoint): Promise<boolean> {
-    const due = this.#byPlace.get(pointKey(place)) ?? []
-    for (const { deed } of due) {
-      const life = this.#world.processes.findLast(({ isDead }) => !isDead)
-      if (life) await this.#do(deed, life)
-      if (deed.type === 'recreate') await this.#makeAnew(deed.object)
+  /** Applies the deviations of a quiet state. @returns whether there were any */
+  async atQuiet(point: SchedulePoint): Promise<boolean> {
+    const due = this.#byPoint.get(schedulePointKey(point)) ?? []
+    for (const { action } of due) {
+      const proc = this.#world.processes.findLast(({ isDead }) => !isDead)
+      if (proc) await this.#do(action, proc)
+      if (action.type === 'recreate') await this.#createAgain(action.object)
     }
     return due.length > 0
   }
 
-  /** Lets go of what was held back until now. @returns whether there was anything */
+  /** Delivers what is held and ends the faults of this quiet state. @returns whether there were any */
   async release(): Promise<boolean> {
     const held = this.#holds.splice(0)
     for (const { resource, coalesces, release } of held) {
       if (resource !== '')
         this.#world.note(
           'world',
-          coalesces ? `the watch of ${resource} breaks; only the newest state is left` : `events of ${resource} arrive`,
+          coalesces
+            ? `the watch of ${resource} breaks; only the newest state is left`
+            : `events of ${resource} are delivered`,
         )
       const alive = coalesces ? this.#world.processes.filter(({ isDead }) => !isDead) : []
-      for (const life of alive) life.network.expire(resource)
+      for (const proc of alive) proc.network.expire(resource)
       release()
     }
     return (await this.activeFaults.end()) || held.length > 0
@@ -158,172 +164,174 @@ export class FaultInjector {
     await this.release()
   }
 
-  async #do(deed: DeviationAction, life: SimulatedProcess): Promise<RequestDecision> {
+  async #do(action: DeviationAction, proc: SimulatedProcess): Promise<RequestDecision> {
     const world = this.#world
-    switch (deed.type) {
+    switch (action.type) {
       case 'refuse':
-        return { ...deed, type: 'refuse' }
+        return { ...action, type: 'refuse' }
       case 'lose':
         return { type: 'reset' }
       case 'crash':
-        world.kill(life)
-        world.startProcess({ prefix: life.name[0] ?? 'A' })
-        // The lease of the dead has to run out first.
-        if (world.options.scenario.leaderElection) this.#isContested = true
+        world.kill(proc)
+        world.startProcess({ prefix: proc.name[0] ?? 'A' })
+        // The lease of the crashed process must expire first.
+        if (world.options.scenario.leaderElection) this.#waitsForLease = true
         return { type: 'dead' }
       case 'die':
-        world.kill(life)
+        world.kill(proc)
         this.#isBroken = true
         return { type: 'dead' }
       case 'stale': {
-        world.kill(life)
-        const next = world.startProcess({ prefix: life.name[0] ?? 'A', back: deed.back, staleKind: deed.resource })
+        world.kill(proc)
+        const next = world.startProcess({ prefix: proc.name[0] ?? 'A', back: action.back, staleKind: action.resource })
         const release = world.eventQueue.hold(
           ({ type, actor, resource }) =>
-            type === 'event' && actor === next.name && (deed.resource === undefined || deed.resource === resource),
+            type === 'event' && actor === next.name && (action.resource === undefined || action.resource === resource),
         )
         this.#holds.push({ resource: '', coalesces: false, release })
-        this.#holdOnlySoLong()
+        this.#limitHold()
         return { type: 'dead' }
       }
       case 'rival':
-        this.#rival(life)
+        this.#depose(proc)
         return go
       case 'hold':
       case 'coalesce':
-        this.#hold(deed.resource, deed.type === 'coalesce')
+        this.#hold(action.resource, action.type === 'coalesce')
         return go
       case 'silence':
-        world.note('world', `all watches of ${life.name} fall silent`)
-        for (const stream of life.network.streams()) stream.silence()
-        this.#isSilent = true
+        world.note('world', `all watches of ${proc.name} fall silent`)
+        for (const stream of proc.network.streams()) stream.silence()
+        this.#waitsForWatches = true
         return go
       case 'cut':
-        world.note('world', `the watches of ${deed.resource} break`)
-        for (const stream of life.network.streams(deed.resource)) stream.abort(connectionReset())
+        world.note('world', `the watches of ${action.resource} break`)
+        for (const stream of proc.network.streams(action.resource)) stream.abort(connectionReset())
         return go
       case 'past':
-        world.note('world', 'the service answers from the past')
+        world.note('world', 'the service answers with an old state')
         return { type: 'past' }
       case 'amend':
-        await this.#amend(deed)
+        await this.#amend(action)
         return go
       case 'early':
         await world.step()
         return go
       default:
-        return await this.#lasting(deed)
+        return await this.#lasting(action)
     }
   }
 
-  /** What lasts for a while, or goes for good. */
-  async #lasting(deed: DeviationAction): Promise<RequestDecision> {
+  /** Actions that stay active, or remove something. */
+  async #lasting(action: DeviationAction): Promise<RequestDecision> {
     const world = this.#world
-    switch (deed.type) {
+    switch (action.type) {
       case 'forbid':
-        world.note('world', `the permission to ${deed.verb} ${deed.resource} is gone`)
-        this.activeFaults.add(forbiddenFault(deed))
+        world.note('world', `the permission to ${action.verb} ${action.resource} is missing`)
+        this.activeFaults.add(forbiddenFault(action))
         return go
       case 'evict':
-        this.activeFaults.add(await terminateNamespace(world, deed.namespace))
+        this.activeFaults.add(await terminateNamespace(world, action.namespace))
         return go
       case 'outage':
-        this.activeFaults.add(outageFault(world, deed.service))
-        // Who watches may wait a while before it tries again.
-        if (deed.service === undefined) this.#isSilent = true
-        this.#holdOnlySoLong()
+        this.activeFaults.add(outageFault(world, action.service))
+        // A client may wait before it opens its watch again.
+        if (action.service === undefined) this.#waitsForWatches = true
+        this.#limitHold()
         return go
       case 'poison': {
-        const fault = await poisonFault(world, deed.object)
+        const fault = await poisonFault(world, action.object)
         if (fault) this.activeFaults.add(fault)
         this.#poisoned++
         return go
       }
       case 'vanish':
-        await removeExternalResource(world, deed)
+        await removeExternalResource(world, action)
         return go
       case 'deprive':
-        this.#isOver = true
-        await deleteDependency(world, deed.object)
+        this.#isUserDone = true
+        await deleteDependency(world, action.object)
         return go
       default:
-        return await this.#foreign(deed)
+        return await this.#foreign(action)
     }
   }
 
-  /** Whoever has finalizers goes later: then another one is made under its name. */
-  async #makeAnew(place: ObjectReference): Promise<void> {
+  /** An object with finalizers goes later; then another one is created with its name. */
+  async #createAgain(reference: ObjectReference): Promise<void> {
     const world = this.#world
-    const direct = world.directClient('somebody')
-    const going = direct.find(place)
+    const direct = world.directClient(otherClient)
+    const going = direct.find(reference)
     if (going?.metadata.deletionTimestamp === undefined) return
-    const beside = direct.collectionPathOf(going)
-    await world.runUntilQuiet({ forgives: true })
-    if (!direct.find(place))
-      await world.actAs('somebody', `makes ${place.kind} ${place.name} anew`, () => direct.create(asNew(going), beside))
+    const collection = direct.collectionPathOf(going)
+    await world.runUntilQuiet({ ignoresNonConvergence: true })
+    if (!direct.find(reference))
+      await world.actAs(otherClient, `creates ${reference.kind} ${reference.name} again`, () =>
+        direct.create(asNew(going), collection),
+      )
   }
 
-  async #foreign(deed: DeviationAction): Promise<RequestDecision> {
-    if ('object' in deed && deed.type !== 'amend' && deed.type !== 'poison' && deed.type !== 'deprive') {
-      const { kind, name } = deed.object
-      await this.#world.actAs('somebody', `${deed.type} ${kind} ${name}`, () =>
-        applyForeignAction(deed, this.#world.directClient('somebody')),
+  async #foreign(action: DeviationAction): Promise<RequestDecision> {
+    if ('object' in action && action.type !== 'amend' && action.type !== 'poison' && action.type !== 'deprive') {
+      const { kind, name } = action.object
+      await this.#world.actAs(otherClient, `${action.type} ${kind} ${name}`, () =>
+        applyForeignAction(action, this.#world.directClient(otherClient)),
       )
     }
     return go
   }
 
-  /** A wish is changed, and changed back when all is done; or deleted before anybody could look. */
-  async #amend({ object: place, spec, then }: Extract<DeviationAction, { readonly type: 'amend' }>): Promise<void> {
+  /** Changes a spec; then reverts it or deletes the object when the world is quiet, or deletes it before any event arrives. */
+  async #amend({ object: reference, spec, then }: Extract<DeviationAction, { readonly type: 'amend' }>): Promise<void> {
     const world = this.#world
-    const direct = world.directClient('somebody')
-    const before = direct.find(place)
+    const direct = world.directClient(otherClient)
+    const before = direct.find(reference)
     if (!before) return
     const resource = world.facts.state.pluralOf(before)
-    // Nobody looks in between.
+    // The program must not see the change in between.
     if (then === 'delete' && resource !== undefined) this.#hold(resource, true)
-    await world.actAs('somebody', `sets spec ${JSON.stringify(spec)} of ${place.kind} ${place.name}`, () =>
+    await world.actAs(otherClient, `sets spec ${JSON.stringify(spec)} of ${reference.kind} ${reference.name}`, () =>
       direct.patch(before, { spec }),
     )
-    const changed = direct.find(place)
+    const changed = direct.find(reference)
     if (!changed || changed.metadata.generation === before.metadata.generation) return
     if (then === 'delete') {
-      await world.actAs('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(changed))
+      await world.actAs(otherClient, `deletes ${reference.kind} ${reference.name}`, () => direct.delete(changed))
       return
     }
-    if (await world.runUntilQuiet({ forgives: true })) await world.judgeBetween()
-    const now = direct.find(place)
+    if (await world.runUntilQuiet({ ignoresNonConvergence: true })) await world.judgeBetween()
+    const now = direct.find(reference)
     if (now && then === 'later')
-      await world.actAs('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(now))
+      await world.actAs(otherClient, `deletes ${reference.kind} ${reference.name}`, () => direct.delete(now))
     else if (now)
-      await world.actAs('somebody', `changes ${place.kind} ${place.name} back`, () =>
+      await world.actAs(otherClient, `reverts ${reference.kind} ${reference.name}`, () =>
         direct.update({ ...now, spec: before['spec'] } as UnstructuredObject),
       )
   }
 
-  /** A process stands still, its lease runs out, another one works; then the first goes on. */
-  #rival(life: SimulatedProcess): void {
+  /** Pauses a process until its lease expires and another process leads; then resumes it. */
+  #depose(proc: SimulatedProcess): void {
     const world = this.#world
-    world.note('world', `${life.name} stands still`)
-    life.pause()
-    const letGo = world.eventQueue.hold(({ actor }) => actor === life.name)
+    world.note('world', `${proc.name} is paused`)
+    proc.pause()
+    const resumeActions = world.eventQueue.hold(({ actor }) => actor === proc.name)
     if (!world.hasRivals) world.startProcess({ prefix: 'B' })
-    this.#isContested = true
+    this.#waitsForLease = true
     this.#holds.push({
       resource: '',
       coalesces: false,
       release: () => {
-        world.note('world', `${life.name} goes on`)
-        this.deposed.set(life, 0)
-        letGo()
-        life.resume()
+        world.note('world', `${proc.name} resumes`)
+        this.deposed.set(proc, world.steps)
+        resumeActions()
+        proc.resume()
       },
     })
   }
 
-  /** The answer to this arrives when everything else has come to rest. */
+  /** Delivers the response only when the world is quiet. */
   #slow({ process: { name }, about }: Pick<Interaction, 'process' | 'about'>): RequestDecision {
-    this.#world.note('world', `the answer to ${about} takes long`)
+    this.#world.note('world', `the response to ${about} is slow`)
     const release = this.#world.eventQueue.hold(
       (action) =>
         action.actor === name &&
@@ -331,7 +339,7 @@ export class FaultInjector {
         action.about.startsWith(`${about}: `),
     )
     this.#holds.push({ resource: '', coalesces: false, release })
-    this.#holdOnlySoLong()
+    this.#limitHold()
     return go
   }
 
@@ -339,17 +347,13 @@ export class FaultInjector {
     this.#world.note('world', `events of ${resource} are held back`)
     const release = this.#world.eventQueue.hold((action) => action.type === 'event' && action.resource === resource)
     this.#holds.push({ resource, coalesces, release })
-    this.#holdOnlySoLong()
+    this.#limitHold()
   }
 
-  /** Who fails because of what it has not heard yet never rests: nothing is held back for ever. */
-  #holdOnlySoLong(): void {
+  /** A reconcile that fails for want of a held event would never end: every hold has a limit. */
+  #limitHold(): void {
     this.#world.clock.after(holdMs, () => {
       this.release().catch(() => undefined)
     })
   }
-}
-
-function pointKey({ type, index, when = 'before' }: SchedulePoint): string {
-  return `${when} ${type} ${index}`
 }

@@ -33,15 +33,15 @@ class Shelf {
   }
 }
 
-interface Outside {
+interface External {
   readonly shelf: { put(name: string, size: number): Promise<void>; clear(name: string): Promise<void> }
 }
 
 const place = { name: 'a', namespace: 'default' }
 const box = { apiVersion: 'test.dev/v1', kind: 'Box', ...place }
 
-/** Stores a Box on the shelf, says so in a note. */
-function controllers({ outside: { shelf } }: ProcessContext<Outside>): ControllerDeclaration[] {
+/** Puts a Box on the shelf and records it in a ConfigMap. */
+function controllers({ external: { shelf } }: ProcessContext<External>): ControllerDeclaration[] {
   const declaration: ControllerDeclaration<typeof Box> = {
     for: Box,
     owns: [ConfigMap],
@@ -78,12 +78,12 @@ const steps: readonly UserStep[] = [
 const scenario = {
   name: 'boxes',
   controllers,
-  outside: () => ({ shelf: new Shelf() }),
+  external: () => ({ shelf: new Shelf() }),
   steps,
 } as unknown as Scenario
 
-/** One schedule in which this happens there. */
-async function played(at: SchedulePoint, deed: DeviationAction): Promise<World> {
+/** Runs one schedule with this deviation. */
+async function runWith(at: SchedulePoint, action: DeviationAction): Promise<World> {
   const base = {
     scenario,
     seed: '1',
@@ -92,11 +92,11 @@ async function played(at: SchedulePoint, deed: DeviationAction): Promise<World> 
     keepsTrace: true,
   }
   const first = await runSchedule({ ...base, deviations: [] })
-  const deviations: Deviation[] = [{ at, deed }]
+  const deviations: Deviation[] = [{ at, action }]
   return runSchedule({ ...base, deviations, reference: new Reference(first.quietStates) })
 }
 
-function told({ trace }: World, what: RegExp): string[] {
+function reported({ trace }: World, what: RegExp): string[] {
   return trace.entries.map((entry) => `${entry.actor}: ${entry.what}`).filter((line) => what.test(line))
 }
 
@@ -104,76 +104,80 @@ const start: SchedulePoint = { type: 'start', index: 0 }
 const quiet = (index: number): SchedulePoint => ({ type: 'quiet', index })
 
 describe('a trouble', () => {
-  test('evict: everything in the namespace goes, nothing new is made there meanwhile, and a right program is silent', async () => {
-    const world = await played(quiet(1), { type: 'evict', namespace: 'default' })
-    expect(told(world, /deletes the namespace/)).toHaveLength(1)
+  test('evict: the objects of the namespace go, creates fail meanwhile, and a correct program has no failure', async () => {
+    const world = await runWith(quiet(1), { type: 'evict', namespace: 'default' })
+    expect(reported(world, /deletes the namespace/)).toHaveLength(1)
     expect(world.history.ofResource('boxes')).toEqual([])
     expect((world.services as { shelf: Shelf }).shelf.places.size).toBe(0)
     expect(world.findings).toEqual([])
   })
 
-  test('outage of a service: its calls fail until it is back, and the work gets done then', async () => {
-    const world = await played({ type: 'effect', index: 1 }, { type: 'outage', service: 'shelf' })
-    expect(told(world, /shelf\.put.*: refuse/).length).toBeGreaterThan(3)
+  test('outage of a service: its calls fail until it is available, and then the work gets done', async () => {
+    const world = await runWith({ type: 'effect', index: 1 }, { type: 'outage', service: 'shelf' })
+    expect(reported(world, /shelf\.put.*: refuse/).length).toBeGreaterThan(3)
     expect((world.services as { shelf: Shelf }).shelf.places.get('a')).toBe(2)
     expect(world.findings).toEqual([])
   })
 
-  test('outage of the server: watches break, requests are answered with 503, and the program comes back', async () => {
-    const world = await played({ type: 'effect', index: 2 }, { type: 'outage' })
-    expect(told(world, /answer .*: 503/).length).toBeGreaterThan(0)
-    expect(told(world, /the server is back/)).toHaveLength(1)
+  test('outage of the API server: watches break, requests fail with 503, and the program recovers', async () => {
+    const world = await runWith({ type: 'effect', index: 2 }, { type: 'outage' })
+    expect(reported(world, /answer .*: 503/).length).toBeGreaterThan(0)
+    expect(reported(world, /the API server is available again/)).toHaveLength(1)
     expect(world.history.ofResource('configmaps').map((object) => object['data'])).toEqual([{ size: '2' }])
     expect(world.findings).toEqual([])
   })
 
-  test('absent: a kind that is installed later is waited for', async () => {
-    const world = await played(start, { type: 'absent', resource: 'boxes' })
-    expect(told(world, /boxes.*: 404/).length).toBeGreaterThan(0)
+  test('absent: the program waits for a kind that is installed later', async () => {
+    const world = await runWith(start, { type: 'absent', resource: 'boxes' })
+    expect(reported(world, /boxes.*: 404/).length).toBeGreaterThan(0)
     expect(world.history.ofResource('configmaps')).toHaveLength(1)
     expect(world.findings).toEqual([])
   })
 
-  test('mutate: a webhook adds something to what is written, and nobody minds', async () => {
-    const world = await played(start, { type: 'mutate', resource: 'configmaps' })
+  test('mutate: a webhook changes written objects, and a correct program has no failure', async () => {
+    const world = await runWith(start, { type: 'mutate', resource: 'configmaps' })
     expect(
       world.history
         .ofResource('configmaps')
-        .map(({ metadata }) => metadata.annotations?.['somebody-else.example.com/admitted']),
+        .map(({ metadata }) => metadata.annotations?.['another-client.example.com/admitted']),
     ).toEqual(['yes'])
     expect(world.findings).toEqual([])
   })
 
-  test('poison: what is made for one object is refused for good, and the other is served all the same', async () => {
-    const world = await played(quiet(1), { type: 'poison', object: box })
-    expect(told(world, /shelf\.put\(a-cannot-be-served.*: refuse/).length).toBeGreaterThan(1)
+  test('poison: every effect for one object fails, and the other object is not affected', async () => {
+    const world = await runWith(quiet(1), { type: 'poison', object: box })
+    expect(reported(world, /shelf\.put\(a-always-fails.*: refuse/).length).toBeGreaterThan(1)
     expect(world.history.ofResource('configmaps').map(({ metadata }) => metadata.name)).toEqual(['a'])
     expect(world.findings).toEqual([])
   })
 
-  test('vanish: something is taken out of a service, and the next look puts it back', async () => {
-    const world = await played(quiet(1), { type: 'vanish', service: 'shelf', nth: 0 })
-    expect(told(world, /takes a out of shelf/)).toHaveLength(1)
+  test('vanish: a resource is removed from a service, and the next reconcile restores it', async () => {
+    const world = await runWith(quiet(1), { type: 'vanish', service: 'shelf', nth: 0 })
+    expect(reported(world, /removes a from shelf/)).toHaveLength(1)
     expect((world.services as { shelf: Shelf }).shelf.places.get('a')).toBe(2)
     expect(world.findings).toEqual([])
   })
 
-  test('slow: an answer arrives after everything else', async () => {
-    const world = await played({ type: 'effect', index: 1, when: 'after' }, { type: 'slow' })
-    expect(told(world, /takes long/)).toHaveLength(1)
+  test('slow: a response arrives when the world is quiet', async () => {
+    const world = await runWith({ type: 'effect', index: 1, when: 'after' }, { type: 'slow' })
+    expect(reported(world, /is slow/)).toHaveLength(1)
     expect(world.findings).toEqual([])
   })
 
-  test('late: a program that starts after the last step finds the wishes and comes to the same world', async () => {
-    const world = await played(start, { type: 'late', steps: 2 })
-    expect(told(world, /^A: starts|^user: /)).toEqual(['user: creates Box a', 'user: makes Box a bigger', 'A: starts'])
+  test('late: a program that starts after the last step reaches the same state', async () => {
+    const world = await runWith(start, { type: 'late', steps: 2 })
+    expect(reported(world, /^A: starts|^user: /)).toEqual([
+      'user: creates Box a',
+      'user: makes Box a bigger',
+      'A: starts',
+    ])
     expect(world.findings).toEqual([])
   })
 
   test('a clock at another rate: the time of a process passes faster', async () => {
-    const world = await played(start, { type: 'skew', offsetMs: 0, rate: 1.2 })
-    const [life] = world.processes
-    expect((life?.clock.now() ?? 0) - world.clock.now()).toBe(Math.round(world.clock.monotonic() * 0.2))
+    const world = await runWith(start, { type: 'skew', offsetMs: 0, rate: 1.2 })
+    const [proc] = world.processes
+    expect((proc?.clock.now() ?? 0) - world.clock.now()).toBe(Math.round(world.clock.monotonic() * 0.2))
     expect(world.findings).toEqual([])
   })
 })

@@ -1,26 +1,29 @@
 /**
- * Something that is wrong for a while: what is asked for meanwhile is refused, and then it is over.
+ * Faults that last for a while: missing permissions, outages, kinds that are not installed, namespaces in deletion, an
+ * object that always fails, a mutating webhook; and changes that last: a removed external resource, a deleted dependency.
+ *
+ * A fault decides about requests while it is active. It ends when the world is quiet, when all faults end, or by itself.
  */
 import { isJsonObject, parseApiVersion, type UnstructuredObject } from '#api'
 import type { AdmissionHook } from '#server'
 import type { Deviation, Interaction, ObjectReference, RequestDecision } from './deviation.ts'
-import { admittedKey, asNew, poisonLabel } from './foreign-writes.ts'
+import { admittedKey, asNew, otherClient, poisonLabel } from './foreign-writes.ts'
 import { bodyOf, type ErrorResponse, type RequestInfo } from './requests.ts'
 import type { World } from './world.ts'
 
 interface Fault {
-  /** What ends it: the next rest, making everything well, or only itself. @default 'rest' */
-  readonly endsAt?: 'rest' | 'healing' | 'itself'
-  /** What becomes of an effect or a look; undefined when it is not concerned. */
+  /** What ends the fault: the next quiet state, the end of all faults, or the fault itself. @default 'quiet' */
+  readonly endsAt?: 'quiet' | 'healing' | 'itself'
+  /** Decides about an effect or a read; undefined: the fault does not apply. */
   decide?(
-    point: Pick<Interaction, 'about' | 'requestInfo' | 'call' | 'process' | 'request' | 'type'>,
+    interaction: Pick<Interaction, 'about' | 'requestInfo' | 'call' | 'process' | 'request' | 'type'>,
   ): RequestDecision | undefined
-  /** What the server says to any request of a process, watches too; undefined when it is not concerned. */
+  /** The error response to any request of a process, watches included; undefined: the fault does not apply. */
   respond?(requestInfo: RequestInfo): ErrorResponse | undefined
   end?(): void | Promise<void>
 }
 
-/** All troubles of a world at this moment. */
+/** The active faults of a world. */
 export class ActiveFaults {
   readonly #faults = new Set<Fault>()
 
@@ -28,16 +31,16 @@ export class ActiveFaults {
     this.#faults.add(fault)
   }
 
-  decisionFor(point: Parameters<NonNullable<Fault['decide']>>[0]): RequestDecision | undefined {
+  decisionFor(interaction: Parameters<NonNullable<Fault['decide']>>[0]): RequestDecision | undefined {
     for (const fault of this.#faults) {
-      const fate = fault.decide?.(point)
-      if (fate) return fate
+      const decision = fault.decide?.(interaction)
+      if (decision) return decision
     }
     return undefined
   }
 
   get hasServerErrors(): boolean {
-    for (const { respond: answer } of this.#faults) if (answer) return true
+    for (const { respond } of this.#faults) if (respond) return true
     return false
   }
 
@@ -49,11 +52,9 @@ export class ActiveFaults {
     return undefined
   }
 
-  /** Those that a rest ends, or all of them. @returns whether there was any */
+  /** Ends the faults that a quiet state ends, or all of them. @returns whether there were any */
   async end({ all = false } = {}): Promise<boolean> {
-    const over = [...this.#faults].filter(
-      ({ endsAt: lasts = 'rest' }) => lasts === 'rest' || (all && lasts === 'healing'),
-    )
+    const over = [...this.#faults].filter(({ endsAt = 'quiet' }) => endsAt === 'quiet' || (all && endsAt === 'healing'))
     for (const fault of over) {
       this.#faults.delete(fault)
       await fault.end?.()
@@ -62,14 +63,10 @@ export class ActiveFaults {
   }
 }
 
-/*
- * Permissions that are missing, services and servers that are away, kinds that are not installed yet.
- */
-
-/** How often somebody without a permission is refused. */
+/** How many requests a missing permission refuses. */
 const refusalsMax = 4
 
-/** A permission is missing for a while. */
+/** A permission is missing. */
 export function forbiddenFault({ verb, resource }: { verb: string; resource: string }): Fault {
   let refusals = 0
   return {
@@ -81,69 +78,66 @@ export function forbiddenFault({ verb, resource }: { verb: string; resource: str
   }
 }
 
-/** How long somebody is away. */
+/** How long an outage lasts. */
 const outageMs = 120_000
-/** Who asks more often than this meanwhile does not wait in between. */
+/** A client with more attempts than this during an outage has no back-off. */
 const attemptsMax = 200
 
-/** A service outside is away, or the server: nobody answers what is asked meanwhile. */
+/** An external service, or the API server, is unavailable. */
 export function outageFault(world: World, service: string | undefined): Fault {
-  const [beganAtMs, name] = [world.clock.monotonic(), service ?? 'the server']
-  let asks = 0
-  const isAway = (): boolean => world.clock.monotonic() - beganAtMs < outageMs
-  world.note('world', `${name} is away`)
+  const [beganAtMs, name] = [world.clock.monotonic(), service ?? 'the API server']
+  let attempts = 0
+  const isActive = (): boolean => world.clock.monotonic() - beganAtMs < outageMs
+  world.note('world', `${name} is unavailable`)
   if (service === undefined)
-    for (const life of world.processes) for (const stream of life.isDead ? [] : life.network.streams()) stream.cut()
+    for (const proc of world.processes) for (const stream of proc.isDead ? [] : proc.network.streams()) stream.cut()
   return {
     ...(service === undefined
-      ? { respond: () => (isAway() ? (asks++, { status: 503, reason: 'ServiceUnavailable' }) : undefined) }
+      ? { respond: () => (isActive() ? (attempts++, { status: 503, reason: 'ServiceUnavailable' }) : undefined) }
       : {
           decide: ({ call }) =>
-            call?.service === service && isAway()
-              ? (asks++, { type: 'refuse', status: 503, reason: 'ServiceUnavailable' })
+            call?.service === service && isActive()
+              ? (attempts++, { type: 'refuse', status: 503, reason: 'ServiceUnavailable' })
               : undefined,
         }),
     end() {
-      world.note('world', `${name} is back`)
-      if (asks > attemptsMax)
+      world.note('world', `${name} is available again`)
+      if (attempts > attemptsMax)
         world.addFinding({
           rule: 'failure',
           severity: 'error',
           about: name,
-          message: `${name} is away for ${outageMs / 1000} s and is asked ${asks} times meanwhile: nobody waits between two attempts`,
-          hint: 'let the error reach the queue: it waits longer each time',
+          message: `${attempts} requests to ${name} during an outage of ${outageMs / 1000} s: there is no back-off between attempts`,
+          hint: 'throw the error out of the reconcile: the queue backs off',
         })
     },
   }
 }
 
-/** A kind is not installed yet. */
+/** A kind is not installed yet: requests for it fail with 404. */
 export function missingKindFault(world: World, resource: string): Fault {
-  world.note('world', `${resource} are not known to the server yet`)
+  world.note('world', `${resource} are not installed yet`)
   return {
     respond: (requestInfo) =>
       requestInfo.resource === resource
         ? { status: 404, reason: 'NotFound', message: 'the server could not find the requested resource' }
         : undefined,
     end() {
-      world.note('world', `${resource} are known to the server now`)
+      world.note('world', `${resource} are installed now`)
     },
   }
 }
 
-/*
- * A namespace is being deleted: everything in it goes, and nothing new can be made there until nothing is left.
- */
-
+/** Deletes the objects of a namespace; creates in it fail until none of them is left. */
 export async function terminateNamespace(world: World, namespace: string): Promise<Fault> {
-  const direct = world.directClient('somebody')
-  await world.actAs('somebody', `deletes the namespace ${namespace}`, async () => {
+  const direct = world.directClient(otherClient)
+  await world.actAs(otherClient, `deletes the namespace ${namespace}`, async () => {
     for (const object of [...world.history.objects.values()]) {
       if (object.metadata.namespace === namespace && object.metadata.deletionTimestamp === undefined)
         await direct.delete(object, { propagationPolicy: 'Background' })
     }
   })
-  // Nothing new can be made until nothing of it is left: whoever cannot go without making something never goes.
+  // A cleanup that has to create an object in this namespace never ends.
   const isOver = (): boolean =>
     ![...world.history.objects.values()].some(
       ({ metadata, kind }) =>
@@ -151,14 +145,14 @@ export async function terminateNamespace(world: World, namespace: string): Promi
     )
   return {
     endsAt: 'itself',
-    decide: (point) =>
-      createsObject(point, world, namespace) && !isOver()
+    decide: (interaction) =>
+      createsObject(interaction, world, namespace) && !isOver()
         ? {
             type: 'refuse',
             status: 403,
             reason: 'Forbidden',
             cause: 'NamespaceTerminating',
-            message: `${point.about} is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+            message: `${interaction.about} is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
           }
         : undefined,
   }
@@ -178,7 +172,7 @@ function createsObject(
   )
     return false
   if (requestInfo.verb === 'create') return true
-  // Of all patches only an apply makes what is not there.
+  // Of all patches only an apply creates an object.
   return (
     request?.headers['content-type']?.startsWith('application/apply-patch') === true &&
     !history.objects.has(
@@ -187,11 +181,7 @@ function createsObject(
   )
 }
 
-/*
- * Things that go without the program: something in a service outside, or an object that others depend on.
- */
-
-/** Somebody takes something out of a service: the n-th thing of all that its fields hold. */
+/** Removes the n-th resource of all that the fields of an external service hold. */
 export async function removeExternalResource(
   world: World,
   { service, nth }: { service: string; nth: number },
@@ -199,75 +189,72 @@ export async function removeExternalResource(
   const contents = (world.services as Readonly<Record<string, unknown>>)[service]
   let left = nth
   for (const value of typeof contents === 'object' && contents !== null ? Object.values(contents) : []) {
-    const things = value instanceof Map || value instanceof Set ? ([...value.keys()] as unknown[]) : []
-    const thing = things[left]
-    left -= things.length
-    if (left >= 0 || thing === undefined) continue
-    await world.actAs('somebody', `takes ${String(thing)} out of ${service}`, () =>
-      Promise.resolve((value as Map<unknown, unknown> | Set<unknown>).delete(thing)),
+    const keys = value instanceof Map || value instanceof Set ? ([...value.keys()] as unknown[]) : []
+    const key = keys[left]
+    left -= keys.length
+    if (left >= 0 || key === undefined) continue
+    await world.actAs(otherClient, `removes ${String(key)} from ${service}`, () =>
+      Promise.resolve((value as Map<unknown, unknown> | Set<unknown>).delete(key)),
     )
     return
   }
 }
 
-/** What others depend on goes, and later they are deleted: they must be able to go as well. */
-export async function deleteDependency(world: World, place: ObjectReference): Promise<void> {
-  const direct = world.directClient('somebody')
-  const needed = direct.find(place)
+/** Deletes a dependency, and later its dependents: their deletion must succeed without it. */
+export async function deleteDependency(world: World, reference: ObjectReference): Promise<void> {
+  const direct = world.directClient(otherClient)
+  const needed = direct.find(reference)
   if (!needed) return
-  await world.actAs('somebody', `deletes ${place.kind} ${place.name}`, () => direct.delete(needed))
-  await world.runUntilQuiet({ forgives: true })
+  await world.actAs(otherClient, `deletes ${reference.kind} ${reference.name}`, () => direct.delete(needed))
+  await world.runUntilQuiet({ ignoresNonConvergence: true })
   for (const object of world.facts.state.parents) {
     const {
       kind,
       metadata: { name = '', ownerReferences = [], deletionTimestamp },
     } = object
     if (ownerReferences.length === 0 && deletionTimestamp === undefined)
-      await world.actAs('somebody', `deletes ${kind} ${name}`, () => direct.delete(object))
+      await world.actAs(otherClient, `deletes ${kind} ${name}`, () => direct.delete(object))
   }
 }
 
-/*
- * One object that cannot be served: whatever is made for it is refused, for good. The others must not notice.
- */
+/** Part of the name of the object that always fails, and of everything that is created for it. */
+export const poisonName = 'always-fails'
 
-/** Part of the name of the one, and of everything that is made for it. */
-export const poisonName = 'cannot-be-served'
-
-export async function poisonFault(world: World, place: ObjectReference): Promise<Fault | undefined> {
-  const direct = world.directClient('somebody')
-  const object = direct.find(place)
+/** Creates an object for which every effect fails, until all faults end. Other objects must not be affected. */
+export async function poisonFault(world: World, reference: ObjectReference): Promise<Fault | undefined> {
+  const direct = world.directClient(otherClient)
+  const object = direct.find(reference)
   if (!object) return undefined
   const { metadata, ...rest } = asNew(object)
-  const name = `${place.name}-${poisonName}`
+  const name = `${reference.name}-${poisonName}`
   const made = {
     ...rest,
     metadata: { ...metadata, name, annotations: { ...metadata.annotations, [poisonLabel]: 'yes' } },
   } as UnstructuredObject
-  await world.actAs('somebody', `creates ${place.kind} ${name}, for which everything is refused`, () =>
+  await world.actAs(otherClient, `creates ${reference.kind} ${name}, for which every effect fails`, () =>
     direct.create(made, direct.collectionPathOf(object)),
   )
   return {
     endsAt: 'healing',
-    decide: (point) =>
-      isFor(point, { ...place, name, uid: direct.find({ ...place, name })?.metadata.uid ?? name })
+    decide: (interaction) =>
+      isFor(interaction, { ...reference, name, uid: direct.find({ ...reference, name })?.metadata.uid ?? name })
         ? { type: 'refuse', status: 422, reason: 'Invalid' }
         : undefined,
     async end() {
-      const now = direct.find({ ...place, name })
-      if (now) await world.actAs('somebody', `deletes ${place.kind} ${name}`, () => direct.delete(now))
+      const now = direct.find({ ...reference, name })
+      if (now) await world.actAs(otherClient, `deletes ${reference.kind} ${name}`, () => direct.delete(now))
     },
   }
 }
 
-/** Whether something is made for the one; what is said about the object itself is taken. */
+/** Whether an effect is for the object that always fails; writes of the object itself succeed. */
 function isFor(
-  { type, requestInfo, call, request, process: life }: Parameters<NonNullable<Fault['decide']>>[0],
+  { type, requestInfo, call, request, process: proc }: Parameters<NonNullable<Fault['decide']>>[0],
   { apiVersion = '', namespace, name, uid }: ObjectReference & { uid: string },
 ): boolean {
   if (type !== 'effect') return false
   if (call) return JSON.stringify(call.parameters).includes(name) || JSON.stringify(call.parameters).includes(uid)
-  // A child may have the name of its parent; what it cannot have as well is its place.
+  // A child may have the name of its parent, but not its group as well.
   if (
     !requestInfo ||
     (requestInfo.name === name &&
@@ -279,7 +266,7 @@ function isFor(
   return (
     requestInfo.name.includes(poisonName) ||
     ownersIn(request).includes(uid) ||
-    (life.manager?.ledger.find(id)?.key ?? '').includes(poisonName)
+    (proc.manager?.ledger.find(id)?.key ?? '').includes(poisonName)
   )
 }
 
@@ -290,19 +277,19 @@ function ownersIn(request: Interaction['request']): string {
     : ''
 }
 
-/*
- * A webhook of somebody else that adds something of its own to every object of a kind, whoever writes it.
+/**
+ * A mutating webhook that adds a label and an annotation to every object of a resource.
  *
- * What comes back is then not what was sent. Whoever compares the two whole finds a difference that no write takes away.
+ * The stored object then differs from the one that was sent. A controller that compares them completely finds a
+ * difference that no write removes.
  */
-
 export function mutatingHooks(deviations: readonly Deviation[]): readonly AdmissionHook[] {
-  return deviations.flatMap(({ deed }) => (deed.type === 'mutate' ? [mutatingHook(deed.resource)] : []))
+  return deviations.flatMap(({ action }) => (action.type === 'mutate' ? [mutatingHook(action.resource)] : []))
 }
 
 function mutatingHook(resource: string): AdmissionHook {
   return {
-    name: `marks ${resource}`,
+    name: `labels ${resource}`,
     rules: [{ resources: [resource] }],
     mutate: ({ metadata, ...rest }) => ({
       ...rest,

@@ -1,52 +1,47 @@
 /**
- * A number for the state of a world at every place where something could go wrong: what will follow from there.
+ * A hash of the state of a world at every schedule point: two points with the same hash have the same future.
  *
- * It covers what is stored, what is outside, what is on its way, which processes live and what still stands in their
- * way, without versions, uids and times. What a program keeps in its memory cannot be seen: two worlds with one number
- * are taken for the same because a right program keeps nothing there that matters.
+ * The hash covers the stored objects, the external services, the event queue, the running processes and the faults that
+ * are active, without versions, uids and times. It cannot see the memory of a program: two worlds with one hash count as
+ * the same, because a correct program keeps nothing in memory that matters.
  */
 import { createHash } from 'node:crypto'
 import type { UnstructuredObject } from '#api'
-import type { DeviationAction, Interaction, SchedulePoint } from './deviation.ts'
-import type { Rule } from './rules/rule.ts'
+import { schedulePointKey, type DeviationAction, type Interaction, type SchedulePoint } from './deviation.ts'
+import type { Rule, RuleContext } from './rules/rule.ts'
 import { describeObject, normalizeValue } from './snapshot.ts'
-import type { World } from './world.ts'
 
-/** A place that a schedule came to. */
+/** A schedule point that a schedule reached. */
 interface Fingerprint {
-  /** How many places came before. */
+  /** How many points came before. */
   readonly order: number
-  /** What was about to happen, or had happened. */
+  /** The interaction at this point. */
   readonly about: string
   readonly hash: string
 }
 
-/** The places of one schedule, by `placeKey`. */
+/** The points of one schedule, by `schedulePointKey`. */
 export type Fingerprints = Map<string, Fingerprint>
 
-export function schedulePointKey({ type, index, when = 'before' }: SchedulePoint): string {
-  return `${when} ${type} ${index}`
-}
-
-/** Not a rule: it looks on like one, and finds nothing. */
-export function fingerprintRule(prints: Fingerprints): Rule {
+/** Observes a world as a rule does and has no findings. */
+export function fingerprintRule(fingerprints: Fingerprints): Rule {
   return {
     code: 'fingerprint',
-    says: 'nothing',
+    says: 'no finding',
     watch(world) {
-      const take = (place: SchedulePoint, about: string): void => {
-        if (place.index >= 0 && !world.isHealed)
-          prints.set(schedulePointKey(place), { order: prints.size, about, hash: fingerprintOf(world) })
+      const take = (point: SchedulePoint, about: string): void => {
+        if (point.index >= 0 && !world.isHealed)
+          fingerprints.set(schedulePointKey(point), { order: fingerprints.size, about, hash: fingerprintOf(world) })
       }
       const at = ({ type, index, about }: Interaction, when: 'before' | 'after'): void => {
         take({ type, index, when }, about)
       }
       return {
-        before: (point) => {
-          at(point, 'before')
+        before: (interaction) => {
+          at(interaction, 'before')
         },
-        done: (point) => {
-          at(point, 'after')
+        done: (interaction) => {
+          at(interaction, 'after')
         },
         quiet: ({ index, isLast }) => {
           if (!isLast) take({ type: 'quiet', index }, '')
@@ -56,7 +51,7 @@ export function fingerprintRule(prints: Fingerprints): Rule {
   }
 }
 
-function fingerprintOf(world: World): string {
+function fingerprintOf(world: RuleContext): string {
   const { eventQueue, history, facts, processes, phase } = world
   const hash = createHash('sha1')
   const alive = processes.filter(({ isDead }) => !isDead)
@@ -65,17 +60,17 @@ function fingerprintOf(world: World): string {
   )
   hash.update(`${phase} ${failing.join()} ${lasting(world)}\n`)
   for (const object of history.objects.values()) hash.update(textOf(object, world))
-  for (const [about, values] of facts.outside()) hash.update(`${about}=${values.join()}\n`)
+  for (const [about, values] of facts.external()) hash.update(`${about}=${values.join()}\n`)
   for (const { actor, type, about } of eventQueue.waiting)
     hash.update(`${roleOf(actor)} ${type} ${about.replace(/ \d+$/, '')}\n`)
   return hash.digest('base64')
 }
 
-/** Things of the server itself, and what changes all the time. */
+/** Objects of the server itself, and objects that change all the time. */
 const ignored: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition', 'ServiceAccount'])
 const texts = new WeakMap<UnstructuredObject, string>()
 
-function textOf(object: UnstructuredObject, { history }: World): string {
+function textOf(object: UnstructuredObject, { history }: RuleContext): string {
   const known = texts.get(object)
   if (known !== undefined) return known
   const {
@@ -89,12 +84,12 @@ function textOf(object: UnstructuredObject, { history }: World): string {
   return text
 }
 
-/** `A` for `A2`: which life of a process it is makes no difference. */
+/** `A` for `A2`: how often a process has restarted makes no difference. */
 function roleOf(actor: string): string {
   return actor.replace(/^([AB])\d+$/, '$1')
 }
 
-/** Over at once: what is left of these can be seen in the world. */
+/** Actions without a lasting fault: the state of the world shows their effect. */
 const momentary: ReadonlySet<DeviationAction['type']> = new Set([
   'crash',
   'refuse',
@@ -113,10 +108,10 @@ const momentary: ReadonlySet<DeviationAction['type']> = new Set([
   'vanish',
 ])
 
-/** What still stands in the way at this moment: deeds whose effect goes on. */
-function lasting({ options: { deviations } }: World): string {
+/** The actions whose fault may still be active. */
+function lasting({ options: { deviations } }: RuleContext): string {
   return deviations
-    .filter(({ deed }) => !momentary.has(deed.type))
-    .map(({ deed }) => JSON.stringify(deed))
+    .filter(({ action }) => !momentary.has(action.type))
+    .map(({ action }) => JSON.stringify(action))
     .join()
 }

@@ -1,34 +1,37 @@
 /**
- * What somebody else does to the world: the user, another controller, an administrator with an editor.
+ * Writes of another client: a user, another controller, an administrator with an editor.
  *
- * Each is carried out at once and in full; that the object is not there (any more) is not an error.
+ * Each write is executed at once and completely, on the true state: without a cache, without discovery, without faults.
+ * A refused write is a value, not an error: another client may come too late as well.
  */
 import type { JsonObject, JsonValue, UnstructuredObject } from '#api'
 import type { Transport } from '#wire'
 import type { DeviationAction, ObjectReference } from './deviation.ts'
 import type { History } from './history.ts'
 
-/** The mark of somebody else: whoever takes it away has overwritten what is not theirs. */
-export const foreignKey = 'somebody-else.example.com/mark'
-/** What a webhook of somebody else puts on objects; it is put back by the next write. */
-export const admittedKey = 'somebody-else.example.com/admitted'
-/** On what somebody else made beside the children, to look like one. */
-export const neighbourLabel = 'somebody-else.example.com/neighbour'
-/** On an object for which everything is refused. */
-export const poisonLabel = 'somebody-else.example.com/poison'
-export const foreignFinalizer = 'somebody-else.example.com/hold'
+/** The actor of these writes, and their field manager. */
+export const otherClient = 'another-client'
+/** A label and an annotation of another client: a controller that removes them overwrites fields it does not own. */
+export const foreignKey = 'another-client.example.com/owned'
+/** A label and an annotation that a mutating webhook adds on every write. */
+export const admittedKey = 'another-client.example.com/admitted'
+/** On an object that looks like a child and has no owner or a different one. */
+export const neighbourLabel = 'another-client.example.com/neighbour'
+/** On an object for which every effect fails. */
+export const poisonLabel = 'another-client.example.com/poison'
+export const foreignFinalizer = 'another-client.example.com/hold'
 
 type ForeignAction = Exclude<
   Extract<DeviationAction, { readonly object: ObjectReference }>,
   { readonly type: 'amend' | 'poison' | 'deprive' }
 >
 
-/** @returns whether it was possible */
+/** @returns whether the server accepted it */
 export async function applyForeignAction(
-  { type, object: place }: ForeignAction,
+  { type, object: reference }: ForeignAction,
   direct: DirectClient,
 ): Promise<boolean> {
-  const object = direct.find(place)
+  const object = direct.find(reference)
   return object !== undefined && (await applyToObject(type, object, direct))
 }
 
@@ -41,9 +44,9 @@ async function applyToObject(
     case 'delete':
       return direct.delete(object)
     case 'recreate': {
-      const beside = direct.collectionPathOf(object)
+      const collectionPath = direct.collectionPathOf(object)
       const isGone = await direct.delete(object)
-      return isGone && (await direct.create(asNew(object), beside))
+      return isGone && (await direct.create(asNew(object), collectionPath))
     }
     case 'neighbour': {
       const owner = direct.find({ kind: 'Namespace', namespace: '', name: object.metadata.namespace ?? 'default' })
@@ -67,7 +70,7 @@ async function applyToObject(
         (await direct.patch(object, {
           metadata: { finalizers: [...(object.metadata.finalizers ?? []), foreignFinalizer] },
         }))
-      // In the foreground: its children go first, and whoever makes them again is seen.
+      // Foreground: the children go first, so that a controller that creates them again is noticed.
       return isHeld && (await direct.delete(object, { propagationPolicy: 'Foreground' }))
     }
     default:
@@ -75,7 +78,7 @@ async function applyToObject(
   }
 }
 
-/** The same labels and contents under another name, without an owner or with another one. */
+/** The same labels and contents under another name, without an owner or with a different one. */
 function neighbourOf(object: UnstructuredObject, owner?: UnstructuredObject): UnstructuredObject {
   const { metadata, ...rest } = asNew(object)
   const owners = owner && {
@@ -100,7 +103,7 @@ function neighbourOf(object: UnstructuredObject, owner?: UnstructuredObject): Un
   } as UnstructuredObject
 }
 
-/** Takes the foreign finalizers away again, so that the world can end. */
+/** Removes the finalizers of the other client, so that deletions can end. */
 export async function releaseForeignFinalizers(
   objects: Iterable<UnstructuredObject>,
   direct: DirectClient,
@@ -112,7 +115,7 @@ export async function releaseForeignFinalizers(
   }
 }
 
-/** The same object, as somebody would make it who has only read it. */
+/** The object as a client would create it from what it has read: without uid, versions, owners and status. */
 export function asNew({
   metadata: { name, namespace, labels, annotations },
   status: _,
@@ -129,7 +132,7 @@ export function asNew({
   } as UnstructuredObject
 }
 
-/** The same object with one value changed that a controller may have set: the first text or number outside metadata and status. */
+/** The first string or number outside metadata and status, changed: a controller may have set it. */
 function drifted(object: UnstructuredObject): JsonObject {
   for (const [field, value] of Object.entries(object)) {
     if (['apiVersion', 'kind', 'metadata', 'status', 'type', 'immutable'].includes(field)) continue
@@ -152,15 +155,10 @@ function changedValue(value: JsonValue | undefined): JsonValue | undefined {
   return undefined
 }
 
-/*
- * Somebody who changes the true world directly: no cache, no discovery, no faults.
- *
- * An object's path follows from where it lies in the store. A refusal is a value: whoever meddles can come too late.
- */
-
-/** Nobody cancels what is done at once. */
+/** A write that is executed at once is never cancelled. */
 const never = new AbortController().signal
 
+/** Writes to the server without faults. The path of an object follows from its key in the store. */
 export class DirectClient {
   readonly #transport: Transport
   readonly #history: Pick<History, 'objects'>
@@ -172,7 +170,7 @@ export class DirectClient {
     this.#name = name
   }
 
-  /** The object of that kind and name, as it is now. */
+  /** The current object of that kind and name. */
   find({
     kind,
     namespace,
@@ -189,36 +187,36 @@ export class DirectClient {
     return undefined
   }
 
-  /** @returns whether it was done */
+  /** @returns whether the server accepted it */
   delete(object: UnstructuredObject, options: JsonValue = {}): Promise<boolean> {
-    return this.#ask('DELETE', this.#path(object), { body: options })
+    return this.#send('DELETE', this.#path(object), { body: options })
   }
 
   patch(object: UnstructuredObject, patch: JsonValue): Promise<boolean> {
-    return this.#ask('PATCH', this.#path(object), { body: patch, type: 'application/merge-patch+json' })
+    return this.#send('PATCH', this.#path(object), { body: patch, type: 'application/merge-patch+json' })
   }
 
   update(object: UnstructuredObject, subresource?: string): Promise<boolean> {
-    return this.#ask('PUT', subresource === undefined ? this.#path(object) : `${this.#path(object)}/${subresource}`, {
-      body: object as unknown as JsonValue,
+    return this.#send('PUT', subresource === undefined ? this.#path(object) : `${this.#path(object)}/${subresource}`, {
+      body: object,
     })
   }
 
-  /** Where objects like this one are made. */
+  /** The path at which objects like this one are created. */
   collectionPathOf(object: UnstructuredObject): string {
     const path = this.#path(object)
     return path.slice(0, path.lastIndexOf('/'))
   }
 
-  /** Makes an object where others like it are. */
-  create(object: UnstructuredObject, beside: string): Promise<boolean> {
-    return this.#ask('POST', beside, { body: object as unknown as JsonValue })
+  /** @param collectionPath see `collectionPathOf` */
+  create(object: UnstructuredObject, collectionPath: string): Promise<boolean> {
+    return this.#send('POST', collectionPath, { body: object })
   }
 
-  async #ask(
+  async #send(
     method: string,
     path: string,
-    { body, type = 'application/json' }: { body: JsonValue; type?: string },
+    { body, type = 'application/json' }: { body: JsonValue | UnstructuredObject; type?: string },
   ): Promise<boolean> {
     const { status } = await this.#transport({
       method,
@@ -230,7 +228,7 @@ export class DirectClient {
     return status < 300
   }
 
-  /** `/default/GROUP/RESOURCE/NAMESPACE/NAME` is where it lies, and the rest follows. */
+  /** From the key `/default/GROUP/RESOURCE/NAMESPACE/NAME`. */
   #path(object: UnstructuredObject): string {
     const {
       apiVersion,

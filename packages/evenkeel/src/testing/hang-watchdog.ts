@@ -1,23 +1,24 @@
 /**
- * Notices a program that never lets go: an endless loop, or a computation that takes far too long, in one turn of the machine.
+ * The watchdog for a blocked event loop: an endless loop, or a very long computation, in the program.
  *
- * Nothing in this thread can stop that, or even say it. So another thread watches: when the world has not moved for a
- * while it says what was going on, and ends the process. It is one thread for the whole process, and keeps nobody alive.
+ * Nothing in the blocked thread can end that, or even report it. So a second thread watches: when the world has not moved
+ * for a while, it prints what was running and kills the process. There is one such thread per process, and it keeps no
+ * process alive.
  */
 import { url as debuggerUrl } from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 
-/** After how long somebody who never lets go is given up. */
+/** A program that blocks the event loop for longer is killed. */
 const limitMs = 30_000
 const textMax = 1000
 
-/** Numbers that both threads see: how often the world has moved, after how long to give up (0: nobody runs), how long the text is. */
+/** Shared by both threads: how many events have run, the limit in milliseconds (0: no schedule runs), the length of the text. */
 const shared = new SharedArrayBuffer(16 + textMax)
 const numbers = new Int32Array(shared, 0, 4)
 const bytes = new Uint8Array(shared, 16)
 const encoder = new TextEncoder()
 let watcher: Worker | undefined
-let lastAction = ''
+let lastEvent = ''
 let lastReconcile = ''
 
 const watchdogCode = `
@@ -33,12 +34,12 @@ for (;;) {
   seen = moves
   if (stillMs < limitMs || limitMs === 0) continue
   const text = Buffer.from(bytes.slice(0, Atomics.load(numbers, 2))).toString()
-  writeSync(2, 'the program never lets go: for ' + limitMs / 1000 + ' s it has computed without a pause.\\n' + text + '\\n  hint: an endless loop, or a promise-free wait, in a reconcile holds up everything in its process; this one is ended now\\n')
+  writeSync(2, 'the program has blocked the event loop for ' + limitMs / 1000 + ' s.\\n' + text + '\\n  hint: look for an endless loop or a synchronous wait in this reconcile; the process is killed now\\n')
   process.kill(pid, 'SIGKILL')
 }
 `
 
-/** Watches until told otherwise; not under a debugger, where it is a person who holds things up. @returns what ends it */
+/** Starts watching, except under a debugger, where a person pauses the program. @returns a function that ends it */
 export function startHangWatchdog({ blockedMs = limitMs }: { blockedMs?: number | undefined } = {}): () => void {
   if (blockedMs === 0 || debuggerUrl() !== undefined) return () => undefined
   if (!watcher) {
@@ -51,10 +52,10 @@ export function startHangWatchdog({ blockedMs = limitMs }: { blockedMs?: number 
   }
 }
 
-/** The world moves: what it does now. */
-export function noteAction(actor: string, what: string): void {
+/** An event runs. */
+export function noteEvent(actor: string, what: string): void {
   Atomics.add(numbers, 0, 1)
-  lastAction = `${actor}: ${what}`
+  lastEvent = `${actor}: ${what}`
   publishActivity()
 }
 
@@ -64,11 +65,8 @@ export function noteReconcile(controller: string, key: string): void {
   publishActivity()
 }
 
-/** What is going on, for the other thread. */
+/** Writes the current activity for the other thread. */
 function publishActivity(): void {
-  const { written } = encoder.encodeInto(
-    `  it began to reconcile ${lastReconcile}; the last thing that happened was ${lastAction}`,
-    bytes,
-  )
+  const { written } = encoder.encodeInto(`  last reconcile: ${lastReconcile}; last event: ${lastEvent}`, bytes)
   Atomics.store(numbers, 2, written)
 }

@@ -1,9 +1,24 @@
 /**
- * What really happened: every change of the store, in order, with who made it; and what is there now.
+ * The history: every committed change of the store with its actor, and the objects that result. And the trace: every
+ * event of a schedule, with a hash.
  *
- * Controllers see the world through caches that lag and answers that get lost. Rules are judged against this.
+ * Controllers see the world through caches that lag and responses that get lost. Rules compare with the history instead.
+ *
+ * Example: process A creates a ConfigMap for App a and crashes before the response arrives; A2 writes the status.
+ *
+ *     trace (step, actor, what)                        history (revision, actor, resource, before → after)
+ *     1  user  creates App a                           41  user  apps        undefined → App a
+ *     2  A     event apps: ADDED a 41
+ *     3  A     request create configmaps default/a     42  A     configmaps  undefined → ConfigMap a
+ *     3  A     crashes
+ *     3  A2    starts
+ *     …
+ *     9  A2    request patch apps/status default/a     43  A2    apps        App a → App a with a status
+ *
+ * Notes (crashes, starts) belong to the step before them. Only committed writes are in the history; the trace has
+ * everything, and its hash is equal for equal schedules.
  */
-import type { UnstructuredObject } from '#api'
+import type { JsonObject, UnstructuredObject } from '#api'
 import type { Store, Watch } from '#store'
 import type { ObjectReference } from './deviation.ts'
 import { parseCachedBytes } from './requests.ts'
@@ -15,9 +30,9 @@ export interface HistoryEvent {
   readonly key: string
   /** `configmaps` */
   readonly resource: string
-  /** Who: a process, the user, the collector. */
+  /** The process, the user, another client or a cluster controller. */
   readonly actor: string
-  /** The step of the world at which it was committed. */
+  /** The step at which it was committed. */
   readonly step: number
   readonly atMs: number
   readonly before: UnstructuredObject | undefined
@@ -26,14 +41,14 @@ export interface HistoryEvent {
 
 interface HistoryOptions {
   readonly store: Store
-  /** What is there from the start, by key, as far as it is known. */
+  /** The objects of the initial state by key, if they were parsed before. */
   readonly initialObjects: ReadonlyMap<string, UnstructuredObject>
-  /** Who is acting at this moment. */
+  /** The actor of the current event. */
   actor(): string
   step(): number
-  /** Whether that is a process of the program, or the garbage collector. */
+  /** Whether the actor is a process of the program or a cluster controller. */
   isProgram(): boolean
-  /** Milliseconds of the world's time. */
+  /** Simulated time in milliseconds. */
   now(): number
 }
 
@@ -42,7 +57,7 @@ export class History {
   readonly events: HistoryEvent[] = []
   readonly #objects = new Map<string, UnstructuredObject>()
   readonly #names = new Map<string, string>()
-  readonly #meant = new Map<string, UnstructuredObject>()
+  readonly #userObjects = new Map<string, UnstructuredObject>()
   readonly #edited = new Map<string, number>()
   #source: Watch | undefined
 
@@ -50,14 +65,14 @@ export class History {
     this.#options = options
   }
 
-  /** Reads what is there; from then on keeps up. */
+  /** Reads the store and follows its changes. */
   async start(): Promise<void> {
     const range = await this.#options.store.range('/')
-    if (!range.ok) throw new Error('the store of a new world can be read')
+    if (!range.ok) throw new Error('cannot read the store of a new world')
     for (const { key, value } of range.entries) {
-      const object = this.#options.initialObjects.get(key) ?? (parseCachedBytes(value) as unknown as UnstructuredObject)
+      const object = this.#options.initialObjects.get(key) ?? objectOf(value)
       this.#put(key, object)
-      this.#meant.set(key, object)
+      this.#userObjects.set(key, object)
     }
     this.#source = this.#options.store.watch('/', { after: range.revision })
     this.#follow(this.#source).catch((error: unknown) => {
@@ -69,22 +84,22 @@ export class History {
     this.#source?.close()
   }
 
-  /** What is there now, by key; shared, never to be changed. */
+  /** The objects that exist now, by key; shared and frozen. */
   get objects(): ReadonlyMap<string, UnstructuredObject> {
     return this.#objects
   }
 
-  /** What is there now of a resource. */
+  /** The objects of a resource that exist now. */
   ofResource(resource: string): UnstructuredObject[] {
     return [...this.#objects].filter(([key]) => resourceOf(key) === resource).map(([, object]) => object)
   }
 
-  /** What is there that users or others made, each as it was when one of them last wrote it. */
+  /** Objects that users or other clients created, each as one of them last wrote it. */
   get userObjects(): ReadonlyMap<string, UnstructuredObject> {
-    return this.#meant
+    return this.#userObjects
   }
 
-  /** How often users have changed what they did not make and what is still there. */
+  /** How often users changed objects that they did not create and that still exist. */
   get edits(): number {
     return [...this.#objects.values()].reduce(
       (sum, { metadata: { uid = '' } }) => sum + (this.#edited.get(uid) ?? 0),
@@ -92,7 +107,7 @@ export class History {
     )
   }
 
-  /** What a uid belongs or belonged to: `<App default/a>`. */
+  /** The object that has or had a uid: `<App default/a>`. */
   nameOf(uid: string): string | undefined {
     return this.#names.get(uid)
   }
@@ -108,14 +123,14 @@ export class History {
     for await (const { changes } of source) {
       for (const { key, revision, entry } of changes) {
         const before = this.#objects.get(key)
-        const after = entry && (parseCachedBytes(entry.value) as unknown as UnstructuredObject)
+        const after = entry && objectOf(entry.value)
         if (after) this.#put(key, after)
         else this.#objects.delete(key)
-        if (after && before && this.#options.actor() === 'user' && !this.#meant.has(key))
+        if (after && before && this.#options.actor() === 'user' && !this.#userObjects.has(key))
           this.#edited.set(after.metadata.uid ?? '', (this.#edited.get(after.metadata.uid ?? '') ?? 0) + 1)
         const isNew = before?.metadata.uid !== after?.metadata.uid
-        if (!after || (isNew && this.#options.isProgram())) this.#meant.delete(key)
-        else if (!this.#options.isProgram() && (isNew || this.#meant.has(key))) this.#meant.set(key, after)
+        if (!after || (isNew && this.#options.isProgram())) this.#userObjects.delete(key)
+        else if (!this.#options.isProgram() && (isNew || this.#userObjects.has(key))) this.#userObjects.set(key, after)
         this.events.push({
           revision,
           key,
@@ -131,13 +146,18 @@ export class History {
   }
 }
 
+/** The store holds only objects. */
+function objectOf(bytes: Uint8Array): UnstructuredObject {
+  return parseCachedBytes(bytes) as JsonObject & UnstructuredObject
+}
+
 /** `/CLUSTER/GROUP/RESOURCE/…` */
 function resourceOf(key: string): string {
   return key.split('/')[3] ?? ''
 }
 
 /**
- * What happened in a schedule, in order, and a number for all of it: equal schedules have equal numbers.
+ * One event or note of a schedule.
  */
 export interface TraceEntry {
   readonly step: number
@@ -146,6 +166,7 @@ export interface TraceEntry {
   readonly what: string
 }
 
+/** The events and notes of a schedule in order, and a hash over all of them. */
 export class Trace {
   readonly entries: TraceEntry[] = []
   readonly #keeps: boolean
@@ -153,7 +174,7 @@ export class Trace {
   #low = 0x01000193
   #steps = 0
 
-  /** @param options `keeps`: entries are remembered, not only their number */
+  /** @param options `keeps`: keep the entries, not only their hash */
   constructor({ keeps = true }: { keeps?: boolean } = {}) {
     this.#keeps = keeps
   }
@@ -188,11 +209,7 @@ export class Trace {
   }
 }
 
-/*
- * Which objects were there at a moment of a schedule: those that matter to the program.
- */
-
-/** Objects that were there at a step: those that matter to the program. */
+/** The reconciled and owned objects that existed at a step. */
 export function objectsAt(world: World, step: number): UnstructuredObject[] {
   const now = new Map<string, UnstructuredObject>()
   for (const event of world.history.events) {
@@ -203,7 +220,7 @@ export function objectsAt(world: World, step: number): UnstructuredObject[] {
   return [...now.values()].filter((object) => world.facts.state.isReconciled(object) || hasOwner(object))
 }
 
-/** The rests at which something can happen, by their numbers: after the last one, when all is made well, nothing does. */
+/** The indexes of the quiet states at which a deviation is possible: all but the last, which follows the end of all faults. */
 export function quietIndexesOf({ quietSteps }: World): number[] {
   return quietSteps.slice(0, -1).map((_, index) => index)
 }

@@ -1,5 +1,5 @@
 /**
- * Layer 8: finding the mistakes of controllers before they meet a cluster. Published as `evenkeel/testing`.
+ * Layer `testing`: finds the mistakes of controllers before they run on a cluster.
  */
 
 export { explore, type Explored, type ExploreOptions, type Program } from './explore.ts'

@@ -1,8 +1,8 @@
 /**
- * What every schedule of a scenario starts from, made once: kinds installed, namespaces there, objects in place.
+ * The initial state of every schedule of a scenario, built once: installed kinds, namespaces and objects.
  *
- * Making it takes a server and some milliseconds. It is remembered as the commits that led to it; a new world gets
- * a store with the same commits, hence the same versions, and is ready in under a millisecond.
+ * Building it takes a server and some milliseconds. It is kept as the list of commits that led to it. A new world replays
+ * these commits into its own store, has the same revisions, and is ready in under a millisecond.
  */
 import { deepFreeze, loadClaimsEngine, type Kind, type UnstructuredObject } from '#api'
 import { flushTasks, SeededRandom, SimulatedClock } from '#base'
@@ -18,9 +18,9 @@ interface RecordedCommit {
 
 export interface InitialState {
   readonly startMs: number
-  /** What is there, by key; frozen, because every world has the same. */
+  /** The objects by key; frozen, because all worlds share them. */
   readonly objects: ReadonlyMap<string, UnstructuredObject>
-  /** A store in which all that has happened. */
+  /** A new store with these commits. */
   open(clock: SimulatedClock): Promise<Store>
 }
 
@@ -56,7 +56,7 @@ export async function buildInitialState(
     random: new SeededRandom(`${seed} somebody`),
     namespace: 'default',
   })
-  // The roles of a cluster are left out: everybody here may do everything, and rules judge what is asked for.
+  // Without the roles of a cluster: every request is allowed, and the rule `privilege` checks permissions.
   for (const name of ['default', 'kube-system'])
     await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   for (const object of scenario.objects ?? []) await client.create(object)
@@ -84,20 +84,19 @@ async function replayCommits(commits: readonly RecordedCommit[], clock: Simulate
   for (const { writes, revision } of commits) {
     const result = await store.commitAll(writes)
     if (!result.ok || result.revision !== revision)
-      throw new Error(`the ground of a world could not be laid again at revision ${revision}`)
+      throw new Error(`cannot replay the initial state at revision ${revision}`)
   }
   return store
 }
 
-/*
- * What programs load when they first need it, loaded before a simulated world begins.
- *
- * Reading a module takes turns of the machine, and simulated time does not wait for the machine: the first schedule would
- * go another way than all others.
- */
-
 let loading: Promise<unknown> | undefined
 
+/**
+ * Loads the modules that programs load on first use.
+ *
+ * An import takes turns of the real event loop, and simulated time does not wait for it: the first schedule would differ
+ * from all others.
+ */
 export async function preloadModules(): Promise<void> {
   await (loading ??= Promise.all([loadClaimsEngine(), import('re2js')]))
 }

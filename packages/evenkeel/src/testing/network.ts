@@ -1,8 +1,8 @@
 /**
- * The line between one process and the server: carrying out a request and answering it are two separate actions.
+ * The network between one process and the server. Executing a request and delivering its response are two events.
  *
- * That gives a crash after a write, an answer that gets lost and answers that overtake each other for nothing. A
- * process that has died asks nothing and hears nothing; that it tries is remembered.
+ * This gives three faults without further code: a crash after the commit, a lost response, and responses that arrive in
+ * another order. A process that has crashed sends nothing and receives nothing.
  */
 import type { UnstructuredObject } from '#api'
 import { LightAbortController, onAbort } from '#base'
@@ -24,47 +24,45 @@ import { WatchStream } from './watch-stream.ts'
 export interface NetworkHost extends Interceptor {
   readonly eventQueue: EventQueue
   readonly server: Transport
-  /** Services outside remember what they were before the last effect. */
+  /** External services keep their state before the last effect. */
   readonly keepsPast: boolean
-  /** How many steps the world has taken. */
+  /** How many events have run. */
   readonly steps: number
-  /** Whether what a process does to the lease of an election counts, this time. */
-  countsLease(life: SimulatedProcess): boolean
-  /** Numbers what is about to be carried out. */
+  /** Whether a write of the election lease is an effect now. */
+  countsLease(proc: SimulatedProcess): boolean
+  /** Numbers an interaction that is about to be executed. */
   recordInteraction(
-    life: SimulatedProcess,
+    proc: SimulatedProcess,
     facts: Pick<Interaction, 'about'> &
       Pick<Interaction, 'requestedAt'> &
-      Partial<Pick<Interaction, 'requestInfo' | 'request' | 'call' | 'knew'>>,
+      Partial<Pick<Interaction, 'requestInfo' | 'request' | 'call' | 'knownDeletions'>>,
     type: Interaction['type'],
   ): Interaction
-  /** The newest version there is. */
+  /** The newest revision of the store. */
   head(): Promise<number>
-  /** Every request, before it waits to be carried out: for rules that look at requests. */
-  onRequest(life: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void
-  /** Something is asked for: for stories. */
+  /** Called for every request before it enters the event queue. */
+  onRequest(proc: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void
+  /** Records where in the user's code a request is made. */
   noteOrigin(what: string): void
-  /** Somebody asks after its death. */
-  onZombie(life: SimulatedProcess, about: string): void
 }
 
 interface NetworkLinkOptions {
-  /** Streaming lists are refused, as older servers do; lists of any version come from a cache. */
+  /** Streaming lists are refused, as older servers do. */
   readonly oldLists: boolean
-  /** How many versions back the first lists of any version are. */
+  /** How many revisions behind the first lists from the cache are. */
   readonly back: number
-  /** Only those of this kind; undefined: all. */
+  /** Only the list of this resource is stale; undefined: all are. */
   readonly staleKind: string | undefined
 }
 
-/** Made once: the stack of an error costs more than telling of it. */
-const watcherGone = new Error('the watcher is gone')
+/** Made once: capturing a stack costs more than the abort itself. */
+const watcherGone = new Error('the watch was closed')
 
 interface PendingRequest {
   readonly request: WireRequest
   readonly requestInfo: RequestInfo
   readonly about: string
-  readonly knew: readonly UnstructuredObject[]
+  readonly knownDeletions: readonly UnstructuredObject[]
   readonly requestedAt: number
   resolve(response: WireResponse): void
   reject(error: unknown): void
@@ -73,65 +71,62 @@ interface PendingRequest {
 
 export class NetworkLink {
   readonly #host: NetworkHost
-  readonly #life: SimulatedProcess
+  readonly #proc: SimulatedProcess
   readonly #streams = new Set<WatchStream>()
-  /** What has arrived. */
+  /** What the process has received. */
   readonly observed = new ObservedState()
-  /** Kinds that were ever watched. */
+  /** Resources that were ever watched. */
   readonly watched = new Set<string>()
-  /** Kinds whose next watch is told that its version is too old. */
+  /** Resources whose next watch fails with 410 Expired. */
   readonly #expired = new Set<string>()
 
   readonly #options: NetworkLinkOptions
-  /** Kinds whose first list was shown. */
+  /** Resources whose first list was served. */
   readonly #listed = new Set<string>()
 
-  constructor(host: NetworkHost, life: SimulatedProcess, options: NetworkLinkOptions) {
+  constructor(host: NetworkHost, proc: SimulatedProcess, options: NetworkLinkOptions) {
     this.#options = options
     this.#host = host
-    this.#life = life
+    this.#proc = proc
   }
 
   readonly transport: Transport = acceptingLightSignals((request) => {
     const requestInfo = readRequestInfo(request)
     const about = describeRequest(requestInfo)
-    if (this.#life.isDead) {
-      this.#host.onZombie(this.#life, about)
-      return new Promise(() => undefined)
-    }
-    this.#host.onRequest(this.#life, request, requestInfo)
+    if (this.#proc.isDead) return new Promise(() => undefined)
+    this.#host.onRequest(this.#proc, request, requestInfo)
     return new Promise((resolve, reject) => {
-      const waiting: PendingRequest = {
+      const pending: PendingRequest = {
         request,
         requestInfo,
         about,
         requestedAt: this.#host.steps,
-        knew: requestInfo.isWrite ? this.observed.deleting(arrivalsAtRunStart(this.observed)) : [],
+        knownDeletions: requestInfo.isWrite ? this.observed.deleting(arrivalsAtRunStart(this.observed)) : [],
         resolve,
         reject,
         isDone: false,
       }
       const cancel = this.#host.eventQueue.add({
-        actor: this.#life.name,
+        actor: this.#proc.name,
         type: 'request',
         about,
-        run: () => this.#carryOut(waiting),
+        run: () => this.#execute(pending),
       })
       onAbort(request.signal, (reason) => {
         cancel()
-        this.#settle(waiting, () => {
+        this.#settle(pending, () => {
           reject(reason)
         })
       })
     })
   })
 
-  /** The watches of a kind, or all. */
+  /** The open watches of a resource, or all. */
   streams(resource?: string): WatchStream[] {
     return [...this.#streams].filter((stream) => resource === undefined || stream.resource === resource)
   }
 
-  /** Cuts the watches of a kind; who comes back is told that its version is gone, and has to list. */
+  /** Breaks the watches of a resource. The next watch fails with 410 Expired, so that the client must list. */
   expire(resource: string): void {
     for (const stream of this.streams(resource)) {
       this.#expired.add(resource)
@@ -142,33 +137,33 @@ export class NetworkLink {
   kill(): void {
     for (const stream of this.#streams) stream.kill()
     this.#streams.clear()
-    this.#host.eventQueue.drop(({ actor }) => actor === this.#life.name)
+    this.#host.eventQueue.drop(({ actor }) => actor === this.#proc.name)
   }
 
-  async #carryOut(waiting: PendingRequest): Promise<void> {
-    const { request, requestInfo, about, knew, requestedAt } = waiting
-    if (requestInfo.isWatch) return this.#watch(waiting)
+  async #execute(pending: PendingRequest): Promise<void> {
+    const { request, requestInfo, about, knownDeletions, requestedAt } = pending
+    if (requestInfo.isWatch) return this.#watch(pending)
     const host = this.#host
-    const isLease = requestInfo.resource === 'leases' && requestInfo.verb !== 'get' && host.countsLease(this.#life)
-    if (!requestInfo.isWrite && !requestInfo.isRead && !isLease) return this.#answer(waiting, await this.#ask(request))
-    const point = host.recordInteraction(
-      this.#life,
-      { about, requestedAt, requestInfo, request, knew },
-      requestInfo.isWrite || isLease ? 'effect' : 'look',
+    const isLease = requestInfo.resource === 'leases' && requestInfo.verb !== 'get' && host.countsLease(this.#proc)
+    if (!requestInfo.isWrite && !requestInfo.isRead && !isLease) return this.#answer(pending, await this.#send(request))
+    const interaction = host.recordInteraction(
+      this.#proc,
+      { about, requestedAt, requestInfo, request, knownDeletions },
+      requestInfo.isWrite || isLease ? 'effect' : 'read',
     )
-    const fate = await host.before(point)
-    if (fate.type === 'dead') return
-    if (fate.type === 'refuse') return this.#answer(waiting, errorResponse(fate))
-    if (fate.type === 'reset') return this.#fail(waiting)
-    const response = await this.#ask(await this.#dated(request, requestInfo))
-    point.outcome = String(response.status)
-    const aftermath = await host.after(point)
-    if (aftermath === 'answer') this.#answer(waiting, response)
-    if (aftermath === 'lose') this.#fail(waiting)
+    const decision = await host.before(interaction)
+    if (decision.type === 'dead') return
+    if (decision.type === 'refuse') return this.#answer(pending, errorResponse(decision))
+    if (decision.type === 'reset') return this.#fail(pending)
+    const response = await this.#send(await this.#atOldRevision(request, requestInfo))
+    interaction.outcome = String(response.status)
+    const responseDecision = await host.after(interaction)
+    if (responseDecision === 'answer') this.#answer(pending, response)
+    if (responseDecision === 'lose') this.#fail(pending)
   }
 
-  /** The first list of any version shows the past, if it may. */
-  async #dated(request: WireRequest, { verb, resource }: RequestInfo): Promise<WireRequest> {
+  /** Makes the first list with resourceVersion=0 read an old revision, if that is requested. */
+  async #atOldRevision(request: WireRequest, { verb, resource }: RequestInfo): Promise<WireRequest> {
     const { back, staleKind = resource } = this.#options
     if (
       back === 0 ||
@@ -186,7 +181,7 @@ export class NetworkLink {
     }
   }
 
-  async #ask(request: WireRequest): Promise<WireResponse> {
+  async #send(request: WireRequest): Promise<WireResponse> {
     const response = await this.#host.server(request)
     const { body } = response
     if (body === undefined || body instanceof Uint8Array || Array.isArray(body)) return response
@@ -195,17 +190,17 @@ export class NetworkLink {
     return { ...response, body: Buffer.concat(pieces) }
   }
 
-  async #watch(waiting: PendingRequest): Promise<void> {
+  async #watch(pending: PendingRequest): Promise<void> {
     const {
       request,
       requestInfo: { resource },
-    } = waiting
+    } = pending
     this.watched.add(resource)
     const isResumed = /[?&]resourceVersion=[1-9]/.test(request.target) && !request.target.includes('sendInitialEvents')
-    if (isResumed && this.#expired.delete(resource)) return this.#answer(waiting, expiredWatchResponse())
+    if (isResumed && this.#expired.delete(resource)) return this.#answer(pending, expiredWatchResponse())
     if (this.#options.oldLists && request.target.includes('sendInitialEvents'))
       return this.#answer(
-        waiting,
+        pending,
         errorResponse({
           status: 422,
           reason: 'Invalid',
@@ -218,10 +213,10 @@ export class NetworkLink {
     const response = await this.#host.server({ method, target, headers, borrowsChunks, signal: closing.signal })
     const { body } = response
     if (response.status !== 200 || body === undefined || body instanceof Uint8Array || Array.isArray(body))
-      return this.#answer(waiting, response)
+      return this.#answer(pending, response)
     const stream = new WatchStream({
       eventQueue: this.#host.eventQueue,
-      actor: this.#life.name,
+      actor: this.#proc.name,
       resource,
       onLine: (line) => {
         this.observed.addWatchLine(line)
@@ -236,39 +231,39 @@ export class NetworkLink {
       stream.abort(reason)
     })
     void stream.pump(body as AsyncIterable<Uint8Array>)
-    this.#answer(waiting, { ...response, body: stream })
+    this.#answer(pending, { ...response, body: stream })
   }
 
-  #answer(waiting: PendingRequest, response: WireResponse): void {
-    this.#later(waiting, `${waiting.about}: ${response.status}`, () => {
+  #answer(pending: PendingRequest, response: WireResponse): void {
+    this.#enqueueResponse(pending, `${pending.about}: ${response.status}`, () => {
       const { body } = response
-      if (response.status < 300 && !waiting.requestInfo.isWatch && body !== undefined)
+      if (response.status < 300 && !pending.requestInfo.isWatch && body !== undefined)
         this.observed.addBody(textOf(body))
-      waiting.resolve(response)
+      pending.resolve(response)
     })
   }
 
-  #fail(waiting: PendingRequest): void {
-    this.#later(waiting, `${waiting.about}: no answer`, () => {
-      waiting.reject(connectionReset())
+  #fail(pending: PendingRequest): void {
+    this.#enqueueResponse(pending, `${pending.about}: no response`, () => {
+      pending.reject(connectionReset())
     })
   }
 
-  #later(waiting: PendingRequest, about: string, settle: () => void): void {
-    if (this.#life.isDead) return
+  #enqueueResponse(pending: PendingRequest, about: string, settle: () => void): void {
+    if (this.#proc.isDead) return
     this.#host.eventQueue.add({
-      actor: this.#life.name,
+      actor: this.#proc.name,
       type: 'answer',
       about,
       run: () => {
-        this.#settle(waiting, settle)
+        this.#settle(pending, settle)
       },
     })
   }
 
-  #settle(waiting: PendingRequest, settle: () => void): void {
-    if (waiting.isDone) return
-    waiting.isDone = true
+  #settle(pending: PendingRequest, settle: () => void): void {
+    if (pending.isDone) return
+    pending.isDone = true
     settle()
   }
 }

@@ -8,7 +8,7 @@ const object: UnstructuredObject = Object.freeze({
   metadata: { name: 'a', uid: '1' },
 })
 
-test('what does not depend on names is made once for each object', () => {
+test('a text without names of uids is made once per object', () => {
   const make = vi.fn(({ metadata }: UnstructuredObject) => metadata.name ?? '')
   const texts = new ObjectTexts(make)
   expect([
@@ -19,7 +19,7 @@ test('what does not depend on names is made once for each object', () => {
   expect(make).toHaveBeenCalledTimes(2)
 })
 
-test('what depends on the names of another world is made again', () => {
+test('a text with names of uids is made again for another world', () => {
   const texts = new ObjectTexts(({ metadata: { uid = '' } }, naming) => naming.nameOf(uid) ?? 'nobody')
   expect([
     texts.of(object, { nameOf: () => 'x' }),

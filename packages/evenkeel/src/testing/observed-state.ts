@@ -1,7 +1,12 @@
 /**
- * What a process has been shown: of every object the last version that arrived.
+ * The observed state of a process: of every object, the last version that the process received.
  *
- * Whether a process did wrong depends on what it could know, not on what was true.
+ * Whether a process made a mistake depends on what it could know, not on the true state. What arrives after a reconcile
+ * has begun is unknown to it unless it reads again. So every reconcile records how much had arrived when it began.
+ *
+ * Tracking a reconcile through all its awaits costs as much as the reconcile. So a reconcile that runs alone in its
+ * process is recorded by the process, and only concurrent ones are tracked. Requests from elsewhere count as requests of
+ * the reconcile that runs alone: this hides a mistake at worst and never invents one.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isJsonObject, type JsonObject, type UnstructuredObject } from '#api'
@@ -10,27 +15,27 @@ import { noteReconcile } from './hang-watchdog.ts'
 import { parseCached } from './requests.ts'
 
 export class ObservedState {
-  /** How much had arrived when the run began that is alone in the process, while there is one. */
+  /** How much had arrived when the reconcile began that runs alone, while one does. */
   runStartArrivals: number | undefined
-  readonly #seen = new Map<string, UnstructuredObject>()
-  /** What arrived and was not looked at yet: most of it never is. */
+  readonly #objects = new Map<string, UnstructuredObject>()
   #arrivals = 0
-  /** When each was first seen being deleted, by uid. */
+  /** The arrival that first showed an object in deletion, by uid. */
   readonly #deletingSince = new Map<string, number>()
-  /** Something that arrived may be an object that is being deleted. */
+  /** A text with a deletionTimestamp has arrived. */
   #mentionsDeletion = false
+  /** What has arrived and is not parsed yet: most of it never is. */
   #arrived: { readonly type: 'line' | 'body'; readonly text: string; readonly arrival: number }[] = []
 
-  /** The last that was seen of an object; undefined when it never was, or was seen to go. */
+  /** The last observed version; undefined when the object was never observed, or observed as deleted. */
   find(kind: string, { namespace = '', name }: { namespace?: string; name: string }): UnstructuredObject | undefined {
-    this.#look()
-    return this.#seen.get(`${kind} ${namespace}/${name}`)
+    this.#parseArrived()
+    return this.#objects.get(`${kind} ${namespace}/${name}`)
   }
 
-  /** All that was last seen. */
+  /** All observed objects. */
   all(): IterableIterator<UnstructuredObject> {
-    this.#look()
-    return this.#seen.values()
+    this.#parseArrived()
+    return this.#objects.values()
   }
 
   /** How much has arrived. */
@@ -38,7 +43,7 @@ export class ObservedState {
     return this.#arrivals
   }
 
-  /** Objects that were last seen being deleted, and had been when so much had arrived. */
+  /** Objects that were observed in deletion by the given arrival. */
   deleting(before = Infinity): UnstructuredObject[] {
     if (!this.#mentionsDeletion) return []
     return [...this.all()].filter(
@@ -47,49 +52,49 @@ export class ObservedState {
     )
   }
 
-  /** A line of a watch arrived. */
+  /** A watch event arrived. */
   addWatchLine(text: string): void {
-    this.#arrive('line', text)
+    this.#add('line', text)
   }
 
-  /** An answer arrived: an object, or a list. */
+  /** A response arrived: an object or a list. */
   addBody(text: string): void {
-    this.#arrive('body', text)
+    this.#add('body', text)
   }
 
-  #arrive(type: 'line' | 'body', text: string): void {
+  #add(type: 'line' | 'body', text: string): void {
     this.#arrived.push({ type, text, arrival: ++this.#arrivals })
     this.#mentionsDeletion ||= text.includes('"deletionTimestamp"')
   }
 
-  #look(): void {
+  #parseArrived(): void {
     for (const { type, text, arrival } of this.#arrived) {
-      if (type === 'line') this.#line(text, arrival)
-      else this.#body(text, arrival)
+      if (type === 'line') this.#addLine(text, arrival)
+      else this.#addDocument(text, arrival)
     }
     this.#arrived = []
   }
 
-  #line(text: string, arrival: number): void {
+  #addLine(text: string, arrival: number): void {
     const event = parsed(text)
     const object = event?.['object']
-    if (!isObject(object)) return
-    if (event?.['type'] === 'DELETED') this.#seen.delete(keyOf(object))
-    else if (event?.['type'] !== 'BOOKMARK') this.#note(object as unknown as JsonObject, arrival)
+    if (!isJsonObject(object) || !isObject(object)) return
+    if (event?.['type'] === 'DELETED') this.#objects.delete(keyOf(object))
+    else if (event?.['type'] !== 'BOOKMARK') this.#addObject(object, arrival)
   }
 
-  #body(text: string, arrival: number): void {
+  #addDocument(text: string, arrival: number): void {
     const document = parsed(text)
     if (!document) return
     const { items, kind, apiVersion } = document
-    if (!Array.isArray(items)) return this.#note(document, arrival)
+    if (!Array.isArray(items)) return this.#addObject(document, arrival)
     const type = { kind: String(kind).replace(/List$/, ''), apiVersion: apiVersion as string }
-    for (const item of items) if (isJsonObject(item)) this.#note({ ...type, ...item }, arrival)
+    for (const item of items) if (isJsonObject(item)) this.#addObject({ ...type, ...item }, arrival)
   }
 
-  #note(object: JsonObject, arrival: number): void {
+  #addObject(object: JsonObject, arrival: number): void {
     if (!isObject(object) || object.kind === 'Status') return
-    this.#seen.set(keyOf(object), object)
+    this.#objects.set(keyOf(object), object)
     const { deletionTimestamp, uid = '' } = object.metadata
     if (deletionTimestamp !== undefined && !this.#deletingSince.has(uid)) this.#deletingSince.set(uid, arrival)
   }
@@ -112,30 +117,22 @@ function parsed(text: string): JsonObject | undefined {
   }
 }
 
-/*
- * What a process had been shown when a run began: what arrives later the run cannot know, unless it looks.
- *
- * Following a run through everything it waits for costs as much as the run. So a run that is alone in its process is
- * remembered by the process, and only runs beside it are followed. What is asked for outside of runs while one is alone
- * counts as its own: then too little is held against the program, never too much.
- */
-
-/** For runs beside others: how much had arrived when they began. */
+/** For concurrent reconciles: how much had arrived when they began. */
 const concurrentRuns = new AsyncLocalStorage<number>()
 
-/** How much a process had been shown when the current run began; undefined outside of runs. */
-export function arrivalsAtRunStart({ runStartArrivals: alone }: ObservedState): number | undefined {
-  return concurrentRuns.getStore() ?? alone
+/** How much had arrived when the current reconcile began; undefined outside of a reconcile. */
+export function arrivalsAtRunStart({ runStartArrivals }: ObservedState): number | undefined {
+  return concurrentRuns.getStore() ?? runStartArrivals
 }
 
-/** No run is followed any more, and nothing is paid for it. */
+/** Ends the tracking of concurrent reconciles, which costs time. */
 export function stopTrackingRuns(): void {
   concurrentRuns.disable()
 }
 
-/** The same controller, whose runs remember when they began. */
+/** The same controller; its reconciles record how much had arrived when they began. */
 export function trackRuns(declaration: ControllerDeclaration, observed: ObservedState): ControllerDeclaration {
-  const dated =
+  const tracked =
     <P extends unknown[], R>(run: (...parameters: P) => R, self: object) =>
     (...parameters: P): R => {
       const begin = (): R => run.apply(self, parameters)
@@ -147,11 +144,11 @@ export function trackRuns(declaration: ControllerDeclaration, observed: Observed
     }
   const { reconcile, reconcileKey, cleanup } = declaration
   const runs = {
-    ...(reconcile && { reconcile: dated(reconcile, declaration) }),
-    ...(reconcileKey && { reconcileKey: dated(reconcileKey, declaration) }),
-    ...(typeof cleanup === 'function' && { cleanup: dated(cleanup, declaration) }),
+    ...(reconcile && { reconcile: tracked(reconcile, declaration) }),
+    ...(reconcileKey && { reconcileKey: tracked(reconcileKey, declaration) }),
+    ...(typeof cleanup === 'function' && { cleanup: tracked(cleanup, declaration) }),
     ...(Array.isArray(cleanup) && {
-      cleanup: cleanup.map((step) => ({ ...step, cleanup: dated(step.cleanup, step) })),
+      cleanup: cleanup.map((step) => ({ ...step, cleanup: tracked(step.cleanup, step) })),
     }),
   }
   return Object.assign(

@@ -1,5 +1,5 @@
 /**
- * A program for tests, in a process of its own: explores a module, or replays a file, and prints what came of it as JSON.
+ * A program for tests: explores a module or replays a file in its own process, and prints the result as JSON.
  *
  * `explore MODULE CORES TIER`, `replay FILE`
  */

@@ -1,40 +1,46 @@
 /**
- * Which deviations there are that do not hit one effect alone: who is away, what goes, who comes late.
+ * Plans the deviations that do not hit a single interaction: outages, deleted namespaces, late starts, changed specs.
  *
- * They last for a while, so one at the first and one at the last effect of each sort will do.
+ * Such a fault lasts for a while. So one at the first and one at the last effect of each type is enough.
+ *
+ * Changes of a spec follow from its schema: every property gets other legal values, is removed if it is optional, and
+ * takes its limits. After the change is reverted, the world must be as before. After the object is deleted, nothing that
+ * belongs to it may remain.
  */
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
-import type { Deviation, Interaction, ObjectReference, SchedulePoint } from './deviation.ts'
+import type { Deviation, Interaction, SchedulePoint } from './deviation.ts'
+import { otherClient } from './foreign-writes.ts'
 import { objectReferenceOf, objectsAtQuiet, quietIndexesOf } from './history.ts'
+import { groupOf } from './reference.ts'
 import { isRelevant } from './snapshot.ts'
 import type { World } from './world.ts'
 
 const atStart: SchedulePoint = { type: 'start', index: 0 }
 
-export function planWorldFaults(world: World, points: readonly Interaction[]): Deviation[] {
-  const effects = points.filter(({ type, index }) => type === 'effect' && index >= 0)
+export function planWorldFaults(world: World, interactions: readonly Interaction[]): Deviation[] {
+  const effects = interactions.filter(({ type, index }) => type === 'effect' && index >= 0)
   return [
-    ...firstAndLastOf(effects).flatMap((point) => lastingFaults(point)),
+    ...firstAndLastOf(effects).flatMap((interaction) => lastingFaults(interaction)),
     ...lateStarts(world),
-    ...installedResources(world).map((resource): Deviation => ({ at: atStart, deed: { type: 'absent', resource } })),
-    ...writtenResources(effects).map((resource): Deviation => ({ at: atStart, deed: { type: 'mutate', resource } })),
+    ...installedResources(world).map((resource): Deviation => ({ at: atStart, action: { type: 'absent', resource } })),
+    ...writtenResources(effects).map((resource): Deviation => ({ at: atStart, action: { type: 'mutate', resource } })),
     ...quietFaults(world),
     ...(world.options.scenario.leaderElection
-      ? [1.2, 0.85].map((rate): Deviation => ({ at: atStart, deed: { type: 'skew', offsetMs: 0, rate } }))
+      ? [1.2, 0.85].map((rate): Deviation => ({ at: atStart, action: { type: 'skew', offsetMs: 0, rate } }))
       : []),
   ]
 }
 
-/** The first and the last effect of each sort. */
+/** The first and the last effect of each verb and resource, or method. */
 function firstAndLastOf(effects: readonly Interaction[]): Interaction[] {
   const found = new Map<string, Interaction>()
   for (const which of ['first', 'last']) {
-    for (const point of which === 'first' ? effects : [...effects].reverse()) {
-      const { requestInfo, call } = point
+    for (const interaction of which === 'first' ? effects : [...effects].reverse()) {
+      const { requestInfo, call } = interaction
       const key = requestInfo
         ? `${which} ${requestInfo.verb} ${requestInfo.resource}/${requestInfo.subresource}`
         : `${which} ${call?.service ?? ''}.${call?.method ?? ''}`
-      if (!found.has(key)) found.set(key, point)
+      if (!found.has(key)) found.set(key, interaction)
     }
   }
   return [...new Set(found.values())]
@@ -45,29 +51,29 @@ function lastingFaults({ index, requestInfo, call }: Interaction): Deviation[] {
     { type: 'effect', index },
     { type: 'effect', index, when: 'after' },
   ]
-  const slow: Deviation = { at: after, deed: { type: 'slow' } }
-  if (call) return [slow, { at, deed: { type: 'outage', service: call.service } }]
+  const slow: Deviation = { at: after, action: { type: 'slow' } }
+  if (call) return [slow, { at, action: { type: 'outage', service: call.service } }]
   const found: Deviation[] = [
     slow,
-    { at, deed: { type: 'outage' } },
-    { at, deed: { type: 'refuse', status: 422, reason: 'Invalid' } },
-    { at, deed: { type: 'refuse', status: 503, reason: 'ServiceUnavailable' } },
+    { at, action: { type: 'outage' } },
+    { at, action: { type: 'refuse', status: 422, reason: 'Invalid' } },
+    { at, action: { type: 'refuse', status: 503, reason: 'ServiceUnavailable' } },
   ]
   if (requestInfo && requestInfo.namespace !== '')
-    found.push({ at, deed: { type: 'evict', namespace: requestInfo.namespace } })
+    found.push({ at, action: { type: 'evict', namespace: requestInfo.namespace } })
   return found
 }
 
-/** Whoever starts late finds the wishes and nothing else. */
+/** A program that starts late finds only the specs. */
 function lateStarts({
   options: {
     scenario: { steps },
   },
 }: World): Deviation[] {
-  return steps.map((_, index): Deviation => ({ at: atStart, deed: { type: 'late', steps: index + 1 } }))
+  return steps.map((_, index): Deviation => ({ at: atStart, action: { type: 'late', steps: index + 1 } }))
 }
 
-/** Kinds of the program that are no part of every server. */
+/** Reconciled kinds that are not built in. */
 function installedResources({
   facts: {
     state: { declarations },
@@ -83,7 +89,7 @@ function installedResources({
   ]
 }
 
-/** Resources that the program writes; there, somebody else may have a say. */
+/** Resources that the program creates or changes: a webhook may change them as well. */
 function writtenResources(effects: readonly Interaction[]): string[] {
   return [
     ...new Set(
@@ -98,10 +104,10 @@ function writtenResources(effects: readonly Interaction[]): string[] {
   ]
 }
 
-/** What can go, or be there, while everything rests; once for each thing. */
+/** Faults of quiet states that are planned once per object, namespace or external resource. */
 function quietFaults(world: World): Deviation[] {
   const found = new Map<string, Deviation>()
-  const put = (key: string, deviation: Deviation): void => {
+  const add = (key: string, deviation: Deviation): void => {
     if (!found.has(key)) found.set(key, deviation)
   }
   for (const [index, step] of world.quietSteps.slice(0, -1).entries()) {
@@ -109,42 +115,42 @@ function quietFaults(world: World): Deviation[] {
     const objects = liveObjectsAt(world, step)
     const hasParents = objects.some((object) => world.facts.state.isReconciled(object))
     for (const object of objects) {
-      const place = referenceTo(object)
+      const reference = objectReferenceOf(object)
       if (world.facts.state.isReconciled(object))
-        put(`poison ${object.kind}`, { at, deed: { type: 'poison', object: place } })
+        add(`poison ${object.kind}`, { at, action: { type: 'poison', object: reference } })
       else if (hasParents && isNeeded(object, world))
-        put(`deprive ${object.kind} ${place.name}`, { at, deed: { type: 'deprive', object: place } })
-      if (world.facts.state.isReconciled(object) && place.namespace !== '')
-        put(`evict ${index} ${place.namespace}`, { at, deed: { type: 'evict', namespace: place.namespace } })
+        add(`deprive ${object.kind} ${reference.name}`, { at, action: { type: 'deprive', object: reference } })
+      if (world.facts.state.isReconciled(object) && reference.namespace !== '')
+        add(`evict ${index} ${reference.namespace}`, { at, action: { type: 'evict', namespace: reference.namespace } })
     }
     for (const [service, count] of externalCounts(world, index))
       for (let nth = 0; nth < Math.min(count, 2); nth++)
-        put(`vanish ${index} ${service} ${nth}`, { at, deed: { type: 'vanish', service, nth } })
+        add(`vanish ${index} ${service} ${nth}`, { at, action: { type: 'vanish', service, nth } })
   }
   return [...found.values()]
 }
 
-/** Somebody else made it, and the program watches its kind or has read it. */
+/** Whether another client created the object and the program watches its kind or has read it. */
 function isNeeded(object: UnstructuredObject, world: World): boolean {
   if (
     (object.metadata.ownerReferences ?? []).length > 0 ||
     !isRelevant(object) ||
-    world.facts.createdBy(object) !== 'somebody'
+    world.facts.createdBy(object) !== otherClient
   )
     return false
   return (
     world.interactions.some(({ requestInfo }) => requestInfo?.isRead && requestInfo.name === object.metadata.name) ||
-    world.processes.some(({ network: line }) =>
-      [...line.watched].some((resource) => world.facts.kindOf(groupOf(object), resource) === object.kind),
+    world.processes.some(({ network }) =>
+      [...network.watched].some((resource) => world.facts.kindOf(groupOf(object.apiVersion), resource) === object.kind),
     )
   )
 }
 
-/** How many things there are in each service. */
-function externalCounts({ quietStates: rests, services }: World, index: number): [string, number][] {
+/** How many resources each external service has in a quiet state. */
+function externalCounts({ quietStates, services }: World, index: number): [string, number][] {
   return Object.keys(services).map((service) => [
     service,
-    [...(rests[index]?.outside ?? [])]
+    [...(quietStates[index]?.external ?? [])]
       .filter(([about]) => about.startsWith(`${service} `))
       .reduce((sum, [, values]) => sum + values.length, 0),
   ])
@@ -160,35 +166,16 @@ function liveObjectsAt({ history }: World, step: number): UnstructuredObject[] {
   return [...now.values()].filter(({ metadata }) => metadata.deletionTimestamp === undefined)
 }
 
-function referenceTo({
-  apiVersion,
-  kind,
-  metadata: { name = '', namespace = '' },
-}: UnstructuredObject): ObjectReference {
-  return { apiVersion, kind, namespace, name }
-}
-
-function groupOf({ apiVersion }: UnstructuredObject): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
-}
-
-/*
- * What a user may ask for beside what the scenario does: every property of a spec otherwise, gone, at its edge; and back.
- *
- * The schema says what is allowed. When a wish is taken back, everything must be as it was; when its object is
- * deleted before anybody could look, everything of it must go.
- */
-
-/** More are left out: the first ones are those that differ most. */
+/** Other values of a property are left out; the first ones differ most. */
 const perPropertyMax = 3
 
 export function planSpecChanges(world: World): Deviation[] {
   const found = new Map<string, Deviation[]>()
   for (const index of quietIndexesOf(world)) {
-    const wished = objectsAtQuiet(world, index).filter(
+    const reconciled = objectsAtQuiet(world, index).filter(
       (object) => world.facts.state.isReconciled(object) && object.metadata.deletionTimestamp === undefined,
     )
-    const all = wished.flatMap((object) =>
+    const all = reconciled.flatMap((object) =>
       amendments(object, schemaOf(world, object)).map((spec) => ({ object, spec })),
     )
     for (const { object, spec } of all) {
@@ -199,18 +186,18 @@ export function planSpecChanges(world: World): Deviation[] {
   return [...found.values()].flat()
 }
 
-/** Changed and changed back, or deleted later; what goes missing from a spec also just before its object is deleted. */
+/** Change and revert; change and delete later; for a removed property also change and delete at once. */
 function deviationsFor(object: UnstructuredObject, spec: JsonObject, index: number): Deviation[] {
   const at: SchedulePoint = { type: 'quiet', index }
-  const deed = { type: 'amend', object: objectReferenceOf(object), spec } as const
+  const action = { type: 'amend', object: objectReferenceOf(object), spec } as const
   return [
-    { at, deed: { ...deed, then: 'back' } },
-    { at, deed: { ...deed, then: 'later' } },
-    ...(Object.values(spec).includes(null) ? [{ at, deed: { ...deed, then: 'delete' } } as const] : []),
+    { at, action: { ...action, then: 'back' } },
+    { at, action: { ...action, then: 'later' } },
+    ...(Object.values(spec).includes(null) ? [{ at, action: { ...action, then: 'delete' } } as const] : []),
   ]
 }
 
-/** Merge patches of the spec, one property each. */
+/** Merge patches of the spec, each for one property. */
 function amendments(object: UnstructuredObject, schema: JsonObject): JsonObject[] {
   const spec = isJsonObject(object['spec']) ? object['spec'] : {}
   const required = Array.isArray(schema['required']) ? schema['required'] : []
@@ -226,7 +213,7 @@ function amendments(object: UnstructuredObject, schema: JsonObject): JsonObject[
   })
 }
 
-/** Values that the schema allows, the edges first. */
+/** Values that the schema allows, its limits first. */
 function otherValues(
   {
     type,
@@ -267,7 +254,7 @@ function otherValues(
   }
 }
 
-/** One more, none, one less. */
+/** A list with one more item, an empty one, and one with one item less. */
 function otherLists(now: readonly JsonValue[], items: JsonValue | undefined): JsonValue[] {
   const isText =
     isJsonObject(items) && items['type'] === 'string' && items['enum'] === undefined && items['pattern'] === undefined
@@ -278,7 +265,7 @@ function otherLists(now: readonly JsonValue[], items: JsonValue | undefined): Js
   ]
 }
 
-/** One entry more, or one property of it otherwise: as a merge patch. */
+/** A merge patch that adds an entry, or one per property that changes its value. */
 function otherMaps(
   now: JsonObject,
   {

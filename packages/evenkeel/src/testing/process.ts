@@ -1,8 +1,11 @@
 /**
- * One life of a process: the user's program from its start to its end, which may be a crash.
+ * A simulated process: the program from its start to its end, which may be a crash.
  *
- * Whatever it keeps in memory dies with it: a life has a client, a cache, a queue, a clock and a source of chance of
- * its own. When it is killed nothing is aborted and nobody is told, as with a real crash: its promises never settle.
+ * A process has its own client, cache, queue, clock and random source; all of its memory is lost when it ends. A crash
+ * aborts nothing and notifies nothing, as a real one: the promises of the program never settle.
+ *
+ * The clock of a process follows simulated time. It may have an offset or another rate, and it may be paused: its timers
+ * then fire late, all at once. After a crash no timer fires.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
@@ -22,42 +25,42 @@ import { NetworkLink, type NetworkHost } from './network.ts'
 import { trackRuns } from './observed-state.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Whose code is running at this moment. */
+/** The process whose code is running. */
 const processStorage = new AsyncLocalStorage<SimulatedProcess>()
 
-/** Nobody is followed any more, and nothing is paid for it. */
+/** Ends the tracking of `currentProcess`, which costs time. */
 export function stopTrackingProcesses(): void {
   processStorage.disable()
 }
 
-/** The life whose code is running, if any. */
+/** The process whose code is running, if it is tracked. */
 export function currentProcess(): SimulatedProcess | undefined {
   return processStorage.getStore()
 }
 
 interface SimulatedProcessOptions {
-  /** `A`, and `A2` after its first crash. */
+  /** `A`; after its first crash `A2`. */
   readonly name: string
   readonly scenario: Scenario
   readonly host: NetworkHost
   readonly clock: Clock
   readonly seed: string
   readonly skew: { readonly offsetMs: number; readonly rate?: number }
-  /** One object at a time, whatever the program says. */
+  /** Every controller has one worker, whatever its declaration says. */
   readonly isSerial: boolean
-  /** Lists of a cache may show the past: how many versions back this one's first lists are. */
+  /** How many revisions behind the first lists are. @default 0 */
   readonly back?: number
-  /** Only those of this kind. @default all */
+  /** Only the first list of this resource is stale. @default all are */
   readonly staleKind?: string | undefined
-  /** Follow whose code is running, everywhere: this costs. */
-  readonly isFollowed: boolean
-  /** The server has no streaming lists. */
+  /** Track which process runs, through every await: this costs time. */
+  readonly isTracked: boolean
+  /** The server refuses streaming lists. */
   readonly oldLists: boolean
-  /** The services outside, as they are. */
+  /** The external services themselves. */
   readonly services: object
-  onLog(life: SimulatedProcess, record: LogRecord): void
-  /** The program ended by itself. */
-  onEnd(life: SimulatedProcess, error: unknown): void
+  onLog(proc: SimulatedProcess, record: LogRecord): void
+  /** The program returned or threw. */
+  onEnd(proc: SimulatedProcess, error: unknown): void
 }
 
 export class SimulatedProcess {
@@ -87,7 +90,7 @@ export class SimulatedProcess {
     return this.#manager
   }
 
-  /** Runs the program. What its factory throws is told as its end. */
+  /** Runs the program. An error of its factory counts as its end. */
   start(): void {
     const { scenario, seed, services, host, isSerial, onEnd } = this.#options
     const { clock, name } = this
@@ -108,12 +111,12 @@ export class SimulatedProcess {
           namespace: 'default',
           fieldManager: scenario.name,
         })
-        const outside = externalServicesOf(services, { host, process: this, scenario })
-        const declared = scenario.controllers({ outside, clock, random, log, client })
+        const external = externalServicesOf(services, { host, process: this, scenario })
+        const declared = scenario.controllers({ external, clock, random, log, client })
         const controllers = declared.map((one) =>
           trackRuns(isSerial ? { ...one, concurrency: 1 } : one, this.network.observed),
         )
-        const runnables = scenario.runnables?.({ outside, clock, random, log, client }) ?? []
+        const runnables = scenario.runnables?.({ external, clock, random, log, client }) ?? []
         this.#manager = new Manager({
           name: scenario.name,
           transport: this.network.transport,
@@ -139,11 +142,11 @@ export class SimulatedProcess {
         onEnd(this, error)
       }
     }
-    if (this.#options.isFollowed) processStorage.run(this, begin)
+    if (this.#options.isTracked) processStorage.run(this, begin)
     else begin()
   }
 
-  /** Nothing of it goes on until it is resumed. */
+  /** Stops all timers until `resume`. */
   pause(): void {
     this.clock.pause()
   }
@@ -152,7 +155,7 @@ export class SimulatedProcess {
     this.clock.resume()
   }
 
-  /** It is gone at once; nothing of it happens any more. */
+  /** Crashes: no timer fires and no event is delivered any more. */
   kill(): void {
     this.#isDead = true
     this.clock.kill()
@@ -160,15 +163,8 @@ export class SimulatedProcess {
   }
 }
 
-/*
- * The clock of one simulated process: the world's, a little off.
- *
- * A process may be ahead of or behind the server, it may be paused (its timers fire late, all at once), and when it
- * has died nothing of it ever fires again.
- */
-
 interface ProcessClockOptions {
-  /** How far its wall clock is ahead of the world's. @default 0 */
+  /** How far its wall clock is ahead of simulated time. @default 0 */
   readonly offsetMs?: number
   /** How much faster its time passes. @default 1 */
   readonly rate?: number
@@ -220,7 +216,7 @@ class ProcessClock implements Clock {
     if (this.#state === 'running') this.#state = 'paused'
   }
 
-  /** What fell due meanwhile happens now. */
+  /** Timers that were due during the pause fire now. */
   resume(): void {
     if (this.#state !== 'paused') return
     this.#state = 'running'
@@ -233,9 +229,7 @@ class ProcessClock implements Clock {
   }
 }
 
-/*
- * Counts nothing: in a simulation nobody reads what a process counts, and each of its lives would make it all anew.
- */
+/* Metrics without a reader: each process would otherwise register all of them again. */
 
 const silentMetric = {
   add: (): void => undefined,

@@ -1,77 +1,80 @@
 /**
- * What the undisturbed schedule came to: at every rest, what was wished for and what was there.
+ * The reference: the quiet states of the undisturbed schedule, each with its desired state and the resulting objects.
  *
- * The same wishes must lead to the same world, whatever goes wrong on the way. That needs no specification.
+ * The same desired state must lead to the same objects, whatever faults happen in between. So a scenario needs no
+ * specification of its own: the undisturbed schedule is the specification.
  */
 import type { UnstructuredObject } from '#api'
 import { randomPathsBetween, type RandomPaths, type Snapshot } from './snapshot.ts'
 
-/** One rest. */
+/** The state of a world when it is quiet. */
 export interface QuietState {
   /** How many steps the user had taken. */
   readonly phase: number
-  /** What users ask for: objects of the kinds that are reconciled, without what controllers write into them. */
+  /** The objects of reconciled kinds, without what controllers write into them. */
   readonly desired: string
   readonly objects: Snapshot
-  readonly outside: Snapshot
-  /** What the objects of reconciled kinds say about themselves. */
+  readonly external: Snapshot
+  /** The status of each object of a reconciled kind. */
   readonly statuses: ReadonlyMap<string, string>
-  /** What the program has destroyed by then of what cannot be made again: `2 PersistentVolumeClaim default/a`, the phase first. */
+  /** Stateful objects that the program has destroyed by then, the phase first: `2 PersistentVolumeClaim default/a`. */
   readonly destroyed: ReadonlySet<string>
 }
 
 export class Reference {
-  readonly #rests: readonly QuietState[]
-  readonly #patient: readonly QuietState[]
-  /** What may differ because it is drawn by chance. */
+  readonly #quietStates: readonly QuietState[]
+  readonly #delayed: readonly QuietState[]
+  /** Paths that may differ because their values are random. */
   readonly randomPaths: RandomPaths
 
-  /** @param more `patient`: the same with more time between the steps, for a program that looks at the clock; `lucky`: the same with other chances */
+  /** @param variants `delayed`: with more time between the steps; `reseeded`: with other random numbers */
   constructor(
-    rests: readonly QuietState[],
-    { patient = [], lucky = [] }: { patient?: readonly QuietState[]; lucky?: readonly QuietState[] } = {},
+    quietStates: readonly QuietState[],
+    { delayed = [], reseeded = [] }: { delayed?: readonly QuietState[]; reseeded?: readonly QuietState[] } = {},
   ) {
-    this.#rests = rests
-    this.#patient = patient
+    this.#quietStates = quietStates
+    this.#delayed = delayed
     this.randomPaths = new Set(
-      rests.flatMap(({ objects, outside }, index) => [
-        ...randomPathsBetween(objects, lucky[index]?.objects ?? objects),
-        ...randomPathsBetween(outside, lucky[index]?.outside ?? outside),
+      quietStates.flatMap(({ objects, external }, index) => [
+        ...randomPathsBetween(objects, reseeded[index]?.objects ?? objects),
+        ...randomPathsBetween(external, reseeded[index]?.external ?? external),
       ]),
     )
   }
 
   get quietStates(): readonly QuietState[] {
-    return this.#rests
+    return this.#quietStates
   }
 
-  /** A rest with the same wishes, best the one of the same phase. */
+  /** A quiet state with the same desired state, preferably of the same phase. */
   matchingState({ phase, desired }: Pick<QuietState, 'phase' | 'desired'>): QuietState | undefined {
-    const alike = this.#rests.filter((rest) => rest.desired === desired)
-    return alike.find((rest) => rest.phase === phase) ?? alike.at(-1)
+    const matching = this.#quietStates.filter((state) => state.desired === desired)
+    return matching.find((state) => state.phase === phase) ?? matching.at(-1)
   }
 
-  /** All rests with the same wishes, those of the same phase if there are any. */
+  /** All quiet states with the same desired state; only those of the same phase if there are any. */
   matchingStates(
     { phase, desired }: Pick<QuietState, 'phase' | 'desired'>,
-    { isPatient = false } = {},
+    { includesDelayed = false } = {},
   ): readonly QuietState[] {
-    const alike = [...this.#rests, ...(isPatient ? this.#patient : [])].filter((rest) => rest.desired === desired)
-    const now = alike.filter((rest) => rest.phase === phase)
-    return now.length > 0 ? now : alike
+    const matching = [...this.#quietStates, ...(includesDelayed ? this.#delayed : [])].filter(
+      (state) => state.desired === desired,
+    )
+    const now = matching.filter((state) => state.phase === phase)
+    return now.length > 0 ? now : matching
   }
 
-  ofPhase(phase: number, { isPatient = false } = {}): readonly QuietState[] {
-    return [...this.#rests, ...(isPatient ? this.#patient : [])].filter((rest) => rest.phase === phase)
+  ofPhase(phase: number, { includesDelayed = false } = {}): readonly QuietState[] {
+    return [...this.#quietStates, ...(includesDelayed ? this.#delayed : [])].filter((state) => state.phase === phase)
   }
 
-  /** Whether the program destroys this in this phase when nothing goes wrong. */
+  /** Whether the undisturbed program destroys this in this phase. */
   destroys(what: string): boolean {
-    return this.#rests.some(({ destroyed }) => destroyed.has(what))
+    return this.#quietStates.some(({ destroyed }) => destroyed.has(what))
   }
 
   at(phase: number): QuietState | undefined {
-    return this.#rests.findLast((rest) => rest.phase === phase)
+    return this.#quietStates.findLast((state) => state.phase === phase)
   }
 }
 

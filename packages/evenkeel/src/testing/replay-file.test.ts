@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { parseReplayFile } from './replay.ts'
 
 const file = {
-  format: 1,
+  format: 2,
   scenario: 'boxes',
   profile: 'evenkeel',
   seed: '1',
-  deviations: [{ at: { type: 'effect', index: 1 }, deed: { type: 'crash' } }],
+  deviations: [{ at: { type: 'effect', index: 1 }, action: { type: 'crash' } }],
   expected: { rule: 'cleanup', about: 'x' },
   hash: '0',
 }
@@ -21,13 +21,16 @@ describe('parseReplayFile', () => {
   })
 
   test.each([
-    ['{', 'it is not JSON'],
-    ['null', 'not a replay file of format 1'],
-    [JSON.stringify({ ...file, format: 2 }), 'not a replay file of format 1'],
+    ['{', 'the text is not JSON'],
+    ['null', 'it has no format'],
+    [
+      JSON.stringify({ ...file, format: 1 }),
+      'has format 1, this version reads format 2: explore again to write a new file',
+    ],
     [JSON.stringify({ ...file, deviations: [{ at: 1 }] }), 'is damaged'],
     [JSON.stringify({ ...file, expected: undefined }), 'is damaged'],
     [JSON.stringify({ ...file, module: 7 }), 'module must be a path'],
-    [JSON.stringify({ ...file, profile: 'mars' }), 'for the profile "mars", which is not known'],
+    [JSON.stringify({ ...file, profile: 'mars' }), 'unknown profile "mars"'],
   ])('explains what is wrong with %s', (text, message) => {
     expect(() => parseReplayFile(text)).toThrow(message)
   })

@@ -24,12 +24,12 @@ afterAll(async () => {
 })
 
 function file(): ReplayFile {
-  if (!made.file) throw new Error('there is a failure, and it was told')
+  if (!made.file) throw new Error('expected a failure with a replay file')
   return made.file
 }
 
 describe('replay', () => {
-  test('step by step goes the same way, and says where something goes wrong and where the rule is broken', async () => {
+  test('step by step gives the same trace, and marks the faults and where the rule is broken', async () => {
     const steps: ReplayStep[] = []
     const replayed = await replay(file(), {
       controllers: leaking,
@@ -63,10 +63,10 @@ describe('replay', () => {
 })
 
 describe('replayFile', () => {
-  test('explains a file that is not there, and one that does not say where it belongs', async () => {
-    await expect(replayFile(join(made.folder ?? '', 'none.json'))).rejects.toThrow(/cannot be read/)
+  test('explains a missing file, and a file without a module', async () => {
+    await expect(replayFile(join(made.folder ?? '', 'none.json'))).rejects.toThrow(/cannot read replay file/)
     const path = join(made.folder ?? '', 'file.json')
     await writeFile(path, JSON.stringify(file()))
-    await expect(replayFile(path)).rejects.toThrow(/does not say which module it belongs to/)
+    await expect(replayFile(path)).rejects.toThrow(/names no module/)
   })
 })

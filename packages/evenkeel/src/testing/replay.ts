@@ -1,9 +1,10 @@
 /**
- * Runs one schedule again, from a file, and says whether it still fails and whether it went the same way.
+ * Replay files: a failure as a small file, and the run that shows it again.
  *
- * Whoever listens hears of every action before it happens, and the world waits for them: that is stepping. All code
- * runs in this process, so breakpoints work; under a debugger it stops where something goes wrong and where the rule is
- * found broken.
+ * A file names the scenario, the seed and the deviations; together they determine the schedule. `replay` says whether the
+ * rule is still broken and whether the trace is the same. `onStep` receives every event before it runs, and the world
+ * waits for it: a caller can step through the schedule. All code runs in this process, so breakpoints work. Under a
+ * debugger the replay stops at every fault and where the rule is broken.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { url as inspectorUrl } from 'node:inspector'
@@ -14,47 +15,47 @@ import { scenarioOf, type Explored, type ExploreOptions } from './explore.ts'
 import type { Failure } from './failures.ts'
 import type { TraceEntry } from './history.ts'
 import { buildInitialState } from './initial-state.ts'
-import { buildStory, isTurn, type StoryLine } from './report/timeline.ts'
+import { buildStory, isFault, type StoryLine } from './report/timeline.ts'
 import type { Finding } from './rules/rule.ts'
 import { kindsOf } from './scenario.ts'
 import { referenceOf, runSchedule } from './schedule.ts'
 import type { World } from './world.ts'
 
 export interface Replayed {
-  /** The rule that the file expects was found broken again. */
+  /** The expected rule is broken again. */
   readonly isFound: boolean
-  /** The trace is the very same. */
+  /** The trace is the same. */
   readonly isSame: boolean
   readonly hash: string
   readonly findings: readonly Finding[]
   readonly story: readonly StoryLine[]
 }
 
-/** One action, before it happens, or something that just happened to the world. */
+/** An event before it runs, or a note after it happened. */
 export interface ReplayStep extends TraceEntry {
-  /** Something goes otherwise than undisturbed. */
-  readonly isTurn: boolean
-  /** Here the rule was found broken. */
+  /** A deviation, or a failed response. */
+  readonly isFault: boolean
+  /** The rule is broken here. */
   readonly isBroken: boolean
-  /** It is about to happen, and the world waits; otherwise it has happened. */
+  /** The event is about to run, and the world waits; false: a note about what happened. */
   readonly isAction: boolean
 }
 
 export interface ReplayOptions {
-  /** Hears of every step; the next one waits until what this returns is done. @default nobody */
+  /** Called for every step; the world waits for the returned promise. @default not called */
   readonly onStep?: (step: ReplayStep) => void | Promise<void>
   /** @throws its reason at the next step */
   readonly signal?: AbortSignal
 }
 
-/** @throws {RangeError} when the file belongs to another scenario. */
-export async function replay<Outside extends object = object>(
+/** Runs the schedule of a replay file. @throws {RangeError} when the file belongs to another scenario. */
+export async function replay<External extends object = object>(
   file: ReplayFile,
-  options: Pick<ExploreOptions<Outside>, 'controllers' | 'scenario'> & ReplayOptions,
+  options: Pick<ExploreOptions<External>, 'controllers' | 'scenario'> & ReplayOptions,
 ): Promise<Replayed> {
   const whole = scenarioOf(options)
   if (whole.name !== file.scenario)
-    throw new RangeError(`this replay file is about the scenario ${file.scenario}, not ${whole.name}`)
+    throw new RangeError(`the replay file belongs to scenario ${file.scenario}, not to ${whole.name}`)
   const { seed, deviations, expected, steps = whole.steps.length } = file
   const scenario = { ...whole, steps: whole.steps.slice(0, steps) }
   const base = {
@@ -85,83 +86,81 @@ export async function replay<Outside extends object = object>(
 /**
  * Replays a file with the module that it names.
  *
- * @param options `module`: another one, as `exploreModule` takes it
- * @throws {RangeError} when there is no such file, or no module to replay it with.
+ * @param options `module`: use this module instead
+ * @throws {RangeError} when the file cannot be read, or names no module.
  */
 export async function replayFile(
   path: string,
   options: ReplayOptions & { readonly module?: string | URL } = {},
 ): Promise<Replayed> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new RangeError(
-      `the replay file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    )
+    throw new RangeError(`cannot read replay file ${path}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
   })
   const file = parseReplayFile(text)
   const module = options.module ?? (file.module === undefined ? undefined : resolve(dirname(path), file.module))
-  if (module === undefined) throw new RangeError(`${path} does not say which module it belongs to: name it`)
+  if (module === undefined) throw new RangeError(`replay file ${path} names no module: pass one`)
   return await replay(file, { ...options, ...(await loadExploreSubject(module)) })
 }
 
-/** Runs a schedule step by step. */
+/** Runs a schedule and reports every step. */
 function runStepwise(
   schedule: Parameters<typeof runSchedule>[0],
   { onStep, signal, brokenAt }: ReplayOptions & { readonly brokenAt: number },
 ): Promise<World> {
   let isBroken = false
-  const tell = (entry: TraceEntry, isAction: boolean): void | Promise<void> => {
+  const report = (entry: TraceEntry, isAction: boolean): void | Promise<void> => {
     signal?.throwIfAborted()
     const isNow = !isBroken && entry.step >= brokenAt
     isBroken ||= isNow
-    const step = { ...entry, isAction, isTurn: isTurn(entry), isBroken: isNow }
+    const step = { ...entry, isAction, isFault: isFault(entry), isBroken: isNow }
     stopInDebugger(step)
     return onStep?.(step)
   }
   return runSchedule({
     ...schedule,
-    onAction: (entry) => tell(entry, true),
+    onAction: (entry) => report(entry, true),
     onNote: (entry) => {
-      void tell(entry, false)
+      void report(entry, false)
     },
   })
 }
 
-/** Does nothing unless somebody is debugging. */
-function stopInDebugger({ isTurn: isOdd, isBroken }: ReplayStep): void {
-  if ((!isOdd && !isBroken) || inspectorUrl() === undefined) return
-  // eslint-disable-next-line no-debugger -- this is what stepping under a debugger is for: look at `step` in the caller
+/** Does nothing without a debugger. */
+function stopInDebugger({ isFault: isFaulty, isBroken }: ReplayStep): void {
+  if ((!isFaulty && !isBroken) || inspectorUrl() === undefined) return
+  // eslint-disable-next-line no-debugger -- stops the debugger at a fault: see `step` in the caller
   debugger
 }
 
-/*
- * A failure as a small file: enough to see it again, in another process, under a debugger.
- */
+/** The format of the files that this version writes and reads. */
+const replayFormat = 2
 
 export interface ReplayFile {
-  readonly format: 1
+  readonly format: typeof replayFormat
   readonly scenario: string
-  /** The module that exports the scenario, from where this file is. @default unknown */
+  /** The module that exports the scenario, relative to this file. @default unknown */
   readonly module?: string
   readonly profile: ProfileName
   readonly seed: string
   /** How many steps the user takes. @default all */
   readonly steps?: number
   readonly deviations: readonly Deviation[]
-  /** What is expected to be found: the rule and the thing. */
+  /** The rule that is broken, and the object. */
   readonly expected: { readonly rule: string; readonly about: string }
-  /** The number of the trace. */
+  /** The trace hash. */
   readonly hash: string
 }
 
-/** @returns undefined for a failure whose story was not told: it has no trace */
+/** @returns undefined for a failure that was not shrunk: it has no trace hash */
 export function replayFileOf(
   { rule, about, deviations, steps, hash }: Failure,
   { scenario, profile, seed }: Pick<Explored, 'scenario' | 'profile' | 'seed'>,
 ): ReplayFile | undefined {
   if (hash === undefined) return undefined
   return {
-    format: 1,
+    format: replayFormat,
     scenario,
     profile,
     seed,
@@ -173,10 +172,10 @@ export function replayFileOf(
 }
 
 /**
- * Writes a file for every failure that was told.
+ * Writes a file for every failure that was shrunk.
  *
- * @param options `directory`: made if it is not there; `module`: what was explored, so that the files name it
- * @returns the path of each failure's file, in the order of the failures; undefined for those that have none
+ * @param options `directory`: created if it does not exist; `module`: the explored module, which the files name
+ * @returns the path of the file of each failure, in the order of the failures; undefined for a failure without a file
  */
 export async function writeReplayFiles(
   explored: Explored,
@@ -210,17 +209,21 @@ function moduleFrom(directory: string, module: string | URL): string {
   return `${relative(resolve(directory), path).split(sep).join('/')}${name === undefined ? '' : `#${name}`}`
 }
 
-/** @throws {RangeError} for a file that is not one of these; the message says what is wrong. */
+/** @throws {RangeError} when the text is not a replay file of the current format. */
 export function parseReplayFile(text: string): ReplayFile {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw new RangeError('this is not a replay file: it is not JSON')
+    throw new RangeError('not a replay file: the text is not JSON')
   }
   const file = value as Partial<ReplayFile> | null
-  if (typeof file !== 'object' || file === null || file.format !== 1)
-    throw new RangeError('this is not a replay file of format 1')
+  if (typeof file !== 'object' || file === null || typeof file.format !== 'number')
+    throw new RangeError('not a replay file: it has no format')
+  if (file.format !== replayFormat)
+    throw new RangeError(
+      `the replay file has format ${String(file.format)}, this version reads format ${replayFormat}: explore again to write a new file`,
+    )
   const { scenario, profile = '' as ProfileName, seed, deviations, expected, hash } = file
   if (
     typeof scenario !== 'string' ||
@@ -229,13 +232,13 @@ export function parseReplayFile(text: string): ReplayFile {
     !isDeviations(deviations) ||
     typeof expected?.rule !== 'string'
   )
-    throw new RangeError('this replay file is damaged: scenario, seed, deviations, expected and hash must be there')
+    throw new RangeError('the replay file is damaged: it needs scenario, seed, deviations, expected and hash')
   if (!Object.hasOwn(profiles, profile))
     throw new RangeError(
-      `this replay file is for the profile ${JSON.stringify(profile)}, which is not known: there are ${Object.keys(profiles).join(', ')}`,
+      `the replay file has the unknown profile ${JSON.stringify(profile)}; the profiles are ${Object.keys(profiles).join(', ')}`,
     )
   if (file.module !== undefined && typeof file.module !== 'string')
-    throw new RangeError('this replay file is damaged: module must be a path')
+    throw new RangeError('the replay file is damaged: module must be a path')
   return file as ReplayFile
 }
 
@@ -244,7 +247,7 @@ function isDeviations(value: unknown): value is readonly Deviation[] {
     Array.isArray(value) &&
     value.every(
       (one: Partial<Deviation> | null) =>
-        typeof one?.at?.type === 'string' && Number.isInteger(one.at.index) && typeof one.deed?.type === 'string',
+        typeof one?.at?.type === 'string' && Number.isInteger(one.at.index) && typeof one.action?.type === 'string',
     )
   )
 }

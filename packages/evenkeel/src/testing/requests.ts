@@ -1,10 +1,16 @@
 /**
- * What a request asks for, in the words of the trace: a verb and a place.
+ * HTTP requests and responses in the words of the trace: verb, resource and name; simulated error responses; and parsed
+ * bodies.
+ *
+ * Schedules of one exploration differ little: most bodies of one were parsed in another. So parsed JSON is cached by its
+ * text.
+ *
+ * Invariant: parsed values are shared and frozen.
  */
 import { deepFreeze, type JsonObject, type JsonValue } from '#api'
 import { parseResourcePath, type WireRequest, type WireResponse } from '#wire'
 
-/** A request as stories tell it. */
+/** Which resource a request is for, and what it does. */
 export interface RequestInfo {
   readonly verb: string
   readonly group: string
@@ -12,9 +18,9 @@ export interface RequestInfo {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
-  /** It changes something that matters: not a review, a lease of an election, or an Event. */
+  /** It changes an object that matters: not a review, a lease of an election, or an Event. */
   readonly isWrite: boolean
-  /** It looks at something: a get or a list. */
+  /** A get or a list. */
   readonly isRead: boolean
   readonly isWatch: boolean
   readonly isDryRun: boolean
@@ -33,8 +39,8 @@ const uncountedResources: ReadonlySet<string> = new Set([
 export function readRequestInfo({ method, target }: WireRequest): RequestInfo {
   const at = target.indexOf('?')
   const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
-  const place = parseResourcePath(path)
-  if (place === undefined)
+  const parsed = parseResourcePath(path)
+  if (parsed === undefined)
     return {
       verb: method.toLowerCase(),
       group: '',
@@ -47,7 +53,7 @@ export function readRequestInfo({ method, target }: WireRequest): RequestInfo {
       isWatch: false,
       isDryRun: false,
     }
-  const { group, resource, subresource, namespace, name } = place
+  const { group, resource, subresource, namespace, name } = parsed
   const isWatch = method === 'GET' && name === '' && /(?:^|&)watch=(?:1|true)/.test(query)
   const verb = verbOf(method, { name, isWatch })
   const changes = method !== 'GET' && method !== 'HEAD'
@@ -89,17 +95,13 @@ function verbOf(method: string, { name, isWatch }: { name: string; isWatch: bool
   }
 }
 
-/*
- * Answers that no server gave: refusals, and connections that break.
- */
-
-/** What is said instead of doing it. */
+/** A simulated error response. */
 export interface ErrorResponse {
   readonly status: number
   readonly reason: string
   readonly retryAfterSeconds?: number
   readonly message?: string
-  /** Why, for programs: `NamespaceTerminating`. */
+  /** The machine-readable cause: `NamespaceTerminating`. */
   readonly cause?: string
 }
 
@@ -134,7 +136,7 @@ export function errorResponse({
   }
 }
 
-/** A watch is told that its version is too old. */
+/** A watch response whose only event is 410 Expired. */
 export function expiredWatchResponse(): WireResponse {
   const object = {
     kind: 'Status',
@@ -152,16 +154,12 @@ export function expiredWatchResponse(): WireResponse {
   }
 }
 
-/** As Node has it when the other side hangs up. */
+/** The error of Node for a connection that the peer closed. */
 export function connectionReset(): Error {
   return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
 }
 
-/*
- * What a request carries, as JSON.
- */
-
-/** The body of a request, shared and frozen; undefined when it has none, or none that is JSON. */
+/** The body of a request, shared and frozen; undefined when it has none or it is not JSON. */
 export function bodyOf({ body }: WireRequest): JsonValue | undefined {
   if (!(body instanceof Uint8Array)) return undefined
   try {
@@ -171,17 +169,10 @@ export function bodyOf({ body }: WireRequest): JsonValue | undefined {
   }
 }
 
-/*
- * JSON that was read before: schedules of one exploration differ in little, and most of what is written, sent and told
- * in one was written in another, letter by letter.
- *
- * Invariant: what is given back is shared and frozen.
- */
-
 const known = new Map<string, JsonValue>()
 const [knownMax, textMax] = [2000, 16_384]
 
-/** @throws {SyntaxError} for what is no JSON. */
+/** @throws {SyntaxError} when the text is not JSON. */
 export function parseCached(text: string): JsonValue {
   const found = known.get(text)
   if (found !== undefined) return found

@@ -1,7 +1,8 @@
 /**
- * What is explored: the controllers of a program, the world outside them, and what a user does to them.
+ * A scenario: a program, its external services, its initial objects, and the steps of a user.
  *
- * A scenario is code without state: everything that lives is made anew for every schedule by calling its functions.
+ * A scenario is code without state. The Explorer calls its functions again for every schedule, so that no state passes
+ * from one schedule to the next.
  */
 import type { Kind, KubeObject, UnstructuredObject } from '#api'
 import { SeededRandom, silentLogger, SimulatedClock, type Clock, type Logger, type Random } from '#base'
@@ -9,98 +10,94 @@ import { Client } from '#client'
 import type { ControllerDeclaration } from '#controller'
 import type { ElectionSettings, ManagedContext, Runnable } from '#manager'
 
-/** What a process is given when it starts. */
-export interface ProcessContext<Outside extends object> {
-  /** The services of the world outside, as this process reaches them: every call can fail, be slow or get lost. */
-  readonly outside: Outside
+/** What the program receives when a process starts. */
+export interface ProcessContext<External extends object> {
+  /** The simulated external services, as this process reaches them: every call can fail, be slow or lose its reply. */
+  readonly external: External
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** A client of its own, for programs that do not use the one in the context of a reconcile. */
+  /** A client of this process, for programs that do not use the one of the reconcile context. */
   readonly client: Client
 }
 
-/** One thing a user does, once everything that followed from the one before is done. */
+/** One action of the user. It runs when the world is quiet after the step before. */
 export interface UserStep {
   /** `creates App a` */
   readonly name: string
   run(user: Client): Promise<unknown>
 }
 
-/** A service of the world outside: it outlives every process. */
+/** How the Explorer treats an external service. The service outlives every process. */
 export interface ExternalService {
-  /** Methods that change nothing. @default those whose names begin with get, list, find, read, describe, has, is, exists, observe or watch */
+  /** Methods that only read. @default those whose names begin with get, list, find, read, describe, has, is, exists, observe or watch */
   readonly reads?: readonly string[]
-  /** What is there now, as plain data, for the rules: things that an object made, by an id. @default the service's own fields */
+  /** The resources in the service as plain data, by id: rules compare them. @default the own fields of the service */
   readonly contents?: (service: never) => unknown
 }
 
-export interface Scenario<Outside extends object = object> {
+export interface Scenario<External extends object = object> {
   readonly name: string
-  /** The program: called once for every life of a process. */
-  readonly controllers: (process: ProcessContext<Outside>) => readonly ControllerDeclaration<Kind, ManagedContext>[]
-  /** What the program runs beside its controllers. @default nothing */
-  readonly runnables?: (process: ProcessContext<Outside>) => readonly Runnable[]
-  /** What the user does, in order. */
+  /** The program. Called once for every process that starts. */
+  readonly controllers: (process: ProcessContext<External>) => readonly ControllerDeclaration<Kind, ManagedContext>[]
+  /** What the program runs beside its controllers. @default none */
+  readonly runnables?: (process: ProcessContext<External>) => readonly Runnable[]
+  /** The steps of the user, in order. */
   readonly steps: readonly UserStep[]
-  /** Kinds beside those of the controllers that have to be installed. @default none */
+  /** Kinds to install beside those of the controllers. @default none */
   readonly kinds?: readonly Kind[]
-  /** Objects that are there before anything starts. @default none */
+  /** Objects that exist before the program starts. @default none */
   readonly objects?: readonly KubeObject[]
-  /** The world outside: made anew for every schedule. What takes time there looks at this clock. @default nothing */
-  readonly outside?: (world: { readonly clock: Clock }) => Outside
-  /** More about the services. @default none */
-  readonly services?: Partial<Record<Extract<keyof Outside, string>, ExternalService>>
-  /** Elect a leader; two processes then run in some schedules. @default false */
+  /** Makes the external services, once per schedule. A service that takes time uses this clock. @default none */
+  readonly external?: (world: { readonly clock: Clock }) => External
+  /** How the Explorer treats each external service. @default as described in ExternalService */
+  readonly services?: Partial<Record<Extract<keyof External, string>, ExternalService>>
+  /** Leader election; some schedules then run two processes. @default false */
   readonly leaderElection?: ElectionSettings | false
-  /** How many processes of the program run, with `leaderElection`; what they do to the lease can then go wrong as well. @default 1 */
+  /** How many processes run; needs `leaderElection`. With more than one, writes of the lease can fail too. @default 1 */
   readonly replicas?: number
-  /** Which controllers of a cluster the world plays itself. @default both */
-  readonly plays?: readonly ('garbage' | 'namespaces')[]
-  /** After how long without a write the world counts as quiet. @default 30_000 */
+  /** Controllers of the cluster that the Explorer simulates: leave one out to explore your own. @default both */
+  readonly clusterControllers?: readonly ('garbage' | 'namespaces')[]
+  /** The world counts as quiet after this long without a write. @default 30_000 */
   readonly quietMs?: number
-  /** After how long a program that computes without a pause is given up, and this process with it; 0: never. @default 30_000 */
+  /** Kill this process when the program blocks the event loop for this long; 0: never. @default 30_000 */
   readonly blockedMs?: number
-  /** When the program says that an object is ready, is it? Asked of the true world. @default nobody asks */
-  readonly ready?: (object: UnstructuredObject, world: WorldView<Outside>) => boolean
-  /** What must be so whenever everything has come to rest: a sentence when it is not. @default nothing */
-  readonly expects?: (world: WorldView<Outside>) => string | undefined
-  /** What is meant to be as it is: each with a reason. @default none */
+  /** Whether an object whose Ready condition is True really is ready, judged by the true state. @default not checked */
+  readonly ready?: (object: UnstructuredObject, world: WorldView<External>) => boolean
+  /** Checked in every quiet state: returns a sentence that says what is wrong. @default not checked */
+  readonly expects?: (world: WorldView<External>) => string | undefined
+  /** Findings that are intended, each with a reason. @default none */
   readonly exceptions?: readonly RuleException[]
 }
 
-/** The true world, for those who judge it. */
-export interface WorldView<Outside extends object = object> {
-  /** What is there of a kind. */
+/** The true state of the world, without caches and faults. */
+export interface WorldView<External extends object = object> {
+  /** The objects of a kind. */
   list(kind: Pick<Kind, 'group' | 'kind'>): readonly UnstructuredObject[]
-  readonly outside: Outside
+  readonly external: External
 }
 
-/** One rule that does not hold here, on purpose. */
+/** A rule that the program breaks on purpose. */
 export interface RuleException {
   /** The code of the rule: `idempotent`. */
   readonly rule: string
-  /** Only for findings about something whose name contains this. @default all */
+  /** Only for findings whose `about` contains this text. @default all */
   readonly about?: string
-  /** Why this is meant. */
+  /** Why this is intended. */
   readonly because: string
 }
 
-/*
- * The kinds a scenario needs on its server: those it names, and those its controllers declare.
- */
-
-/** Asks the program once, on a world that is never run. */
+/** The kinds to install: those of the scenario and those its controllers declare. Calls the program once to learn them. */
 export function kindsOf(scenario: Scenario): Kind[] {
   const clock = new SimulatedClock()
   const client = new Client({
-    transport: () => Promise.reject(new Error('nobody is there yet: a factory must not ask anything')),
+    transport: () => Promise.reject(new Error('the factory of the program must not send requests')),
     clock,
     random: new SeededRandom('kinds'),
   })
   const declarations = callFactory(() =>
     scenario.controllers({
-      outside: scenario.outside?.({ clock }) ?? {},
+      external: scenario.external?.({ clock }) ?? {},
       clock,
       random: new SeededRandom('kinds'),
       log: silentLogger,
@@ -120,13 +117,13 @@ export function kindsOf(scenario: Scenario): Kind[] {
   return [...byName.values()]
 }
 
-/** @throws {RangeError} when the factory throws: then there is nothing to explore. */
+/** @throws {RangeError} when the factory of the program throws. */
 function callFactory<T>(make: () => T): T {
   try {
     return make()
   } catch (error) {
     throw new RangeError(
-      `the program cannot be made: its factory throws: ${error instanceof Error ? error.message : String(error)}`,
+      `the factory of the program throws: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     )
   }
@@ -136,7 +133,7 @@ function asKind(one: object): Kind {
   return ('kind' in one && typeof one.kind === 'object' ? one.kind : one) as Kind
 }
 
-/** Built-in kinds are there already. */
+/** A kind without a schema is built in: the server already serves it. */
 function isDefined(kind: Kind): boolean {
   return kind.schema !== undefined
 }

@@ -1,5 +1,8 @@
 /**
- * Runs one schedule from an empty world to its end, and gives what was found.
+ * Runs one schedule in a new world, and computes the reference that disturbed schedules are compared with.
+ *
+ * A schedule is the default order of events plus its deviations. While it runs, the globals of the machine are guarded,
+ * a watchdog looks for a blocked event loop, and unhandled rejections become findings. All of that ends with the schedule.
  */
 import { SeededRandom } from '#base'
 import { guardMachine } from './escapes.ts'
@@ -15,19 +18,19 @@ export async function runSchedule(
 ): Promise<World> {
   const world = await World.open({ rules: allRules, ...options })
   const stopCatching = catchUnhandledRejections((error) => {
-    world.unhandled.push({ error })
+    world.unhandledRejections.push({ error })
   })
   const stopWatching = startHangWatchdog(options.scenario)
   const stopGuarding = guardMachine({
-    isFollowed: options.reference === undefined,
+    isTracked: options.reference === undefined,
     random: new SeededRandom(`${options.seed} machine`),
     onEscape: (escape) => {
       world.escapes.push(escape)
     },
     onExit: (from, code) => {
-      const life = from ?? world.processes.findLast(({ isDead }) => !isDead)
-      world.ends.push({ life: life?.name ?? '', error: new Error(`process.exit(${String(code)}) was called`) })
-      if (life) world.kill(life)
+      const proc = from ?? world.processes.findLast(({ isDead }) => !isDead)
+      world.exits.push({ process: proc?.name ?? '', error: new Error(`process.exit(${String(code)}) was called`) })
+      if (proc) world.kill(proc)
     },
   })
   try {
@@ -44,26 +47,26 @@ export async function runSchedule(
 }
 
 /**
- * Catches rejections that nobody listens to while a schedule runs: they are findings, not the end of this process.
+ * Catches unhandled rejections while a schedule runs: they are findings and must not end this process.
  *
- * Whoever else listens (a test runner) is put aside meanwhile.
+ * Other listeners, such as those of a test runner, are detached for that time.
  */
-function catchUnhandledRejections(heard: (error: unknown) => void): () => void {
+function catchUnhandledRejections(listener: (error: unknown) => void): () => void {
   const others = process.listeners('unhandledRejection')
   process.removeAllListeners('unhandledRejection')
-  process.on('unhandledRejection', heard)
+  process.on('unhandledRejection', listener)
   return () => {
-    process.removeListener('unhandledRejection', heard)
+    process.removeListener('unhandledRejection', listener)
     for (const other of others) process.on('unhandledRejection', other)
   }
 }
 
-/*
- * What the undisturbed schedule came to, what time alone makes of it for a program that looks at the clock, and what
- * chance alone does.
+/**
+ * The quiet states of the undisturbed schedule, plus two variants: with more time between the steps, if the program asks
+ * for a requeue after some time, and with other random numbers.
+ *
+ * @param first the undisturbed schedule of `base`
  */
-
-/** @param first the undisturbed schedule of `base` */
 export async function referenceOf(
   first: World,
   base: Pick<WorldOptions, 'scenario' | 'initialState' | 'seed' | 'profile'>,
@@ -71,13 +74,15 @@ export async function referenceOf(
   const isTimed = first.processes.some(({ manager }) =>
     manager?.ledger.entries().some(({ end }) => end?.afterMs !== undefined),
   )
-  const patient =
+  const delayed =
     isTimed && !first.nonConvergence
-      ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, deed: { type: 'wait' } }] })
+      ? await runSchedule({ ...base, deviations: [{ at: { type: 'start', index: 0 }, action: { type: 'wait' } }] })
       : undefined
-  const lucky = first.nonConvergence ? undefined : await runSchedule({ ...base, deviations: [], chance: 'other' })
+  const reseeded = first.nonConvergence
+    ? undefined
+    : await runSchedule({ ...base, deviations: [], randomVariant: 'other' })
   return new Reference(first.quietStates, {
-    ...(patient && { patient: patient.quietStates }),
-    ...(lucky && { lucky: lucky.quietStates }),
+    ...(delayed && { delayed: delayed.quietStates }),
+    ...(reseeded && { reseeded: reseeded.quietStates }),
   })
 }

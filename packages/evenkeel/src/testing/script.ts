@@ -1,17 +1,18 @@
 /**
- * The course of a schedule: the steps of the user, a rest after each of them, and in the end everything is made well.
+ * The script of a schedule: the steps of the user, a quiet state after each of them, and the end of all faults.
  *
- * Only at rest may one ask whether all came out right; only after everything was made well, whether it did in the end.
+ * Rules compare states only when the world is quiet. Whether the program recovers can be judged only after all faults
+ * have ended, so the last quiet state comes after that.
  */
 import type { SchedulePoint } from './deviation.ts'
 import type { EventLoop } from './event-loop.ts'
 import type { FaultInjector } from './fault-injector.ts'
-import { releaseForeignFinalizers } from './foreign-writes.ts'
+import { otherClient, releaseForeignFinalizers } from './foreign-writes.ts'
 import type { RuleWatcher } from './rules/rule.ts'
 import type { World } from './world.ts'
 
 interface ScriptRunnerOptions {
-  readonly interventions: FaultInjector
+  readonly faultInjector: FaultInjector
   readonly loop: EventLoop
   readonly watchers: readonly RuleWatcher[]
 }
@@ -34,29 +35,29 @@ export class ScriptRunner {
     return this.#phase
   }
 
-  /** Everything was made well again. */
+  /** All faults are over. */
   get isHealed(): boolean {
     return this.#isHealed
   }
 
-  /** A rule pokes at the world: what follows from that is not part of the schedule. */
+  /** A rule probes the world: the interactions that follow are not part of the schedule. */
   get isProbing(): boolean {
     return this.#isProbing
   }
 
-  /** From the first step to the last rest. */
+  /** From the first step to the last quiet state. */
   async run(): Promise<void> {
-    const { interventions, loop } = this.#parts
+    const { faultInjector, loop } = this.#parts
     const { steps, replicas = 1 } = this.#world.options.scenario
-    interventions.begin()
-    for (let step = 0; step < interventions.lateSteps; step++) await this.step()
+    faultInjector.begin()
+    for (let step = 0; step < faultInjector.lateSteps; step++) await this.step()
     for (let replica = 0; replica < replicas; replica++)
       this.#world.startProcess({ prefix: String.fromCharCode(65 + replica) })
     for (;;) {
       if (!(await loop.runUntilQuiet())) break
       await this.#quiet(false)
       if (loop.nonConvergence) break
-      if (this.#phase >= steps.length || interventions.userIsDone) break
+      if (this.#phase >= steps.length || faultInjector.userIsDone) break
       await this.step()
     }
     await this.#heal()
@@ -76,18 +77,18 @@ export class ScriptRunner {
   }
 
   async #quiet(isLast: boolean): Promise<void> {
-    const { interventions, loop } = this.#parts
+    const { faultInjector, loop } = this.#parts
     const world = this.#world
-    const place: SchedulePoint = { type: 'quiet', index: this.#quiets++ }
-    world.note('world', `is quiet (${place.index})`)
+    const point: SchedulePoint = { type: 'quiet', index: this.#quiets++ }
+    world.note('world', `is quiet (${point.index})`)
     world.quietSteps.push(world.trace.steps)
-    if (!isLast && (await interventions.atQuiet(place)) && !(await loop.runUntilQuiet())) return
+    if (!isLast && (await faultInjector.atQuiet(point)) && !(await loop.runUntilQuiet())) return
     if (!world.options.reference) world.quietStates.push(world.facts.quietState())
     await this.#judge(isLast)
     if (!world.options.reference) await this.#probe()
   }
 
-  /** Rules may poke at an undisturbed world at rest. */
+  /** Rules may probe a quiet, undisturbed world. */
   async #probe(): Promise<void> {
     this.#isProbing = true
     for (const watcher of this.#parts.watchers) if (watcher.probe) await watcher.probe()
@@ -103,25 +104,25 @@ export class ScriptRunner {
   }
 
   async #heal(): Promise<void> {
-    const { interventions, loop } = this.#parts
+    const { faultInjector, loop } = this.#parts
     const world = this.#world
-    // What was claimed before healing must be true before healing.
-    if (!loop.nonConvergence && interventions.isBroken) await this.#judge(false)
+    // What a status claims before the faults end must be true before they end.
+    if (!loop.nonConvergence && faultInjector.isBroken) await this.#judge(false)
     this.#isHealed = true
-    // Those that can be served wait for one that cannot.
-    if (loop.nonConvergence && interventions.poisoned > 0)
+    // Other objects wait for the one that always fails.
+    if (loop.nonConvergence && faultInjector.poisoned > 0)
       world.addFinding({
         rule: 'failure',
         severity: 'error',
         about: 'reconcile',
-        message: 'one object that cannot be served holds up the others: their runs fail as well, or never end',
-        hint: 'what goes wrong for one object must not stop the others: work on one object in a run',
+        message: 'one object that always fails blocks the others: their reconciles fail too, or never end',
+        hint: 'reconcile one object per run, so that its failure cannot stop the others',
       })
-    // Whoever waits longer after every failure may be waiting still; whether it gets done is asked when all is well.
+    // A long back-off may still be running. Whether the work gets done is judged after the faults end.
     if (loop.nonConvergence?.why === 'time' && world.options.deviations.length > 0) loop.clearNonConvergence()
-    world.note('world', 'everything is made well again')
-    await interventions.heal()
-    await releaseForeignFinalizers([...world.history.objects.values()], world.directClient('somebody'))
+    world.note('world', 'all faults are over')
+    await faultInjector.heal()
+    await releaseForeignFinalizers([...world.history.objects.values()], world.directClient(otherClient))
     if (world.processes.every(({ isDead }) => isDead)) world.startProcess()
     loop.noteActivity()
     if (!loop.nonConvergence && (await loop.runUntilQuiet())) await this.#quiet(true)

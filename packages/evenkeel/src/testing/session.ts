@@ -1,8 +1,8 @@
 /**
- * A scenario, ready to be explored: its ground, its undisturbed schedule, and what came of that.
+ * A scenario that is ready to be explored: its initial state, its undisturbed schedule, and the plan that follows.
  *
- * Every process that takes part in an exploration has one of its own. What a schedule comes to depends on the scenario,
- * the seed and the deviations alone, so it does not matter which of them runs it.
+ * Every process that takes part in an exploration opens a session of its own. The outcome of a schedule depends only on
+ * the scenario, the seed and the deviations, so that any process may run any schedule.
  */
 import { planNextDeviations, type NextDeviation } from './combinations.ts'
 import { exercisedRules } from './coverage.ts'
@@ -20,29 +20,29 @@ import type { World } from './world.ts'
 export interface SessionOptions {
   readonly seed: string
   readonly profile: Profile
-  /** What could come after a deviation will be asked for. */
+  /** Pairs are planned: record fingerprints of the undisturbed schedule. */
   readonly isDeep: boolean
 }
 
 /** One schedule to run. */
 export interface ScheduleJob {
   readonly deviations: readonly Deviation[]
-  /** Also say what could come next. */
+  /** Also return the deviations that could follow. */
   readonly wantsNextDeviations: boolean
 }
 
-/** What came of it; plain data, for it may come from another process. */
+/** The result of a schedule: plain data, because it may come from another process. */
 export interface ScheduleOutcome {
   readonly findings: readonly Finding[]
   readonly hash: string
-  /** Rules that had something to judge for the first time in this process. */
+  /** Rules that had something to check for the first time in this process. */
   readonly exercised: readonly string[]
   readonly nextDeviations: readonly NextDeviation[]
-  /** How many that could come next have been tried alone. */
+  /** How many following deviations were left out because tier 1 ran them. */
   readonly pruned: number
 }
 
-/** Runs schedules, some at a time. */
+/** Runs up to `workers` schedules at a time. */
 export interface ScheduleRunner {
   readonly workers: number
   run(job: ScheduleJob): Promise<ScheduleOutcome>
@@ -59,7 +59,7 @@ export class Session implements ScheduleRunner {
   /** The undisturbed schedule. */
   readonly first: World
   readonly reference: Reference
-  /** Everything that can go wrong alone. */
+  /** Every single deviation of the scenario. */
   readonly singles: readonly NextDeviation[]
   readonly #tried: ReadonlySet<string>
   readonly #exercised = new Set<string>()
@@ -72,7 +72,7 @@ export class Session implements ScheduleRunner {
     this.#tried = new Set(made.singles.map(({ key }) => key))
   }
 
-  /** @throws {RangeError} when the scenario cannot be played. */
+  /** @throws {RangeError} when the undisturbed scenario fails. */
   static async open(scenario: Scenario, { seed, profile, isDeep }: SessionOptions): Promise<Session> {
     const base = {
       scenario,
@@ -80,32 +80,32 @@ export class Session implements ScheduleRunner {
       profile,
       initialState: await buildInitialState(scenario, { kinds: kindsOf(scenario), seed }),
     }
-    const prints: Fingerprints = new Map()
+    const fingerprints: Fingerprints = new Map()
     const first = await runSchedule({
       ...base,
       deviations: [],
       keepsTrace: true,
-      ...(isDeep && { rules: [...allRules, fingerprintRule(prints)] }),
+      ...(isDeep && { rules: [...allRules, fingerprintRule(fingerprints)] }),
     })
-    checkPlayable(first)
-    // Who never rests undisturbed has said enough.
-    const singles = first.nonConvergence ? [] : planNextDeviations(first, { prints })
+    checkSteps(first)
+    // A program that never becomes quiet without faults needs no faults.
+    const singles = first.nonConvergence ? [] : planNextDeviations(first, { fingerprints })
     return new Session(base, { first, singles, reference: await referenceOf(first, base) })
   }
 
-  async run({ deviations, wantsNextDeviations: wantsNexts }: ScheduleJob): Promise<ScheduleOutcome> {
-    const prints: Fingerprints = new Map()
+  async run({ deviations, wantsNextDeviations }: ScheduleJob): Promise<ScheduleOutcome> {
+    const fingerprints: Fingerprints = new Map()
     const world = await runSchedule({
       ...this.base,
       deviations,
       reference: this.reference,
-      ...(wantsNexts && { rules: [...allRules, fingerprintRule(prints)] }),
+      ...(wantsNextDeviations && { rules: [...allRules, fingerprintRule(fingerprints)] }),
     })
     const isWrong =
       world.nonConvergence !== undefined ||
       world.findings.some((finding) => finding.severity !== 'info' && !isExempt(finding, this.base.scenario))
-    // What has gone wrong already is not made worse.
-    const all = wantsNexts && !isWrong ? planNextDeviations(world, { prints, first: deviations[0] }) : []
+    // A schedule that failed already gets no second deviation.
+    const all = wantsNextDeviations && !isWrong ? planNextDeviations(world, { fingerprints, first: deviations[0] }) : []
     const tried = new Set(this.#tried)
     const nexts = all.filter(({ key }) => tried.size < tried.add(key).size)
     return {
@@ -117,7 +117,7 @@ export class Session implements ScheduleRunner {
     }
   }
 
-  /** Rules that have something to judge in this world and had not before. */
+  /** Rules that have something to check in this world and had nothing in the worlds before. */
   exercised(world: World): readonly string[] {
     const found = exercisedRules(world, this.#exercised)
     for (const rule of found) this.#exercised.add(rule)
@@ -125,11 +125,11 @@ export class Session implements ScheduleRunner {
   }
 }
 
-/** A scenario whose own steps fail says nothing about its controllers. @throws {RangeError} */
-function checkPlayable({ stepErrors, options: { scenario } }: World): void {
+/** @throws {RangeError} when a step of the user fails without a fault: the scenario itself is wrong. */
+function checkSteps({ stepErrors, options: { scenario } }: World): void {
   const [first] = stepErrors
   if (first)
     throw new RangeError(
-      `the scenario ${scenario.name} cannot be played: "${first.step}" fails although nobody is in the way: ${first.error instanceof Error ? first.error.message : String(first.error)}`,
+      `scenario ${scenario.name}: the step "${first.step}" fails without a fault: ${first.error instanceof Error ? first.error.message : String(first.error)}`,
     )
 }

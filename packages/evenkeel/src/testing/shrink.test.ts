@@ -10,27 +10,27 @@ import { shrink } from './shrink.ts'
 const opening = { seed: '1', profile: profiles.evenkeel, isDeep: false }
 
 describe('shrink', () => {
-  test('drops what does not matter: deviations and steps of the user', async () => {
+  test('removes deviations and steps of the user that do not matter', async () => {
     const session = await Session.open(scenarioOf({ controllers: givingUp, scenario }), opening)
     const index = session.first.interactions.findIndex(({ call }) => call)
-    const away: Deviation = { at: { type: 'effect', index }, deed: { type: 'outage', service: 'shelf' } }
+    const away: Deviation = { at: { type: 'effect', index }, action: { type: 'outage', service: 'shelf' } }
     const conflict = (at: number): Deviation => ({
       at: { type: 'effect', index: at },
-      deed: { type: 'refuse', status: 409, reason: 'Conflict' },
+      action: { type: 'refuse', status: 409, reason: 'Conflict' },
     })
     const deviations: Deviation[] = [
-      { at: { type: 'quiet', index: 0 }, deed: { type: 'crash' } },
-      { at: { type: 'quiet', index: 2 }, deed: { type: 'crash' } },
+      { at: { type: 'quiet', index: 0 }, action: { type: 'crash' } },
+      { at: { type: 'quiet', index: 2 }, action: { type: 'crash' } },
       away,
       conflict(index + 5),
     ]
     const { findings } = await session.run({ deviations, wantsNextDeviations: false })
     const finding = findings.find(({ about }) => about === 'shelf places a')
-    if (!finding) throw new Error('it must be found')
+    if (!finding) throw new Error('expected the finding')
     const small = await shrink({ scenario: session.base.scenario, deviations }, finding, session)
     expect(small.finding).toMatchObject({ rule: finding.rule, about: finding.about })
-    expect(small.deviations.map(({ deed }) => deed.type)).toEqual(['outage', 'refuse'])
-    // As early as it still shows.
+    expect(small.deviations.map(({ action }) => action.type)).toEqual(['outage', 'refuse'])
+    // At the earliest point that still shows it.
     expect(small.deviations[1]).toEqual(conflict(index + 3))
     expect(small.scenario.steps).toHaveLength(1)
   })
@@ -40,7 +40,7 @@ describe('shrink', () => {
     ['giving up', givingUp],
     ['right', controllers],
   ])(
-    'never changes the rule, makes nothing bigger, and leaves what it made as it is: %s, 15 random schedules',
+    'keeps the rule, never grows, and is idempotent: %s, 15 random schedules',
     { timeout: 200_000 },
     async (_, program) => {
       const session = await Session.open(scenarioOf({ controllers: program, scenario }), opening)

@@ -1,8 +1,8 @@
 /**
- * Makes a failure smaller: fewer deviations, fewer steps of the user, deviations earlier, while it stays the same failure.
+ * Shrinks a failure: fewer deviations, fewer steps of the user, earlier deviations, as long as the same failure remains.
  *
- * The same means the same rule and the same kind of thing: a smaller schedule that breaks another rule is another story.
- * What comes out cannot be made smaller in the same ways, so shrinking it again changes nothing.
+ * The same failure means the same rule and the same kind of object. The result cannot be made smaller by any of these
+ * changes, so shrinking it again changes nothing.
  */
 import type { Deviation } from './deviation.ts'
 import type { Reference } from './reference.ts'
@@ -11,7 +11,7 @@ import type { Scenario } from './scenario.ts'
 import { referenceOf, runSchedule } from './schedule.ts'
 import type { World, WorldOptions } from './world.ts'
 
-/** A failure to be told. */
+/** A scenario and the deviations that make it fail. */
 interface ShrinkCase {
   readonly scenario: Scenario
   readonly deviations: readonly Deviation[]
@@ -19,7 +19,7 @@ interface ShrinkCase {
 
 interface Shrunk extends ShrinkCase {
   readonly finding: Finding
-  /** What its scenario comes to undisturbed; undefined when it fails undisturbed. */
+  /** The reference of its scenario; undefined when the undisturbed schedule fails. */
   readonly reference: Reference | undefined
 }
 
@@ -27,9 +27,9 @@ type ShrinkBase = Pick<WorldOptions, 'initialState' | 'seed' | 'profile'>
 
 interface ShrinkOptions {
   readonly base: ShrinkBase
-  /** Of the whole scenario. */
+  /** The reference of the whole scenario. */
   readonly reference: Reference
-  /** How many schedules may be run for it. @default 80 */
+  /** How many schedules may run. @default 80 */
   readonly attemptsMax?: number
 }
 
@@ -59,33 +59,33 @@ export async function shrink(
   return best
 }
 
-/** Everything one step smaller, what saves most first. */
+/** All cases that are one change smaller; those that save most come first. */
 function* smallerCases({ scenario, deviations }: ShrinkCase): Generator<ShrinkCase> {
   if (deviations.length > 1) for (const deviation of deviations) yield { scenario, deviations: [deviation] }
   if (deviations.length > 2)
     for (const index of deviations.keys())
       yield { scenario, deviations: deviations.filter((_, other) => other !== index) }
   const { steps } = scenario
-  // Steps at the end can go without moving the places of deviations.
+  // Removing steps at the end does not move the points of deviations.
   for (let length = 1; length < steps.length; length++)
     yield { scenario: { ...scenario, steps: steps.slice(0, length) }, deviations }
   yield* earlierCases({ scenario, deviations })
 }
 
-/** Each deviation at an earlier place of its kind, the first one first. */
+/** Each deviation at each earlier point of its type, the earliest first. */
 function* earlierCases({ scenario, deviations }: ShrinkCase): Generator<ShrinkCase> {
-  for (const [which, { at, deed }] of deviations.entries()) {
+  for (const [which, { at, action }] of deviations.entries()) {
     for (let index = 0; index < at.index; index++)
       yield {
         scenario,
-        deviations: deviations.map((one, other) => (other === which ? { at: { ...at, index }, deed } : one)),
+        deviations: deviations.map((one, other) => (other === which ? { at: { ...at, index }, action } : one)),
       }
   }
 }
 
 interface ReproduceOptions {
   readonly base: ShrinkBase
-  /** By how many steps the user takes. */
+  /** By the number of steps of the user. */
   readonly references: Map<number, Reference>
 }
 
@@ -107,7 +107,7 @@ async function reproduce(
   return finding && { scenario, deviations, finding, reference }
 }
 
-/** The same rule about the same thing, or at least about the same kind of thing. */
+/** The finding of the same rule about the same object, or about the same kind of object. */
 function matchingFinding({ findings }: World, { rule, about }: Pick<Finding, 'rule' | 'about'>): Finding | undefined {
   const kind = about.split(' ')[0]
   const alike = findings.filter((finding) => finding.rule === rule && finding.about.split(' ')[0] === kind)

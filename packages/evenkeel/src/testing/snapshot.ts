@@ -1,25 +1,22 @@
 /**
- * A world in a form in which two schedules can be compared: without what differs by chance.
+ * Snapshots: the state of a world in a form in which two schedules can be compared, and the comparison.
  *
- * Uids become the name of what they belong to, times a mark, generated names their prefix, generations "current" or
- * "old". What is left is what a user asked for and what controllers made of it.
+ * A snapshot leaves out what differs at random. A uid becomes the name of its object, a time becomes `<time>`, a generated
+ * name becomes its prefix, a generation becomes "current" or "old". What remains is the desired state and what
+ * controllers made of it.
+ *
+ * Most objects of one schedule occur in all others, and parsed objects are shared (requests.ts). So the text of an object
+ * is cached, unless it contains the name of a uid: that name belongs to one world.
  */
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
 import { admittedKey, foreignFinalizer, foreignKey, neighbourLabel, poisonLabel } from './foreign-writes.ts'
 
-/*
- * Objects in the form in which schedules are compared, made once: most of what one schedule comes to, all the others
- * come to as well, and what was read from the same text is the same object.
- *
- * Invariants: the objects are frozen. Only what does not depend on the names of uids is remembered, as those are another
- * world's in another world.
- */
-
 interface UidNames {
-  /** The names of uids that are, or were, in the world. */
+  /** The name of an object that exists or existed in the world. */
   nameOf(uid: string): string | undefined
 }
 
+/** Texts of frozen objects, cached while they name no uid. */
 export class ObjectTexts {
   readonly #make: (object: UnstructuredObject, naming: UidNames) => JsonValue
   readonly #known = new WeakMap<UnstructuredObject, string>()
@@ -42,21 +39,21 @@ export class ObjectTexts {
   }
 }
 
-/** Things by a name that is the same in every schedule; several may share one. */
+/** Values by a name that is the same in every schedule; several values may share a name. */
 export type Snapshot = ReadonlyMap<string, readonly string[]>
 
 const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
-/** What `children` notes on a child: who applied it, for which generation, and a digest of what. */
+/** The annotation of `children`: controller, generation and a digest of the applied child. */
 const appliedAnnotation = 'evenkeel.dev/applied'
 
-/** Kinds that are not what a user asked for. */
+/** Kinds that are no part of the desired state. */
 const ignoredKinds: ReadonlySet<string> = new Set(['Event', 'Lease', 'CustomResourceDefinition'])
 
 const normalizedTexts = new ObjectTexts((object, naming) => normalizeObject(object, naming))
 
-/** What is in the API, by kind and name. */
+/** The objects of the API server, by kind and name. */
 export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: UidNames): Snapshot {
   const found = new Map<string, string[]>()
   for (const object of objects) {
@@ -69,7 +66,7 @@ export function snapshotObjects(objects: Iterable<UnstructuredObject>, naming: U
   return found
 }
 
-/** What is in a service outside, field by field. */
+/** The resources of an external service, field by field. */
 export function snapshotService(name: string, contents: unknown, naming: UidNames): Snapshot {
   const found = new Map<string, string[]>()
   const add = (about: string, value: unknown): void => {
@@ -88,13 +85,13 @@ export function snapshotService(name: string, contents: unknown, naming: UidName
   return found
 }
 
-/** `ConfigMap default/a`; names that the server made up are given by their beginning. */
+/** `ConfigMap default/a`; for a generated name: its prefix. */
 export function describeObject({ kind, metadata: { name = '', namespace, generateName } }: UnstructuredObject): string {
   const word = generateName === undefined ? name : `${generateName}*`
   return namespace === undefined ? `${kind} ${word}` : `${kind} ${namespace}/${word}`
 }
 
-/** Neither what a server or a machine needs for itself, nor what only looks like a child. */
+/** Neither an object of the server itself, nor one that a deviation created. */
 export function isRelevant(object: UnstructuredObject): boolean {
   return (
     !ignoredKinds.has(object.kind) &&
@@ -104,7 +101,7 @@ export function isRelevant(object: UnstructuredObject): boolean {
   )
 }
 
-/** Made by the server itself, for itself. */
+/** The server created it for itself. */
 function isOfServer({ metadata: { labels = {}, name = '' }, kind }: UnstructuredObject): boolean {
   return (
     labels['kubernetes.io/bootstrapping'] !== undefined ||
@@ -127,16 +124,16 @@ function normalizeObject({ metadata, ...rest }: UnstructuredObject, naming: UidN
     metadata: {
       labels: withoutForeignKeys(labels, naming),
       annotations: withoutForeignKeys(annotations, naming),
-      owners: owners as unknown as JsonValue,
+      owners,
       finalizers: (finalizers ?? []).filter((name) => name !== foreignFinalizer).sort(),
       deleting: deletionTimestamp !== undefined,
     },
   }
 }
 
-/** For which generation something was applied first is history; the digest is of what is compared anyway, with times in it. */
-function controllerOf(mark: string): string {
-  return mark.replace(/\/\d+\/[0-9a-f]+$/, '')
+/** Without the generation, which depends on the order of writes, and the digest, whose content is compared anyway. */
+function controllerOf(applied: string): string {
+  return applied.replace(/\/\d+\/[0-9a-f]+$/, '')
 }
 
 function withoutForeignKeys(values: Readonly<Record<string, string>> | undefined, naming: UidNames): JsonObject {
@@ -148,7 +145,7 @@ function withoutForeignKeys(values: Readonly<Record<string, string>> | undefined
   )
 }
 
-/** A value without what differs by chance. */
+/** A value without what differs at random. */
 export function normalizeValue(
   value: unknown,
   naming: UidNames,
@@ -162,7 +159,7 @@ export function normalizeValue(
   return normalizeFields(value as JsonObject, naming, generation)
 }
 
-/** Which condition came first is history. */
+/** The order of conditions depends on the order of writes. */
 function byType(conditions: readonly JsonValue[]): JsonValue {
   const typeOf = (condition: JsonValue): string => (isJsonObject(condition) ? String(condition['type']) : '')
   return conditions.toSorted((a, b) => (typeOf(a) < typeOf(b) ? -1 : 1))
@@ -170,7 +167,7 @@ function byType(conditions: readonly JsonValue[]): JsonValue {
 
 function normalizeFields(value: JsonObject, naming: UidNames, generation: number | undefined): JsonValue {
   const fields: [string, JsonValue][] = []
-  // A report about another object has that one's generation beside it, which depends on how often it was written.
+  // A report about another object has its generation, which depends on how often it was written.
   const about = 'state' in value && typeof value['generation'] === 'number' ? value['generation'] : undefined
   for (const key of Object.keys(value).sort()) {
     const field = value[key]
@@ -195,15 +192,11 @@ function normalizeFields(value: JsonObject, naming: UidNames, generation: number
   return Object.fromEntries(fields)
 }
 
-/** Ids are counted or drawn: another schedule may have another number for the same thing. */
+/** Ids are counted or random: another schedule may have another number for the same resource. */
 function withoutNumbers(text: string, naming: UidNames): string {
   const named = text.replace(uuid, (uid) => naming.nameOf(uid) ?? '<uid>')
   return named.replace(/\b[0-9a-f]{6,}\b/g, '#').replace(/\d+$/, '#')
 }
-
-/*
- * How two snapshots differ: what is there too often, what is missing, what is otherwise.
- */
 
 export interface Difference {
   readonly type: 'extra' | 'missing' | 'changed'
@@ -212,10 +205,10 @@ export interface Difference {
   readonly found: readonly string[]
 }
 
-/** What is drawn by chance: places (`Secret default/a data.password`) that differ although nothing else does. */
+/** Paths of random values (`Secret default/a data.password`): they differ between two undisturbed schedules. */
 export type RandomPaths = ReadonlySet<string>
 
-/** The places in which two undisturbed schedules differ that had other chances. */
+/** The paths in which two undisturbed schedules with different random numbers differ. */
 export function randomPathsBetween(one: Snapshot, other: Snapshot): Set<string> {
   const found = new Set<string>()
   for (const { about, expected, found: values, type } of compareSnapshots(one, other)) {
@@ -231,17 +224,19 @@ function differingPaths(one: string, other: string): string[] {
   return [...new Set([...first.keys(), ...second.keys()])].filter((path) => first.get(path) !== second.get(path))
 }
 
-/** @param chance what may differ */
-export function compareSnapshots(expected: Snapshot, found: Snapshot, chance?: RandomPaths): Difference[] {
+/** How two snapshots differ. @param randomPaths paths that may differ */
+export function compareSnapshots(expected: Snapshot, found: Snapshot, randomPaths?: RandomPaths): Difference[] {
   const differences: Difference[] = []
   for (const about of new Set([...expected.keys(), ...found.keys()])) {
     const [wanted, have] = [expected.get(about) ?? [], found.get(about) ?? []]
     if (wanted.length === have.length && wanted.every((value, index) => value === have[index])) continue
     if (
-      chance &&
-      chance.size > 0 &&
+      randomPaths &&
+      randomPaths.size > 0 &&
       wanted.length === have.length &&
-      wanted.every((value, index) => without(value, about, chance) === without(have[index] ?? '', about, chance))
+      wanted.every(
+        (value, index) => without(value, about, randomPaths) === without(have[index] ?? '', about, randomPaths),
+      )
     )
       continue
     const type = have.length > wanted.length ? 'extra' : have.length < wanted.length ? 'missing' : 'changed'
@@ -250,11 +245,11 @@ export function compareSnapshots(expected: Snapshot, found: Snapshot, chance?: R
   return differences
 }
 
-function without(value: string, about: string, chance: RandomPaths): string {
-  return JSON.stringify([...flatten(JSON.parse(value))].filter(([path]) => !chance.has(`${about} ${path}`)))
+function without(value: string, about: string, randomPaths: RandomPaths): string {
+  return JSON.stringify([...flatten(JSON.parse(value))].filter(([path]) => !randomPaths.has(`${about} ${path}`)))
 }
 
-/** A few lines for people: what was expected and what was found. */
+/** A few lines: what was expected and what was found. */
 export function describeDifference({ type, expected, found }: Difference): string[] {
   if (type === 'extra') return [`expected ${expected.length}, found ${found.length}`]
   if (type === 'missing') return [`expected ${expected.length}, found ${found.length}`]

@@ -1,8 +1,8 @@
 /**
- * Goes through schedules, as many at a time as there are lanes, until all are done or something says stop.
+ * Runs the schedules of a tier, one per worker at a time, until all are done or a limit is reached.
  *
- * Schedules are begun in their order, and what they came to is taken in that order too: what is found, and as which,
- * does not depend on how many lanes there are.
+ * Schedules start in their order, and their outcomes are collected in that order. So the findings, and the order of the
+ * findings, do not depend on the number of workers.
  */
 import type { Clock } from '#base'
 import type { CoverageCounter } from './coverage.ts'
@@ -13,31 +13,32 @@ import type { ScheduleOutcome, ScheduleRunner } from './session.ts'
 
 export type Tier = 0 | 1 | 2 | 3
 
-/** How far an exploration is. */
+/** The progress of an exploration. */
 export interface Progress {
-  /** 0: the undisturbed schedule; 1: single deviations; 2: pairs; 3: by seeds. */
+  /** 0: the undisturbed schedule; 1: single deviations; 2: pairs; 3: random combinations. */
   readonly tier: Tier
-  /** Schedules of this tier that are done, and all of it. */
+  /** Schedules of this tier that are done. */
   readonly done: number
+  /** All schedules of this tier. */
   readonly planned: number
   /** Failures so far, each counted once. */
   readonly failures: number
-  /** Rules that were found broken so far. */
+  /** Rules that the program has broken so far. */
   readonly broken: readonly string[]
-  /** Schedules a second, in this tier. */
+  /** Schedules per second in this tier. */
   readonly perSecond: number
 }
 
-/** What became of a tier. */
+/** The result of a tier. */
 export interface TierResult {
   readonly tier: Tier
   readonly planned: number
   readonly done: number
-  /** Not planned, because the same is tried elsewhere. */
+  /** Left out because another schedule covers the same case. */
   readonly pruned: number
 }
 
-/** Why an exploration ended before it was over. */
+/** Why an exploration ended early. */
 export type Stopped = 'budget' | 'schedules' | 'signal' | 'found'
 
 interface TierRunnerOptions {
@@ -58,7 +59,7 @@ export class TierRunner {
   readonly #startedAtMs: number
   #schedules = 0
   #stopped: Stopped | undefined
-  /** A tier has used up its share of the time, or of the schedules; others may go on. */
+  /** A tier used up its share of the time or of the schedules; later tiers still run. */
   #cut: Stopped | undefined
 
   constructor(options: TierRunnerOptions) {
@@ -66,24 +67,28 @@ export class TierRunner {
     this.#startedAtMs = options.clock.monotonic()
   }
 
-  /** Why it ended early, if it did. */
+  /** Why the exploration ended early, if it did. */
   get stopped(): Stopped | undefined {
     return this.#stopped ?? this.#cut
   }
 
-  /** Schedules that were run. */
+  /** How many schedules ran. */
   get schedules(): number {
     return this.#schedules
   }
 
   /**
-   * @param options `share`: of the time and the schedules that are left, for there is more to come
-   * @returns what the schedules came to, in their order, as far as they were run
+   * @param options `share`: how much of the remaining time and schedules this tier may use
+   * @returns the outcomes in the order of the schedules, as far as they ran
    */
   async run(
     tier: Tier,
     schedules: readonly (readonly Deviation[])[],
-    { pruned = 0, wantsNexts = false, share = 1 }: { pruned?: number; wantsNexts?: boolean; share?: number } = {},
+    {
+      pruned = 0,
+      wantsNextDeviations = false,
+      share = 1,
+    }: { pruned?: number; wantsNextDeviations?: boolean; share?: number } = {},
   ): Promise<readonly ScheduleOutcome[]> {
     const { runner, clock, budgetMs = Infinity, schedulesMax = Infinity } = this.#options
     const [begun, taken] = [new Map<number, ScheduleOutcome>(), [] as ScheduleOutcome[]]
@@ -93,10 +98,10 @@ export class TierRunner {
       schedules: this.#schedules + Math.ceil(share * (schedulesMax - this.#schedules)),
     }
     let next = 0
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       while (next < schedules.length && !this.#isOver(next - taken.length, end)) {
         const index = next++
-        begun.set(index, await runner.run({ deviations: schedules[index] ?? [], wantsNextDeviations: wantsNexts }))
+        begun.set(index, await runner.run({ deviations: schedules[index] ?? [], wantsNextDeviations }))
         for (
           let outcome = begun.get(taken.length);
           outcome && this.#stopped !== 'found';
@@ -105,11 +110,11 @@ export class TierRunner {
           begun.delete(taken.length)
           taken.push(outcome)
           this.#take(schedules[taken.length - 1] ?? [], outcome)
-          this.#tell({ tier, done: taken.length, planned: schedules.length, startedAtMs })
+          this.#report({ tier, done: taken.length, planned: schedules.length, startedAtMs })
         }
       }
     }
-    await Promise.all(Array.from({ length: Math.min(runner.workers, schedules.length) }, lane))
+    await Promise.all(Array.from({ length: Math.min(runner.workers, schedules.length) }, worker))
     this.tiers.push({ tier, planned: schedules.length, done: taken.length, pruned })
     return taken
   }
@@ -122,7 +127,7 @@ export class TierRunner {
     if (until && collected.failures.some(until)) this.#stopped ??= 'found'
   }
 
-  /** @param begun schedules that are under way */
+  /** @param begun how many schedules are running */
   #isOver(begun: number, end: { readonly ms: number; readonly schedules: number }): boolean {
     const { clock, budgetMs = Infinity, schedulesMax = Infinity, signal } = this.#options
     const nowMs = clock.monotonic()
@@ -134,7 +139,7 @@ export class TierRunner {
     return this.#stopped !== undefined || cut !== undefined
   }
 
-  #tell({
+  #report({
     tier,
     done,
     planned,

@@ -1,8 +1,8 @@
 /**
- * A watch between the server and a process: events wait on the agenda until it is their turn to arrive.
+ * A watch between the server and a process: each event waits in the event queue until it is delivered.
  *
- * In order they stay, as a connection keeps them. The stream may be cut, may fall silent without either end knowing, and
- * dies with its process.
+ * Events keep their order, as on a connection. The stream can break, it can fall silent without an end, and it ends with
+ * its process.
  */
 import type { EventQueue } from './event-loop.ts'
 
@@ -10,9 +10,9 @@ interface WatchStreamOptions {
   readonly eventQueue: EventQueue
   readonly actor: string
   readonly resource: string
-  /** A line has arrived. */
+  /** A line was delivered. */
   onLine(line: string): void
-  /** Tells the server that nobody listens. */
+  /** Ends the watch on the server. */
   close(): void
 }
 
@@ -20,11 +20,11 @@ type StreamItem = { readonly bytes: Uint8Array; readonly line: string } | { read
 
 export class WatchStream implements AsyncIterable<Uint8Array> {
   readonly #options: WatchStreamOptions
-  readonly #arrived: StreamItem[] = []
+  readonly #delivered: StreamItem[] = []
   readonly #pending = new Set<() => void>()
   #wake: (() => void) | undefined
   #state: 'open' | 'silent' | 'closed' = 'open'
-  #rest = ''
+  #partial = ''
 
   constructor(options: WatchStreamOptions) {
     this.#options = options
@@ -34,44 +34,44 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     return this.#options.resource
   }
 
-  /** Puts what the server sends on the agenda, line by line. */
+  /** Adds what the server sends to the event queue, line by line. */
   async pump(body: AsyncIterable<Uint8Array>): Promise<void> {
     try {
       for await (const chunk of body)
-        this.#take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString())
-      this.#expect({ end: undefined }, 'the watch ends')
+        this.#addText(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString())
+      this.#enqueue({ end: undefined }, 'the watch ends')
     } catch (error) {
-      this.#expect({ end: error instanceof Error ? error : new Error(String(error)) }, 'the watch breaks')
+      this.#enqueue({ end: error instanceof Error ? error : new Error(String(error)) }, 'the watch breaks')
     }
   }
 
-  /** The connection breaks, and what was on its way is lost. */
+  /** The connection breaks; undelivered events are lost. */
   cut(): void {
     if (this.#state === 'closed') return
-    this.#forget()
+    this.#dropPending()
     this.#options.close()
-    this.#arrived.push({ end: undefined })
+    this.#delivered.push({ end: undefined })
     this.#wake?.()
   }
 
-  /** Nothing arrives any more, and nobody notices. */
+  /** Delivers nothing any more, without an end or an error. */
   silence(): void {
     if (this.#state !== 'open') return
     this.#state = 'silent'
-    this.#forget()
+    this.#dropPending()
   }
 
-  /** Its process has died. */
+  /** Its process has crashed. */
   kill(): void {
     this.#state = 'closed'
-    this.#forget()
+    this.#dropPending()
     this.#options.close()
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for (;;) {
-        const item = this.#arrived.shift()
+        const item = this.#delivered.shift()
         if (item === undefined) {
           await new Promise<void>((resolve) => {
             this.#wake = resolve
@@ -87,22 +87,22 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Wakes a reader that is told to stop by other means. */
+  /** Ends the stream with an error, because the request was aborted. */
   abort(reason: unknown): void {
     if (this.#state === 'closed') return
     this.kill()
-    this.#arrived.push({ end: reason instanceof Error ? reason : new Error(String(reason)) })
+    this.#delivered.push({ end: reason instanceof Error ? reason : new Error(String(reason)) })
     this.#wake?.()
   }
 
-  #take(text: string): void {
-    const lines = (this.#rest + text).split('\n')
-    this.#rest = lines.pop() ?? ''
+  #addText(text: string): void {
+    const lines = (this.#partial + text).split('\n')
+    this.#partial = lines.pop() ?? ''
     for (const line of lines)
-      if (line !== '') this.#expect({ bytes: Buffer.from(`${line}\n`), line }, describeLine(line))
+      if (line !== '') this.#enqueue({ bytes: Buffer.from(`${line}\n`), line }, describeLine(line))
   }
 
-  #expect(item: StreamItem, about: string): void {
+  #enqueue(item: StreamItem, about: string): void {
     if (this.#state !== 'open') return
     const { eventQueue, actor, resource } = this.#options
     const cancel = eventQueue.add({
@@ -113,20 +113,20 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
       run: () => {
         this.#pending.delete(cancel)
         if ('line' in item) this.#options.onLine(item.line)
-        this.#arrived.push(item)
+        this.#delivered.push(item)
         this.#wake?.()
       },
     })
     this.#pending.add(cancel)
   }
 
-  #forget(): void {
+  #dropPending(): void {
     for (const cancel of this.#pending) cancel()
     this.#pending.clear()
   }
 }
 
-// Parsing every event would cost more than delivering it.
+// A regular expression: parsing every event would cost more than delivering it.
 const eventPattern = /^\{"type":"([A-Z]+)".*?"metadata":\{(?:"resourceVersion":"(\d+)")?(?:.*?"name":"([^"]*)")?/
 
 function describeLine(line: string): string {

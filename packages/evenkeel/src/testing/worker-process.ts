@@ -1,5 +1,5 @@
 /**
- * What runs in a process of a pool: it loads the module, plays the undisturbed schedule, and then runs what it is asked to.
+ * The entry point of a worker process: loads the module, runs the undisturbed schedule, and then runs each requested schedule.
  */
 import { loadExploreSubject } from './explore-module.ts'
 import { scenarioOf } from './explore.ts'
@@ -8,33 +8,33 @@ import type { WorkerInit, WorkerMessage } from './workers.ts'
 
 let session: Session | undefined
 
-async function handle(what: WorkerInit | ScheduleJob): Promise<WorkerMessage> {
-  if (!('module' in what))
+async function handle(request: WorkerInit | ScheduleJob): Promise<WorkerMessage> {
+  if (!('module' in request))
     return session
-      ? { type: 'done', outcome: await session.run(what) }
-      : { type: 'failed', message: 'nothing is loaded yet' }
-  session = await Session.open(scenarioOf(await loadExploreSubject(what.module)), what.session)
+      ? { type: 'done', outcome: await session.run(request) }
+      : { type: 'failed', message: 'no module is loaded yet' }
+  session = await Session.open(scenarioOf(await loadExploreSubject(request.module)), request.session)
   const { hash } = session.first.trace
-  return hash === what.hash
+  return hash === request.hash
     ? { type: 'ready' }
-    : { type: 'failed', message: 'the undisturbed schedule goes differently in another process' }
+    : { type: 'failed', message: 'the undisturbed schedule differs between two processes' }
 }
 
-/** A rejection here is an answer too. */
-process.on('message', (what) => {
-  handle(what as WorkerInit | ScheduleJob)
+// An error is a response as well.
+process.on('message', (request) => {
+  handle(request as WorkerInit | ScheduleJob)
     .catch((error: unknown): WorkerMessage => ({
       type: 'failed',
       message: error instanceof Error ? error.message : String(error),
     }))
     .then(
-      (said) => {
-        process.send?.(said)
+      (response) => {
+        process.send?.(response)
       },
       () => undefined,
     )
 })
-// Who asked is gone.
+// The parent process is gone.
 process.on('disconnect', () => {
   process.kill(process.pid, 'SIGKILL')
 })

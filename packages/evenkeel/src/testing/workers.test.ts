@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 describe('several processes', () => {
-  test('find what one finds, in the same order', { timeout: 300_000 }, async () => {
+  test('find the same failures as one process, in the same order', { timeout: 300_000 }, async () => {
     const [one, two] = [
       await elsewhere<Explored>('explore', `${boxes}#leaking`, '1', '2'),
       await elsewhere<Explored>('explore', `${boxes}#leaking`, '2', '2'),
@@ -41,20 +41,22 @@ describe('several processes', () => {
     expect({ ...two, cores: 1 }).toEqual(one)
   })
 
-  test('are not used for functions, and it is said why', async () => {
+  test('are not used for functions, and the result says why', async () => {
     const explored = await explore({ controllers: leaking, scenario, tier: 1, schedulesMax: 1, cores: 2, stories: 0 })
     expect([explored.cores, explored.whyOneCore]).toEqual([
       1,
-      'the program was given as functions, which cannot be sent to other processes: name its module',
+      'functions cannot be sent to worker processes: pass `module`',
     ])
   })
 })
 
 describe('exploreModule', () => {
-  test('explains a module that is not there, has no such export, or nothing to explore', async () => {
-    await expect(exploreModule(`${boxes}x`)).rejects.toThrow(/^there is no module .*boxes\.fixture\.tsx$/)
-    await expect(exploreModule(`${boxes}#nobody`)).rejects.toThrow(/ exports no nobody: it exports /)
-    await expect(exploreModule(`${boxes}#scenario`)).rejects.toThrow(/ must export controllers and scenario/)
+  test('explains a missing module, a missing export, and a module without a scenario', async () => {
+    await expect(exploreModule(`${boxes}x`)).rejects.toThrow(/^module .*boxes\.fixture\.tsx does not exist$/)
+    await expect(exploreModule(`${boxes}#nobody`)).rejects.toThrow(/ has no export nobody; its exports are: /)
+    await expect(exploreModule(`${boxes}#scenario`)).rejects.toThrow(
+      / has no scenario to explore: export controllers and scenario/,
+    )
   })
 })
 
@@ -62,9 +64,9 @@ describe('a replay file', () => {
   test('from this process reproduces in another one, by the module that it names', { timeout: 120_000 }, async () => {
     const explored = await explore({ controllers: leaking, scenario, until: ({ rule }) => rule === 'cleanup' })
     const [path] = await writeReplayFiles(explored, { directory: folder, module: `${boxes}#leaking` })
-    if (path === undefined) throw new Error('the first failure is told')
+    if (path === undefined) throw new Error('expected a replay file of the first failure')
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({
-      format: 1,
+      format: 2,
       scenario: 'boxes',
       expected: { rule: explored.failures[0]?.rule },
       module: expect.stringMatching(/boxes\.fixture\.ts#leaking$/) as string,

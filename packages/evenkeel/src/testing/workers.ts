@@ -1,8 +1,11 @@
 /**
- * Processes that run schedules, each one at a time.
+ * Worker processes that run schedules, each one at a time, or this process alone.
  *
- * A process of its own for each lane, and not a thread: it is started with the same flags as this one, so that it loads
- * the same files (TypeScript too, if this one does), and a program that ends its process ends only that.
+ * Processes, not threads: a worker starts with the same flags as this process, so that it loads the same files
+ * (TypeScript too), and a program that ends its process ends only that worker.
+ *
+ * Functions cannot be sent to another process. So workers import the module of the program and the scenario. Without a
+ * module, or when no process can be started, this process runs all schedules, and the result says why.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -11,15 +14,15 @@ import { deferred, type Deferred } from '#base'
 import { describeDeviation } from './deviation.ts'
 import type { ScheduleJob, ScheduleOutcome, ScheduleRunner, Session, SessionOptions } from './session.ts'
 
-/** What a process is told first. */
+/** The first message to a worker. */
 export interface WorkerInit {
   readonly module: string
   readonly session: SessionOptions
-  /** Of the undisturbed schedule: it must be the same there. */
+  /** The trace hash of the undisturbed schedule: the worker must get the same. */
   readonly hash: string
 }
 
-/** What a process says: that it is ready, what a job came to, or why it cannot. */
+/** A message from a worker. */
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'done'; readonly outcome: ScheduleOutcome }
@@ -29,7 +32,7 @@ const stderrMax = 2000
 
 class WorkerProcess {
   readonly #child: ChildProcess
-  #waiting: Deferred<WorkerMessage> | undefined
+  #response: Deferred<WorkerMessage> | undefined
   #stderr = ''
 
   constructor() {
@@ -44,29 +47,29 @@ class WorkerProcess {
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-stderrMax)
     })
-    this.#child.on('message', (said) => {
-      this.#waiting?.resolve(said as WorkerMessage)
+    this.#child.on('message', (message) => {
+      this.#response?.resolve(message as WorkerMessage)
     })
     this.#child.on('error', (error) => {
-      this.#waiting?.reject(error)
+      this.#response?.reject(error)
     })
     this.#child.on('exit', (code, signal) => {
-      this.#waiting?.reject(
+      this.#response?.reject(
         new Error(
-          `a process of the exploration ended by itself (${signal ?? `code ${code ?? 0}`})${this.#stderr === '' ? '' : `: ${this.#stderr.trim()}`}`,
+          `a worker process exited (${signal ?? `code ${code ?? 0}`})${this.#stderr === '' ? '' : `: ${this.#stderr.trim()}`}`,
         ),
       )
     })
   }
 
   async request(what: WorkerInit | ScheduleJob): Promise<WorkerMessage> {
-    this.#waiting = deferred<WorkerMessage>()
+    this.#response = deferred<WorkerMessage>()
     this.#child.send(what, (error) => {
-      if (error) this.#waiting?.reject(error)
+      if (error) this.#response?.reject(error)
     })
-    const said = await this.#waiting.promise
-    if (said.type === 'failed') throw new Error(said.message)
-    return said
+    const message = await this.#response.promise
+    if (message.type === 'failed') throw new Error(message.message)
+    return message
   }
 
   async close(): Promise<void> {
@@ -84,19 +87,19 @@ interface WorkerPoolOptions extends WorkerInit {
 }
 
 class WorkerPool implements ScheduleRunner {
-  readonly #lanes: readonly WorkerProcess[]
+  readonly #all: readonly WorkerProcess[]
   readonly #idle: WorkerProcess[]
 
-  private constructor(lanes: readonly WorkerProcess[]) {
-    this.#lanes = lanes
-    this.#idle = [...lanes]
+  private constructor(workers: readonly WorkerProcess[]) {
+    this.#all = workers
+    this.#idle = [...workers]
   }
 
-  /** @throws {Error} when a process cannot be started, or cannot load the module. */
+  /** @throws {Error} when a worker cannot start or cannot load the module. */
   static async open({ count, ...opening }: WorkerPoolOptions): Promise<WorkerPool> {
     const pool = new WorkerPool(Array.from({ length: count }, () => new WorkerProcess()))
     try {
-      await Promise.all(pool.#lanes.map((lane) => lane.request(opening)))
+      await Promise.all(pool.#all.map((worker) => worker.request(opening)))
     } catch (error) {
       await pool.close()
       throw error
@@ -105,32 +108,32 @@ class WorkerPool implements ScheduleRunner {
   }
 
   get workers(): number {
-    return this.#lanes.length
+    return this.#all.length
   }
 
   async run(job: ScheduleJob): Promise<ScheduleOutcome> {
-    const lane = this.#idle.pop()
-    if (!lane) throw new RangeError('every lane is busy: no more jobs at a time than there are lanes')
+    const worker = this.#idle.pop()
+    if (!worker) throw new RangeError('every worker is busy: run at most one job per worker')
     try {
-      const said = await lane.request(job)
-      if (said.type !== 'done') throw new Error('a process of the exploration answered something else')
-      return said.outcome
+      const message = await worker.request(job)
+      if (message.type !== 'done') throw new Error('a worker process sent an unexpected message')
+      return message.outcome
     } catch (error) {
       throw new Error(
-        `the schedule "${job.deviations.map(describeDeviation).join(' and ')}" could not be run: ${error instanceof Error ? error.message : String(error)}`,
+        `the schedule "${job.deviations.map(describeDeviation).join(' and ')}" did not run: ${error instanceof Error ? error.message : String(error)}`,
         { cause: error },
       )
     } finally {
-      this.#idle.push(lane)
+      this.#idle.push(worker)
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.close()))
+    await Promise.all(this.#all.map((worker) => worker.close()))
   }
 }
 
-/** The flags of this process, without those that only one can have. */
+/** The flags of this process, without those that only one process can have. */
 function flags(): string[] {
   const kept: string[] = []
   const { execArgv } = process
@@ -142,24 +145,17 @@ function flags(): string[] {
   return kept
 }
 
-/*
- * Who runs the schedules: this process alone, or as many processes as there are cores.
- *
- * Functions cannot be sent to another process, so the others import the module that the program and the scenario come
- * from. Without a module, or where no process can be started, everything runs here, and why is said.
- */
-
 interface WorkersOptions {
   readonly module?: string | URL | undefined
   readonly cores?: number | undefined
   readonly session: SessionOptions
-  /** There is enough to do. */
+  /** There are enough schedules for more than one process. */
   readonly isWorth: boolean
 }
 
 interface Workers {
   readonly runner: ScheduleRunner
-  /** Why there is one only, if more were wished for. */
+  /** Why only this process runs schedules, although more were requested. */
   readonly why?: string
   close(): Promise<void>
 }
@@ -175,17 +171,13 @@ export async function openWorkers(
   })
   if (!isWorth || cores === 1) return alone()
   if (module === undefined)
-    return alone(
-      cores === undefined
-        ? undefined
-        : 'the program was given as functions, which cannot be sent to other processes: name its module',
-    )
+    return alone(cores === undefined ? undefined : 'functions cannot be sent to worker processes: pass `module`')
   const count = cores ?? availableParallelism()
   if (count === 1) return alone()
   try {
     const pool = await WorkerPool.open({ module: String(module), session, hash: here.first.trace.hash, count })
     return { runner: pool, close: () => pool.close() }
   } catch (error) {
-    return alone(`other processes could not be started: ${error instanceof Error ? error.message : String(error)}`)
+    return alone(`cannot start worker processes: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

@@ -1,10 +1,12 @@
 /**
- * What rules ask of a world: what is there, who did it, what happened since they last asked.
+ * Questions of the rules about a world: which objects exist, which actor made them, and what changed since the last question.
+ *
+ * The answers come from the history, not from the caches of the program: they are the true state.
  */
 import type { Kind, UnstructuredObject } from '#api'
 import type { ControllerDeclaration } from '#controller'
 import type { ObjectReference } from './deviation.ts'
-import { neighbourLabel, poisonLabel } from './foreign-writes.ts'
+import { neighbourLabel, otherClient, poisonLabel } from './foreign-writes.ts'
 import type { History, HistoryEvent } from './history.ts'
 import type { SimulatedProcess } from './process.ts'
 import { groupOf, isOfKind, type QuietState } from './reference.ts'
@@ -23,7 +25,7 @@ interface WorldFactsOptions {
   readonly history: History
   readonly processes: readonly SimulatedProcess[]
   readonly services: object
-  /** What is in a service, as the scenario says. */
+  /** The resources in a service as plain data. */
   contentsOf(name: string, service: unknown): unknown
   /** How many steps the user has taken. */
   phase(): number
@@ -33,14 +35,14 @@ export class WorldFacts {
   readonly #parts: WorldFactsOptions
   readonly #read = new Map<string, number>()
   #view: TrueState | undefined
-  /** What the program has destroyed so far, as rules note it. */
+  /** What the program has destroyed so far; the rule `churn` adds to it. */
   readonly destroyed = new Set<string>()
 
   constructor(parts: WorldFactsOptions) {
     this.#parts = parts
   }
 
-  /** The kinds of the program, and how everything stands. */
+  /** The kinds of the program, and the quiet state of the world. */
   get state(): TrueState {
     const { processes, history, contentsOf } = this.#parts
     this.#view ??= new TrueState(
@@ -51,7 +53,7 @@ export class WorldFacts {
     return this.#view
   }
 
-  /** What is there now. */
+  /** The objects that exist now. */
   get objects(): readonly UnstructuredObject[] {
     return [...this.#parts.history.objects.values()]
   }
@@ -60,15 +62,15 @@ export class WorldFacts {
     return this.state.quietState(this.#parts.phase(), this.#parts.services, this.destroyed)
   }
 
-  /** What is in the services outside. */
-  outside(): Snapshot {
-    return this.state.outside(this.#parts.services)
+  /** The resources in the external services. */
+  external(): Snapshot {
+    return this.state.external(this.#parts.services)
   }
 
-  /** For those who judge by the true world. */
+  /** The view of the true state that a scenario receives. */
   truth(): WorldView {
     return {
-      outside: this.#parts.services,
+      external: this.#parts.services,
       list: ({ group, kind }) =>
         this.objects.filter(
           (object) =>
@@ -78,7 +80,7 @@ export class WorldFacts {
     }
   }
 
-  /** What happened since this reader last asked. */
+  /** The changes since this reader last asked. */
   eventsSince(reader: string): readonly HistoryEvent[] {
     const { events } = this.#parts.history
     const from = this.#read.get(reader) ?? 0
@@ -86,12 +88,12 @@ export class WorldFacts {
     return from === events.length ? [] : events.slice(from)
   }
 
-  /** Whether it was a process of the program. */
+  /** Whether the actor is a process of the program. */
   isProcess(actor: string): boolean {
     return this.#parts.processes.some(({ name }) => name === actor)
   }
 
-  /** Who put a finalizer on an object: `somebody` if it was no process of the program, or there from the start. */
+  /** Which process added a finalizer to an object; `otherClient` if none did. */
   addedBy({ metadata: { uid } }: UnstructuredObject, finalizer: string): string {
     const first = this.#parts.history.events.find(
       ({ after, before }) =>
@@ -99,18 +101,18 @@ export class WorldFacts {
         after?.metadata.finalizers?.includes(finalizer) &&
         !before?.metadata.finalizers?.includes(finalizer),
     )
-    return first === undefined || !this.isProcess(first.actor) ? 'somebody' : first.actor
+    return first === undefined || !this.isProcess(first.actor) ? otherClient : first.actor
   }
 
-  /** Who made an object: `somebody` if it was no process of the program, or there from the start. */
+  /** Which process created an object; `otherClient` if none did. */
   createdBy({ metadata: { uid } }: UnstructuredObject): string {
     const first = this.#parts.history.events.find(
       ({ after, before }) => before === undefined && after?.metadata.uid === uid,
     )
-    return first === undefined || !this.isProcess(first.actor) ? 'somebody' : first.actor
+    return first === undefined || !this.isProcess(first.actor) ? otherClient : first.actor
   }
 
-  /** Whether a process of the program ever made an object of that kind and name. */
+  /** Whether a process of the program ever created an object of that kind and name. */
   hasCreated({ kind, namespace, name }: ObjectReference): boolean {
     return this.#parts.history.events.some(
       ({ before, after, actor }) =>
@@ -126,7 +128,7 @@ export class WorldFacts {
     return this.#parts.phase()
   }
 
-  /** The kind of a resource that is in the world. */
+  /** The kind of a resource, if an object of it exists. */
   kindOf(group: string, resource: string): string | undefined {
     const prefix = `/default/${group === '' ? 'core' : group}/${resource}/`
     for (const [key, { kind }] of this.#parts.history.objects) if (key.startsWith(prefix)) return kind
@@ -134,34 +136,31 @@ export class WorldFacts {
   }
 }
 
-/*
- * The true world as rules look at it: which kinds the program reconciles and owns, and how everything stands at a rest.
- */
-
 const statusTexts = new ObjectTexts((object, naming) =>
   normalizeValue(object['status'] ?? null, naming, { generation: object.metadata.generation }),
 )
 
-/** What is asked of the program. */
+/** The desired state: what users request from the program. */
 const desiredTexts = new ObjectTexts(
   ({ status: _, metadata: { name, namespace = '', deletionTimestamp }, ...rest }, naming) =>
     normalizeValue({ ...rest, metadata: { name, namespace, deleting: deletionTimestamp !== undefined } }, naming),
 )
 
-/** What others put beside it. */
+/** Objects that other clients created beside it. */
 const givenTexts = new ObjectTexts(({ status: _, metadata: { name, namespace = '' }, ...rest }, naming) =>
   normalizeValue({ ...rest, metadata: { name, namespace } }, naming),
 )
 
+/** Which kinds the program reconciles and owns, and the quiet state of the true objects. */
 class TrueState {
   readonly #reconciled: ReadonlySet<string>
   readonly #owned: ReadonlySet<string>
   readonly #history: History
   readonly #contentsOf: (name: string, service: unknown) => unknown
-  /** What the program consists of. */
+  /** The controllers of the program. */
   readonly declarations: readonly ControllerDeclaration[]
 
-  /** @param contentsOf what is in a service, as plain data */
+  /** @param contentsOf the resources in a service, as plain data */
   constructor(
     declarations: readonly ControllerDeclaration[],
     history: History,
@@ -189,7 +188,7 @@ class TrueState {
       .find((one) => one.kind === kind && one.group === groupOf(apiVersion))?.plural
   }
 
-  /** Whether something that only looked like a child has become one. */
+  /** Whether the program adopted an object that only looked like a child. */
   hasAdopted(): boolean {
     const uids = new Set(this.parents.map(({ metadata }) => metadata.uid))
     return [...this.#history.objects.values()].some(
@@ -208,20 +207,20 @@ class TrueState {
   quietState(phase: number, services: object, destroyed: ReadonlySet<string>): QuietState {
     const { objects } = this.#history
     const naming = { nameOf: (uid: string) => this.#history.nameOf(uid) }
-    const outside = this.outside(services)
+    const external = this.external(services)
     const statuses = new Map(this.parents.map((object) => [describeObject(object), statusTexts.of(object, naming)]))
     return {
       phase,
       desired: this.#desired(naming),
       objects: snapshotObjects(objects.values(), naming),
-      outside,
+      external,
       statuses,
       destroyed: new Set(destroyed),
     }
   }
 
-  /** What is in the services outside. */
-  outside(services: object): Snapshot {
+  /** The resources in the external services. */
+  external(services: object): Snapshot {
     const naming = { nameOf: (uid: string) => this.#history.nameOf(uid) }
     const found = new Map<string, readonly string[]>()
     for (const [name, service] of Object.entries(services))

@@ -1,9 +1,15 @@
 /**
- * One schedule: a server, lives of a program, services outside, a user; from the first step to the last rest.
+ * The world of one schedule: a server, processes of the program, external services and a user.
  *
- * Everything that can happen is on the agenda. The loop takes one action, lets promises settle, and looks again; only
- * when nothing is left does time move, to the next timer. Deviations say where something goes otherwise. When the script
- * is over everything is made well again, because only then may one ask whether all came out right.
+ * Everything that can happen is an event in the queue. The event loop runs one event, flushes promises and takes the
+ * next; simulated time moves only when the queue is empty. The script takes the steps of the user. The fault injector
+ * carries out the deviations. When the script is over, all faults end: only then can rules judge the final state.
+ *
+ *     ScriptRunner   steps of the user, quiet states, the end of all faults      (script.ts)
+ *     EventLoop      runs events until the world is quiet                        (event-loop.ts)
+ *     FaultInjector  carries out deviations at their schedule points             (fault-injector.ts)
+ *     History        every committed change and its actor                        (history.ts)
+ *     WorldFacts     questions of the rules about the true state                 (world-state.ts)
  *
  * Invariant: the same scenario, seed and deviations give the same trace.
  */
@@ -24,7 +30,7 @@ import type { NetworkHost } from './network.ts'
 import { SimulatedProcess } from './process.ts'
 import type { QuietState, Reference } from './reference.ts'
 import { describeRequest, errorResponse, readRequestInfo, type RequestInfo } from './requests.ts'
-import type { Finding, Rule, RuleWatcher } from './rules/rule.ts'
+import type { Finding, Rule, RuleContext, RuleWatcher } from './rules/rule.ts'
 import type { Scenario } from './scenario.ts'
 import { ScriptRunner } from './script.ts'
 import { WorldFacts } from './world-state.ts'
@@ -36,22 +42,22 @@ export interface WorldOptions {
   readonly seed: string
   readonly profile: Profile
   readonly deviations: readonly Deviation[]
-  /** What the undisturbed schedule came to; absent while it is being made. */
+  /** The quiet states of the undisturbed schedule; absent while that schedule runs. */
   readonly reference?: Reference
-  /** Programs draw other numbers than the seed alone gives them. @default the seed's */
-  readonly chance?: string
-  /** Remember what happened, not only its number. @default false */
+  /** Part of the seed of the program: another value gives it other random numbers. @default only the seed */
+  readonly randomVariant?: string
+  /** Keep the entries of the trace, not only their hash. @default false */
   readonly keepsTrace?: boolean
-  /** Hears of every action before it happens; the world waits for it. @default nobody */
+  /** Called before every event; the world waits for the returned promise. @default not called */
   readonly onAction?: (entry: TraceEntry) => void | Promise<void>
-  /** Hears of what is no action: who starts and dies, what goes wrong. @default nobody */
+  /** Called for every note: a process starts or crashes, a fault begins or ends. @default not called */
   readonly onNote?: (entry: TraceEntry) => void
 }
 
-/** So many renewals of a lease in a row count. */
+/** How many renewals of a lease in a row count as effects. */
 const renewalsMax = 3
 
-export class World implements NetworkHost {
+export class World implements NetworkHost, RuleContext {
   readonly options: WorldOptions
   readonly clock: SimulatedClock
   readonly eventQueue = new EventQueue()
@@ -60,44 +66,43 @@ export class World implements NetworkHost {
   readonly interactions: Interaction[] = []
   readonly findings: Finding[] = []
   readonly processes: SimulatedProcess[] = []
-  readonly logs: { readonly life: string; readonly record: LogRecord }[] = []
+  readonly logs: { readonly process: string; readonly record: LogRecord }[] = []
   readonly services: object
   readonly history: History
   readonly facts: WorldFacts
-  /** Programs that ended by themselves. */
-  readonly ends: { readonly life: string; readonly error: unknown }[] = []
-  /** Promises that were rejected and that nobody listened to. */
-  readonly unhandled: { readonly error: unknown }[] = []
-  /** What left the simulation. */
+  /** Processes whose program returned, threw, or called process.exit. */
+  readonly exits: { readonly process: string; readonly error: unknown }[] = []
+  /** Rejections without a handler. */
+  readonly unhandledRejections: { readonly error: unknown }[] = []
+  /** Uses of globals that bypass the simulation. */
   readonly escapes: Escape[] = []
-  /** What the user's own steps threw: nothing, unless somebody was in the way. */
+  /** Errors of the steps of the user: empty without faults. */
   readonly stepErrors: { readonly step: string; readonly error: unknown }[] = []
-  /** Where in the user's code something was asked for, by what the trace says of its answer. */
+  /** Where in the user's code a request or call was made, by the trace text of its response. */
   readonly origins = new Map<string, string>()
   readonly quietStates: QuietState[] = []
-  /** At which step the world came to each rest. */
+  /** The step of each quiet state. */
   readonly quietSteps: number[] = []
-  readonly zombies: { readonly life: string; readonly about: string }[] = []
   readonly #watchers: readonly RuleWatcher[]
-  readonly #interventions: FaultInjector
+  readonly #faultInjector: FaultInjector
   readonly #server: Server
   readonly #store: Store
   readonly #loop: EventLoop
-  readonly #course: ScriptRunner
-  /** Who is acting at this moment. */
+  readonly #script: ScriptRunner
+  /** The actor of the current event. */
   actor = 'world'
   #effects = 0
   readonly #clients = new Map<string, Client>()
-  #looks = 0
+  #reads = 0
 
   private constructor(options: WorldOptions, parts: { clock: SimulatedClock; store: Store; server: Server }) {
     this.options = options
-    this.keepsPast = options.deviations.some(({ deed }) => deed.type === 'past')
+    this.keepsPast = options.deviations.some(({ action }) => action.type === 'past')
     this.clock = parts.clock
     this.#store = parts.store
     this.#server = parts.server
     this.trace = new Trace({ keeps: options.keepsTrace ?? false })
-    this.services = options.scenario.outside?.({ clock: parts.clock }) ?? {}
+    this.services = options.scenario.external?.({ clock: parts.clock }) ?? {}
     this.history = new History({
       store: parts.store,
       initialObjects: options.initialState.objects,
@@ -111,13 +116,13 @@ export class World implements NetworkHost {
       processes: this.processes,
       services: this.services,
       contentsOf: (name, service) => contentsOf(options.scenario, name, service),
-      phase: () => this.#course.phase,
+      phase: () => this.#script.phase,
     })
-    this.#interventions = new FaultInjector(this, options.deviations)
-    this.#loop = new EventLoop(this, this.#interventions)
+    this.#faultInjector = new FaultInjector(this, options.deviations)
+    this.#loop = new EventLoop(this, this.#faultInjector)
     this.#watchers = options.rules.map((rule) => rule.watch(this))
-    this.#course = new ScriptRunner(this, {
-      interventions: this.#interventions,
+    this.#script = new ScriptRunner(this, {
+      faultInjector: this.#faultInjector,
       loop: this.#loop,
       watchers: this.#watchers,
     })
@@ -140,7 +145,7 @@ export class World implements NetworkHost {
   }
 
   get server(): Transport {
-    const { activeFaults: faults } = this.#interventions
+    const { activeFaults: faults } = this.#faultInjector
     if (!faults.hasServerErrors) return this.#server.transport
     return (request) => {
       const answer = faults.errorFor(readRequestInfo(request))
@@ -148,12 +153,12 @@ export class World implements NetworkHost {
     }
   }
 
-  /** How it never came to rest, if it did not. */
+  /** Why the world never became quiet, if it did not. */
   get nonConvergence(): NonConvergence | undefined {
     return this.#loop.nonConvergence
   }
 
-  /** How many there have been. */
+  /** How many events have run. */
   get steps(): number {
     return this.trace.steps
   }
@@ -163,52 +168,52 @@ export class World implements NetworkHost {
     return (this.options.scenario.replicas ?? 1) > 1
   }
 
-  /** What they do to it can go wrong; but one renewal after another is like the one before. */
+  /** Writes of the lease are effects if several processes compete; only the first renewals in a row count. */
   countsLease({ name }: SimulatedProcess): boolean {
     if (!this.hasRivals) return false
     const last = this.interactions.slice(-renewalsMax)
     return (
       last.length < renewalsMax ||
-      last.some(({ process: life, requestInfo }) => requestInfo?.resource !== 'leases' || life.name !== name)
+      last.some(({ process: proc, requestInfo }) => requestInfo?.resource !== 'leases' || proc.name !== name)
     )
   }
 
   get phase(): number {
-    return this.#course.phase
+    return this.#script.phase
   }
 
-  /** Everything was made well again. */
+  /** All faults are over. */
   get isHealed(): boolean {
-    return this.#course.isHealed
+    return this.#script.isHealed
   }
 
-  /** Something is down that only healing brings back. */
+  /** A process is down until all faults are over. */
   get isBroken(): boolean {
-    return this.#interventions.isBroken
+    return this.#faultInjector.isBroken
   }
 
-  /** Processes that another one has taken over from, and how many effects they had since. */
-  get deposed(): Map<SimulatedProcess, number> {
-    return this.#interventions.deposed
+  /** Processes that lost the lease to another one, with the step at which they resumed. */
+  get deposed(): ReadonlyMap<SimulatedProcess, number> {
+    return this.#faultInjector.deposed
   }
 
-  /** Runs the whole script. */
+  /** Runs the schedule from the first step to the last quiet state. */
   run(): Promise<void> {
-    return this.#course.run()
+    return this.#script.run()
   }
 
-  /** Nothing of it goes on: it has no sockets, files or timers of the machine, so what is not reached any more is gone. */
+  /** Ends all processes. A world has no sockets, files or system timers, so the garbage collector frees the rest. */
   close(): void {
-    for (const life of this.processes) life.kill()
+    for (const proc of this.processes) proc.kill()
     this.history.stop()
   }
 
   /** The user takes the next step. */
   step(): Promise<void> {
-    return this.#course.step()
+    return this.#script.step()
   }
 
-  /** Somebody does something, at once and in full. */
+  /** Executes something as another actor, at once and completely. */
   async actAs(actor: string, what: string, run: () => Promise<unknown>): Promise<void> {
     const before = this.actor
     this.actor = actor
@@ -223,7 +228,7 @@ export class World implements NetworkHost {
     this.noteActivity()
   }
 
-  /** A client that nothing stands in the way of. */
+  /** A client whose requests never meet a fault. */
   clientFor(name: string): Client {
     const known = this.#clients.get(name)
     if (known) return known
@@ -238,7 +243,7 @@ export class World implements NetworkHost {
     return client
   }
 
-  /** Somebody who meddles. */
+  /** Writes to the true state, for other clients and for the simulated cluster controllers. */
   directClient(name: string): DirectClient {
     return new DirectClient(this.#server.transport, this.history, name)
   }
@@ -248,35 +253,35 @@ export class World implements NetworkHost {
     ...stale
   }: { prefix?: string; back?: number; staleKind?: string | undefined } = {}): SimulatedProcess {
     const before = this.processes.filter(({ name }) => name.startsWith(prefix)).length
-    const { scenario, seed, profile, chance } = this.options
-    const life = new SimulatedProcess({
+    const { scenario, seed, profile, randomVariant } = this.options
+    const proc = new SimulatedProcess({
       name: before === 0 ? prefix : `${prefix}${before + 1}`,
       scenario,
-      seed: chance === undefined ? seed : `${seed} ${chance}`,
+      seed: randomVariant === undefined ? seed : `${seed} ${randomVariant}`,
       host: this,
       clock: this.clock,
       services: this.services,
-      skew: this.#interventions.skew,
-      isSerial: this.#interventions.isSerial,
+      skew: this.#faultInjector.skew,
+      isSerial: this.#faultInjector.isSerial,
       ...stale,
       oldLists: profile.timeTravel,
-      isFollowed: this.options.reference === undefined,
+      isTracked: this.options.reference === undefined,
       onLog: (from, record) => {
-        this.#heardLog(from, record)
+        this.#onLog(from, record)
       },
       onEnd: (from, error) => {
-        if (!from.isDead) this.ends.push({ life: from.name, error })
+        if (!from.isDead) this.exits.push({ process: from.name, error })
       },
     })
-    this.processes.push(life)
-    this.note(life.name, 'starts')
-    life.start()
-    return life
+    this.processes.push(proc)
+    this.note(proc.name, 'starts')
+    proc.start()
+    return proc
   }
 
-  kill(life: SimulatedProcess): void {
-    this.note(life.name, 'dies')
-    life.kill()
+  kill(proc: SimulatedProcess): void {
+    this.note(proc.name, 'crashes')
+    proc.kill()
   }
 
   note(actor: string, what: string): void {
@@ -288,54 +293,60 @@ export class World implements NetworkHost {
     this.findings.push({ ...finding, step: this.trace.steps })
   }
 
-  /** Something goes on: the world is not at rest for a while. */
+  /** Restarts the time after which the world counts as quiet. */
   noteActivity(): void {
     this.#loop.noteActivity()
   }
 
   recordInteraction(
-    life: SimulatedProcess,
+    proc: SimulatedProcess,
     facts: Pick<Interaction, 'about'> &
       Pick<Interaction, 'requestedAt'> &
-      Partial<Pick<Interaction, 'requestInfo' | 'request' | 'call' | 'knew'>>,
+      Partial<Pick<Interaction, 'requestInfo' | 'request' | 'call' | 'knownDeletions'>>,
     type: Interaction['type'],
   ): Interaction {
-    // What a rule provokes has no number: other schedules do not have it.
-    const index = this.#course.isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#looks++
-    // Every field by its name: points of one form are made, and looked at, in a fraction of the time.
-    const { about, requestedAt, requestInfo, request, call, knew } = facts
-    const point: Interaction = {
+    // Interactions that a rule causes have no number: other schedules do not have them.
+    const index = this.#script.isProbing ? -1 : type === 'effect' ? this.#effects++ : this.#reads++
+    // All fields in one literal: objects of one shape are faster to make and to read.
+    const { about, requestedAt, requestInfo, request, call, knownDeletions } = facts
+    const interaction: Interaction = {
       about,
       requestedAt,
       requestInfo,
       request,
       call,
-      knew,
+      knownDeletions,
       type,
       index,
-      process: life,
+      process: proc,
       step: this.trace.steps,
-      phase: this.#course.phase,
+      phase: this.#script.phase,
       outcome: '',
     }
-    this.interactions.push(point)
-    return point
+    this.interactions.push(interaction)
+    return interaction
   }
 
-  async before(point: Interaction): Promise<RequestDecision> {
-    for (const watcher of this.#watchers) watcher.before?.(point)
-    return await this.#interventions.at({ type: point.type, index: point.index, when: 'before' }, point)
+  async before(interaction: Interaction): Promise<RequestDecision> {
+    for (const watcher of this.#watchers) watcher.before?.(interaction)
+    return await this.#faultInjector.at(
+      { type: interaction.type, index: interaction.index, when: 'before' },
+      interaction,
+    )
   }
 
-  async after(point: Interaction): Promise<ResponseDecision> {
+  async after(interaction: Interaction): Promise<ResponseDecision> {
     await flushPromises()
-    for (const watcher of this.#watchers) watcher.done?.(point)
-    const fate = await this.#interventions.at({ type: point.type, index: point.index, when: 'after' }, point)
-    if (point.process.isDead) return 'dead'
-    return fate.type === 'reset' ? 'lose' : 'answer'
+    for (const watcher of this.#watchers) watcher.done?.(interaction)
+    const decision = await this.#faultInjector.at(
+      { type: interaction.type, index: interaction.index, when: 'after' },
+      interaction,
+    )
+    if (interaction.process.isDead) return 'dead'
+    return decision.type === 'reset' ? 'lose' : 'answer'
   }
 
-  /** Remembers where something is asked for, if a story is to be told. */
+  /** Records where in the user's code a request or call is made, if the trace is kept. */
   noteOrigin(what: string): void {
     if (!this.options.keepsTrace) return
     const origin = originOf()
@@ -346,42 +357,38 @@ export class World implements NetworkHost {
     return this.#store.head()
   }
 
-  onRequest(life: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void {
+  onRequest(proc: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void {
     if (this.options.keepsTrace && requestInfo.isWrite) this.noteOrigin(`answer ${describeRequest(requestInfo)}`)
-    for (const watcher of this.#watchers) watcher.request?.(life, request, requestInfo)
+    for (const watcher of this.#watchers) watcher.request?.(proc, request, requestInfo)
   }
 
-  onZombie(life: SimulatedProcess, about: string): void {
-    this.zombies.push({ life: life.name, about })
-  }
-
-  #heardLog(life: SimulatedProcess, record: LogRecord): void {
-    this.logs.push({ life: life.name, record })
-    // Nobody waits for what fails for good.
+  #onLog(proc: SimulatedProcess, record: LogRecord): void {
+    this.logs.push({ process: proc.name, record })
+    // The object that always fails does not keep the world from becoming quiet.
     if (
       record.message === 'reconcile failed' &&
       !(
-        this.#interventions.poisoned > 0 &&
+        this.#faultInjector.poisoned > 0 &&
         JSON.stringify(record.fields['object'] ?? record.fields['key'] ?? '').includes(poisonName)
       )
     )
       this.noteActivity()
   }
 
-  /** A rest in the middle of something that somebody does: rules may look at what is claimed. */
+  /** A quiet state in the middle of a deviation: rules check what the status claims. */
   async judgeBetween(): Promise<void> {
     for (const watcher of this.#watchers) await watcher.between?.()
   }
 
-  /** Runs until nothing happens any more; `forgives`: that there is no rest is nobody's fault. */
-  async runUntilQuiet({ forgives = false } = {}): Promise<boolean> {
-    const isAtRest = await this.#loop.runUntilQuiet()
-    if (forgives) this.#loop.clearNonConvergence()
-    return isAtRest
+  /** Runs until the world is quiet; `ignoresNonConvergence`: not becoming quiet is no finding here. */
+  async runUntilQuiet({ ignoresNonConvergence = false } = {}): Promise<boolean> {
+    const isQuiet = await this.#loop.runUntilQuiet()
+    if (ignoresNonConvergence) this.#loop.clearNonConvergence()
+    return isQuiet
   }
 }
 
-/** What is in a service, as plain data: what the scenario says, or its own fields. */
+/** The resources in a service as plain data: as the scenario says, or its own fields. */
 function contentsOf({ services = {} }: Scenario, name: string, service: unknown): unknown {
   const { contents } =
     (services as Readonly<Record<string, { readonly contents?: (service: never) => unknown } | undefined>>)[name] ?? {}

@@ -1,5 +1,5 @@
 /**
- * Right controllers in different styles. In none of them is there anything to find: whatever is said about one is a false alarm.
+ * Correct controllers in different styles. Every failure that the Explorer reports for one is a false alarm.
  */
 import { ConfigMap, Secret, Service } from 'evenkeel/kinds/core/v1'
 import type { Client } from 'evenkeel/client'
@@ -22,7 +22,7 @@ import type { AppObject } from '../worlds/app.ts'
 const short = [does.create, does.shrink]
 const whole = [does.create, does.remove]
 
-/** The App, if it is still the one that was looked at. */
+/** The App, if its uid is still the same. */
 async function current(
   { metadata: { name = '', namespace = 'default', uid } }: AppObject,
   client: Client,
@@ -31,7 +31,7 @@ async function current(
   return now?.metadata.uid === uid ? (now as AppObject) : undefined
 }
 
-/** A conflict is not among what may be ignored: nobody would come back. */
+/** Rethrows a conflict: an ignored one would not be retried. */
 function ignoreGone(error: unknown): void {
   if ((error as { reason?: string }).reason !== 'NotFound') throw error
 }
@@ -39,7 +39,7 @@ function ignoreGone(error: unknown): void {
 export const styles: readonly CleanController[] = [
   {
     id: 'c01',
-    style: 'createOrUpdate instead of apply, an event-free status with a condition',
+    style: 'createOrUpdate instead of apply, and a status with a condition',
     subject: appProgram(
       () => ({
         for: App,
@@ -68,9 +68,9 @@ export const styles: readonly CleanController[] = [
   },
   {
     id: 'c02',
-    style: 'by key and with a client of its own: finalizer by hand, done right',
+    style: 'reconcileKey with its own client and a hand-written finalizer',
     subject: appProgram(
-      ({ client, outside: { cloud } }) => ({
+      ({ client, external: { cloud } }) => ({
         for: App,
         rbac,
         async reconcileKey({ name, namespace = 'default' }) {
@@ -95,7 +95,7 @@ export const styles: readonly CleanController[] = [
   },
   {
     id: 'c03',
-    style: 'children of several kinds, and a status from what was seen',
+    style: 'children of several kinds, and a status from observed state',
     subject: appProgram(
       () => ({
         for: App,
@@ -124,7 +124,7 @@ export const styles: readonly CleanController[] = [
   },
   {
     id: 'c04',
-    style: 'looks again every ten seconds, and says the same',
+    style: 'requeues every ten seconds and writes nothing new',
     subject: appProgram(
       () => ({
         for: App,
@@ -140,9 +140,9 @@ export const styles: readonly CleanController[] = [
   },
   {
     id: 'c05',
-    style: 'an id of the cloud: the intent first, then the bucket, found again by its owner',
+    style: 'an id of the cloud: records the intent first, and finds the bucket by its owner',
     subject: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, { client, status }) {
           if (app.status?.phase !== 'Intended' && app.status?.bucket === undefined)
@@ -162,7 +162,7 @@ export const styles: readonly CleanController[] = [
     id: 'c06',
     style: 'two workers, two objects',
     subject: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         concurrency: 4,
         async reconcile(app, context) {
@@ -190,9 +190,9 @@ export const styles: readonly CleanController[] = [
   },
   {
     id: 'c07',
-    style: 'leader election, and the signal is looked at before every call',
+    style: 'leader election, with a check of the signal before every call',
     subject: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, { signal, client }) {
           for (const part of ['x', 'y']) {
@@ -213,7 +213,7 @@ export const styles: readonly CleanController[] = [
   },
   {
     id: 'c08',
-    style: 'generated names, with a list from the server before anything is made',
+    style: 'generated names, with a list from the server before every create',
     subject: appProgram(
       () => ({
         for: App,
@@ -237,7 +237,7 @@ export const styles: readonly CleanController[] = [
   },
   {
     id: 'c09',
-    style: 'adopts what has its labels and belongs to nobody',
+    style: 'adopts objects with its labels and no owner',
     subject: appProgram(
       () => ({
         for: App,
@@ -265,7 +265,7 @@ export const styles: readonly CleanController[] = [
   },
   {
     id: 'c10',
-    style: 'writes an update with the version it read, and tries again on a conflict by throwing',
+    style: 'updates with the resourceVersion it read, and throws on a conflict',
     subject: appProgram(
       () => ({
         for: App,
@@ -274,7 +274,7 @@ export const styles: readonly CleanController[] = [
           const found = await client.find(ConfigMap, { name: metadata.name, namespace: metadata.namespace })
           if (!found) await client.create(ConfigMap, { metadata, data })
           else if (found.metadata.ownerReferences?.[0]?.uid !== app.metadata.uid)
-            throw new Error(`${metadata.name} belongs to somebody else, or to a predecessor that is gone`)
+            throw new Error(`${metadata.name} has another owner, or an owner that is deleted`)
           else if (found.data?.['text'] !== data['text']) await client.update({ ...found, data })
         },
       }),

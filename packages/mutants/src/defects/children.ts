@@ -1,5 +1,5 @@
 /**
- * Defects of the same operator with its children and its status (D4-D9, D15, D16, D18, D19).
+ * Defects of a real operator: children and status (D4-D9, D15, D16, D18, D19).
  */
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
@@ -35,7 +35,7 @@ const twoSteps: readonly UserStep[] = [
 ]
 const cleanTwo = appProgram((process) => ({ ...rightApp(process), concurrency: 2 }), { steps: twoSteps })
 
-/** The child's work is done when somebody has said so. */
+/** The work of the child is done when the user reports it. */
 const workSteps: readonly UserStep[] = [
   { name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: { size: 1 } }) },
   {
@@ -61,7 +61,7 @@ function readiness(
   })
 }
 
-/** What is sent is remembered by its text in an annotation. */
+/** Records the applied text in an annotation. */
 async function applyByHash(app: AppObject, client: Context['client']): Promise<void> {
   const { metadata, data } = childOf(app, 0)
   const hash = JSON.stringify(data)
@@ -73,12 +73,12 @@ async function applyByHash(app: AppObject, client: Context['client']): Promise<v
 export const childDefects: readonly Mutant[] = [
   {
     id: 'd04',
-    mistake: 'the current object is kept in a field of the reconciler, and two workers share it',
+    mistake: 'keeps the current object in a field that two workers share',
     rules: ['stateless'],
     tier: 1,
     clean: cleanTwo,
     broken: appProgram(
-      ({ outside: { cloud } }) => {
+      ({ external: { cloud } }) => {
         let current: AppObject | undefined
         return {
           for: App,
@@ -99,7 +99,7 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd05',
-    mistake: 'a default value is shared and changed by every run',
+    mistake: 'every reconcile changes a shared default value',
     rules: ['stateless', 'idempotent', 'state'],
     tier: 1,
     clean: cleanTwo,
@@ -119,13 +119,13 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd06',
-    mistake: 'a list is built in an order that changes with every run',
+    mistake: 'builds a list in an order that changes with every reconcile',
     rules: ['idempotent', 'hot-loop'],
     tier: 0,
     clean,
     broken: appProgram(
       () => {
-        // Stands for a map whose order is another one every time.
+        // Stands for a map with a random order.
         const targets = ['x', 'y', 'z']
         return {
           for: App,
@@ -144,7 +144,7 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd07',
-    mistake: 'ready as soon as the child exists',
+    mistake: 'reports ready as soon as the child exists',
     rules: ['truth'],
     tier: 0,
     clean: readiness(({ metadata }) => metadata.annotations?.['done'] === 'yes'),
@@ -152,11 +152,11 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd08',
-    mistake: 'ready is written while the object is being deleted',
+    mistake: 'writes Ready while the object is being deleted',
     rules: ['truth'],
     tier: 0,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app) {
         await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -169,7 +169,7 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd09',
-    mistake: 'a finalizer is added although the deletion has begun',
+    mistake: 'adds a finalizer to an object in deletion',
     rules: ['deletion-first'],
     tier: 1,
     clean,
@@ -192,7 +192,7 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd15',
-    mistake: 'only a hash is compared: an edit by hand stays',
+    mistake: 'compares only a hash: a manual edit remains',
     rules: ['state'],
     tier: 1,
     clean,
@@ -208,7 +208,7 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd16',
-    mistake: 'an update sends the whole wish, without what the server and others have set',
+    mistake: 'an update sends only the desired object and drops fields of the server and of others',
     rules: ['conflict'],
     tier: 0,
     clean,
@@ -224,11 +224,11 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd18',
-    mistake: 'an action that is asked for with a get: what looks does something',
+    mistake: 'a method that is named like a read changes the service',
     rules: ['look'],
     tier: 0,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app) {
         await cloud.getOrMake(app.metadata.name, app.metadata.uid)
@@ -240,7 +240,7 @@ export const childDefects: readonly Mutant[] = [
   },
   {
     id: 'd19',
-    mistake: 'a child is deleted, and made again in the same run',
+    mistake: 'deletes a child and creates it again in the same reconcile',
     rules: ['hot-loop', 'idempotent'],
     tier: 0,
     clean,

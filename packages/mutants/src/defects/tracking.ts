@@ -11,7 +11,7 @@ import type { LinkMaking, LinkObject } from '../worlds/linked.ts'
 const clean = cleanLink
 const mark = 'mutants.dev/used-by'
 
-/** Says in the settings who uses them, with a patch of that alone. */
+/** Records in the settings who uses them, with a patch of only that annotation. */
 async function setMark(client: Client, name: string | undefined, value: string | null): Promise<void> {
   const settings =
     name === undefined || name === '' ? undefined : await client.find(ConfigMap, { name, namespace: 'default' })
@@ -19,7 +19,7 @@ async function setMark(client: Client, name: string | undefined, value: string |
     await client.patch(settings, { metadata: { annotations: { [mark]: value } } })
 }
 
-/** Takes the mark off everything that has it and should not. */
+/** Removes the back-reference from settings that are no longer used. */
 async function unmarkOthers(
   { metadata: { uid = '' } }: LinkObject,
   client: Client,
@@ -50,7 +50,7 @@ const cleanUsed = linkProgram(rightMarks, usedSteps)
 export const trackingDefects: readonly Mutant[] = [
   {
     id: 'd01',
-    mistake: 'a map swaps the name and the namespace of who is to be looked at',
+    mistake: 'a mapper swaps name and namespace of the key',
     rules: ['state'],
     tier: 0,
     clean,
@@ -69,7 +69,7 @@ export const trackingDefects: readonly Mutant[] = [
   },
   {
     id: 'd02',
-    mistake: 'watches are kept by the name of an object: of two children of one name only the first kind is watched',
+    mistake: 'keeps watches by object name: of two children with one name only the first kind is watched',
     rules: ['state'],
     tier: 1,
     clean,
@@ -91,7 +91,7 @@ export const trackingDefects: readonly Mutant[] = [
   },
   {
     id: 'd03',
-    mistake: 'one more watch for every run',
+    mistake: 'opens another watch in every reconcile',
     rules: ['leak'],
     tier: 0,
     clean,
@@ -109,7 +109,7 @@ export const trackingDefects: readonly Mutant[] = [
   },
   {
     id: 'd10',
-    mistake: 'a dependency that is no longer used keeps the mark',
+    mistake: 'leaves the back-reference on a dependency that is no longer used',
     rules: ['state', 'cleanup'],
     tier: 0,
     clean: cleanMarks,
@@ -129,7 +129,7 @@ export const trackingDefects: readonly Mutant[] = [
   },
   {
     id: 'd11',
-    mistake: 'the cleanup looks at the spec as it is now: what was used before stays marked',
+    mistake: 'the cleanup uses only the current spec: earlier dependencies keep the back-reference',
     rules: ['cleanup'],
     tier: 1,
     clean: cleanUsed,
@@ -150,7 +150,7 @@ export const trackingDefects: readonly Mutant[] = [
   },
   {
     id: 'd12',
-    mistake: "somebody else's object is replaced as a whole to add a mark",
+    mistake: 'replaces an object of another owner to add a back-reference',
     rules: ['conflict'],
     tier: 0,
     clean: cleanUsed,
@@ -174,7 +174,7 @@ export const trackingDefects: readonly Mutant[] = [
   },
   {
     id: 'd13',
-    mistake: 'a dependency that is missing is asked for again and again, at once',
+    mistake: 'polls for a missing dependency without a delay',
     rules: ['hot-loop'],
     tier: 0,
     clean,
@@ -192,7 +192,7 @@ export const trackingDefects: readonly Mutant[] = [
   },
   {
     id: 'd13b',
-    mistake: 'a dependency that is missing is not waited for: nobody notices when it comes',
+    mistake: 'does not watch a missing dependency: its creation triggers nothing',
     rules: ['state'],
     tier: 0,
     clean,
@@ -209,7 +209,7 @@ export const trackingDefects: readonly Mutant[] = [
   },
   {
     id: 'd17',
-    mistake: 'a reference back by name, without a uid, and its list stays when it is empty',
+    mistake: 'a back-reference by name without a uid, and an empty list that remains',
     rules: ['cleanup', 'identity'],
     tier: 0,
     clean: cleanUsed,

@@ -1,5 +1,5 @@
 /**
- * More mistakes with children: blind writes, wrong choices, wishes that come to nothing.
+ * More mistakes with children: blind writes, wrong selections, ignored specs.
  */
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
@@ -21,7 +21,7 @@ import {
 
 const clean = cleanApp
 
-/** Two Apps, of which one changes. */
+/** Two Apps; one changes. */
 const pairSteps: readonly UserStep[] = [
   {
     name: 'creates Apps a and b',
@@ -44,7 +44,7 @@ function reasonOf(error: unknown): string {
 export const appMutants: readonly Mutant[] = [
   {
     id: 'n10',
-    mistake: 'everything with its label is deleted when it shrinks, whoever it belongs to',
+    mistake: 'deletes every object with the label when it shrinks, owned or not',
     rules: ['ownership'],
     tier: 1,
     clean,
@@ -64,7 +64,7 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n11',
-    mistake: 'the first thing with its label is taken for its own',
+    mistake: 'takes the first object with the label for its own',
     rules: ['ownership', 'state'],
     tier: 1,
     clean,
@@ -85,7 +85,7 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n12',
-    mistake: 'after a conflict the same is sent again under the new version',
+    mistake: 'after a conflict, sends the same update with the new resourceVersion',
     rules: ['conflict'],
     tier: 1,
     clean,
@@ -113,7 +113,7 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n13',
-    mistake: 'what the server finds invalid once is given up',
+    mistake: 'gives up after one Invalid response',
     rules: ['failure'],
     tier: 1,
     clean,
@@ -132,7 +132,7 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n14',
-    mistake: 'a child that exists is taken to be right: later wishes come to nothing',
+    mistake: 'never changes an existing child: later specs have no effect',
     rules: ['state'],
     tier: 1,
     clean,
@@ -150,12 +150,12 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n15',
-    mistake: 'done is done: later wishes come to nothing',
+    mistake: 'never reconciles again after success: later specs have no effect',
     rules: ['state', 'truth'],
     tier: 1,
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, context) {
           if (app.status?.phase === 'Done') return
@@ -172,12 +172,12 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n16',
-    mistake: 'an App without children is never looked at again: its finalizer stays',
+    mistake: 'ignores an App without children: its finalizer remains',
     rules: ['cleanup'],
     tier: 1,
     clean,
     broken: appProgram(
-      ({ client, outside: { cloud } }) => ({
+      ({ client, external: { cloud } }) => ({
         for: App,
         rbac,
         async reconcileKey({ name, namespace = 'default' }) {
@@ -202,7 +202,7 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n17',
-    mistake: 'every run serves all Apps in turn: one that cannot be served holds up those after it',
+    mistake: 'reconciles all Apps in every run: one that fails blocks those after it',
     rules: ['failure'],
     tier: 1,
     clean: cleanPair,
@@ -222,7 +222,7 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n18',
-    mistake: 'what all of them use is read, changed and written back without its version',
+    mistake: 'reads, changes and updates a shared object without its resourceVersion',
     rules: ['state', 'conflict', 'failure', 'idempotent', 'stateless'],
     tier: 1,
     clean: cleanPair,
@@ -245,12 +245,12 @@ export const appMutants: readonly Mutant[] = [
   },
   {
     id: 'n19',
-    mistake: 'a cleanup that has to make something first: not possible in a namespace that is going',
+    mistake: 'the cleanup creates an object, which is impossible in a namespace in deletion',
     rules: ['cleanup', 'failure'],
     tier: 1,
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app) {
           await cloud.ensure(app.metadata.name, app.metadata.uid)

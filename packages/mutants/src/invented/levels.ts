@@ -1,5 +1,5 @@
 /**
- * Mistakes of those who think in events instead of states, and of those who trust names, lists and memory.
+ * Mistakes of edge-triggered controllers, and of controllers that trust names, lists and memory.
  */
 import type { Clock } from 'evenkeel/unstable/base'
 import { ConfigMap, Secret } from 'evenkeel/kinds/core/v1'
@@ -20,11 +20,11 @@ import {
 
 const clean = cleanApp
 
-/** A key that an App needs, which comes late. */
+/** A Secret that an App needs is created late. */
 const keySteps: readonly UserStep[] = [
   does.create,
   {
-    name: 'makes the key',
+    name: 'creates the key',
     run: (user) => user.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key', namespace: 'default' } }),
   },
   does.shrink,
@@ -40,7 +40,7 @@ function wait(clock: Clock, delayMs: number): Promise<void> {
 export const levelMutants: readonly Mutant[] = [
   {
     id: 'n33',
-    mistake: 'what is done depends on what an event says has changed',
+    mistake: 'decides by the content of an event',
     rules: ['state', 'failure'],
     tier: 1,
     clean,
@@ -56,7 +56,7 @@ export const levelMutants: readonly Mutant[] = [
   },
   {
     id: 'n34',
-    mistake: 'a generation below the last one is taken for old news: an object made anew is never served',
+    mistake: 'ignores a generation below the last one: a recreated object is never reconciled',
     rules: ['identity'],
     tier: 1,
     clean,
@@ -76,7 +76,7 @@ export const levelMutants: readonly Mutant[] = [
   },
   {
     id: 'n35',
-    mistake: 'a run waits by itself until what it needs is there, and nobody else is served meanwhile',
+    mistake: 'a reconcile waits in a loop for a dependency and blocks the worker',
     rules: ['failure'],
     tier: 1,
     clean: appProgram(rightApp, { steps: keySteps }),
@@ -96,7 +96,7 @@ export const levelMutants: readonly Mutant[] = [
   },
   {
     id: 'n36',
-    mistake: 'whatever begins with its name is taken for its own',
+    mistake: 'takes every object whose name begins with its name for its own',
     rules: ['ownership'],
     tier: 1,
     clean,
@@ -115,7 +115,7 @@ export const levelMutants: readonly Mutant[] = [
   },
   {
     id: 'n37',
-    mistake: 'the cleanup deletes everything of a kind in the namespace',
+    mistake: 'the cleanup deletes all objects of a kind in the namespace',
     rules: ['ownership'],
     tier: 1,
     clean,
@@ -133,7 +133,7 @@ export const levelMutants: readonly Mutant[] = [
   },
   {
     id: 'n38',
-    mistake: 'children are deleted to be made anew, and when the making fails nobody hears of it',
+    mistake: 'deletes children to create them again, and ignores errors of the create',
     rules: ['failure', 'ownership'],
     tier: 1,
     clean,
@@ -150,11 +150,11 @@ export const levelMutants: readonly Mutant[] = [
   },
   {
     id: 'n39',
-    mistake: 'once it has failed it says so for ever',
+    mistake: 'never clears a failure from the status',
     rules: ['truth', 'state', 'failure'],
     tier: 1,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app, { status }) {
         try {
@@ -170,7 +170,7 @@ export const levelMutants: readonly Mutant[] = [
   },
   {
     id: 'n40',
-    mistake: 'the uid of an owner is remembered by its name',
+    mistake: 'caches the uid of an owner by name',
     rules: ['identity', 'ownership', 'hot-loop'],
     tier: 1,
     clean,

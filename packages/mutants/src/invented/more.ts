@@ -1,5 +1,5 @@
 /**
- * Still more shapes: names that collide, owners that get lost, locks that stay, memory by name.
+ * More mistakes: colliding names, lost owners, locks that remain, caches by name.
  */
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
@@ -33,7 +33,7 @@ const twoSteps: readonly UserStep[] = [
 export const moreMutants: readonly Mutant[] = [
   {
     id: 'n26',
-    mistake: 'all Apps use a child of the same name',
+    mistake: 'all Apps use the same child name',
     rules: ['idempotent', 'hot-loop', 'ownership', 'failure', 'state'],
     tier: 0,
     clean,
@@ -56,7 +56,7 @@ export const moreMutants: readonly Mutant[] = [
   },
   {
     id: 'n27',
-    mistake: 'an update forgets the owner of a child',
+    mistake: 'an update drops the owner reference of a child',
     rules: ['cleanup', 'ownership'],
     tier: 0,
     clean,
@@ -80,12 +80,12 @@ export const moreMutants: readonly Mutant[] = [
   },
   {
     id: 'n28',
-    mistake: 'the first finalizer in the list is taken for its own',
+    mistake: 'takes the first finalizer in the list for its own',
     rules: ['cleanup'],
     tier: 1,
     clean,
     broken: appProgram(
-      ({ client, outside: { cloud } }) => ({
+      ({ client, external: { cloud } }) => ({
         for: App,
         rbac,
         async reconcileKey({ name, namespace = 'default' }) {
@@ -108,11 +108,11 @@ export const moreMutants: readonly Mutant[] = [
   },
   {
     id: 'n29',
-    mistake: 'a lock outside is taken before the work and given back after it: who dies in between has it for ever',
+    mistake: 'holds an external lock during the work: a crash leaves it locked',
     rules: ['failure', 'cleanup'],
     tier: 1,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app, context) {
         if (app.status?.observedGeneration === app.metadata.generation) return
@@ -126,12 +126,12 @@ export const moreMutants: readonly Mutant[] = [
   },
   {
     id: 'n30',
-    mistake: 'what was done is remembered by name',
+    mistake: 'remembers finished work by name',
     rules: ['identity', 'state', 'stateless', 'cleanup'],
     tier: 1,
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => {
+      ({ external: { cloud } }) => {
         const done = new Map<string, number>()
         return {
           for: App,
@@ -151,7 +151,7 @@ export const moreMutants: readonly Mutant[] = [
   },
   {
     id: 'n31',
-    mistake: 'only the first time something is heard of counts',
+    mistake: 'reconciles only the first event of an object',
     rules: ['state', 'truth'],
     tier: 0,
     clean,
@@ -169,7 +169,7 @@ export const moreMutants: readonly Mutant[] = [
   },
   {
     id: 'n32',
-    mistake: 'a child that differs in anything is made anew: with a webhook that adds something, for ever',
+    mistake: 'recreates a child that differs in any field: with a mutating webhook, forever',
     rules: ['state', 'hot-loop', 'failure', 'churn', 'conflict', 'idempotent'],
     tier: 1,
     clean,

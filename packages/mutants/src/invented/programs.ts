@@ -1,5 +1,5 @@
 /**
- * Mistakes between controllers, and with what others own: secrets, settings, finalizers.
+ * Mistakes between controllers, and with objects of others: Secrets, settings, finalizers.
  */
 import { ConfigMap, Secret } from 'evenkeel/kinds/core/v1'
 import { watching } from 'evenkeel/controller'
@@ -35,7 +35,7 @@ function programOf(
   }
 }
 
-/** Two that write into the same child, each its own part. */
+/** Two controllers that write different keys of the same child. */
 function writers(write: (client: Client, app: AppObject, part: string) => Promise<unknown>): Subject {
   return programOf(
     ['text', 'size'].map((part) => () => ({
@@ -55,10 +55,10 @@ function partOf({ spec }: AppObject, part: string): Record<string, string> {
   return { [part]: String(spec[part as 'text'] ?? '') }
 }
 
-/** Two that have something outside, each with a finalizer by hand. */
-function outsiders(finalizerOf: (part: string) => string): Subject {
+/** Two controllers with an external resource and a hand-written finalizer each. */
+function withExternalParts(finalizerOf: (part: string) => string): Subject {
   return programOf(
-    ['x', 'y'].map((part) => ({ client, outside: { cloud } }) => ({
+    ['x', 'y'].map((part) => ({ client, external: { cloud } }) => ({
       name: `of-${part}`,
       for: App,
       rbac,
@@ -86,7 +86,7 @@ function outsiders(finalizerOf: (part: string) => string): Subject {
   )
 }
 
-/** A password that is made once, and where it is used. */
+/** A password that is generated once, and the object that uses it. */
 function withPassword(use: (password: string, app: AppObject) => { data: Record<string, string> }): Subject {
   return appProgram(
     ({ random }) => ({
@@ -114,10 +114,10 @@ function withPassword(use: (password: string, app: AppObject) => { data: Record<
   )
 }
 
-/** A Link in another namespace than most. */
+/** A Link in the namespace team. */
 const teamSteps: readonly UserStep[] = [
   {
-    name: 'makes the namespace team',
+    name: 'creates the namespace team',
     run: (user) => user.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } }),
   },
   {
@@ -156,7 +156,7 @@ function mapped(namespaceOf: (namespace: string) => string): LinkMaking {
   })
 }
 
-/** The key to the cloud is in a Secret of the user's. */
+/** The key of the cloud is in a Secret of the user. */
 const keySteps: readonly UserStep[] = [
   {
     name: 'writes the key',
@@ -169,7 +169,7 @@ const keySteps: readonly UserStep[] = [
 
 function locked(isNeeded: boolean): Subject {
   return appProgram(
-    ({ outside: { cloud } }) => {
+    ({ external: { cloud } }) => {
       const unlock = async (client: Client): Promise<boolean> =>
         (await client.find(Secret, { ...place, name: 'cloud-key' })) !== undefined
       return {
@@ -177,11 +177,11 @@ function locked(isNeeded: boolean): Subject {
         rbac,
         owns: [],
         async reconcile(app, { client }) {
-          if (!(await unlock(client))) throw new Error('there is no key')
+          if (!(await unlock(client))) throw new Error('the key is missing')
           await cloud.ensure(app.metadata.name, app.metadata.uid)
         },
         async cleanup(app, { client }) {
-          if (isNeeded && !(await unlock(client))) throw new Error('there is no key')
+          if (isNeeded && !(await unlock(client))) throw new Error('the key is missing')
           await cloud.delete(app.metadata.name)
         },
       }
@@ -193,7 +193,7 @@ function locked(isNeeded: boolean): Subject {
 export const programMutantsMore: readonly Mutant[] = [
   {
     id: 'n20',
-    mistake: 'two controllers replace the whole of what both write into',
+    mistake: 'two controllers replace an object that both write',
     rules: ['hot-loop', 'idempotent', 'failure'],
     tier: 0,
     clean: writers((client, app, part) =>
@@ -209,15 +209,15 @@ export const programMutantsMore: readonly Mutant[] = [
   },
   {
     id: 'n21',
-    mistake: 'two controllers share a finalizer: the first one to clean up lets the object go',
+    mistake: 'two controllers share a finalizer: the first cleanup removes it',
     rules: ['cleanup'],
     tier: 1,
-    clean: outsiders((part) => `mutants.dev/${part}`),
-    broken: outsiders(() => finalizer),
+    clean: withExternalParts((part) => `mutants.dev/${part}`),
+    broken: withExternalParts(() => finalizer),
   },
   {
     id: 'n22',
-    mistake: 'a password in a settings text, encoded',
+    mistake: 'copies a password, in base64, into a ConfigMap',
     rules: ['secrets'],
     tier: 0,
     clean: withPassword((_, app) => ({ data: { passwordFrom: `${app.metadata.name}-password` } })),
@@ -227,7 +227,7 @@ export const programMutantsMore: readonly Mutant[] = [
   },
   {
     id: 'n23',
-    mistake: 'whoever uses a thing of this name is looked for in another namespace',
+    mistake: 'looks for the users of an object in the wrong namespace',
     rules: ['state'],
     tier: 0,
     clean: linkProgram(
@@ -241,7 +241,7 @@ export const programMutantsMore: readonly Mutant[] = [
   },
   {
     id: 'n24',
-    mistake: 'a cleanup needs what may be gone before',
+    mistake: 'the cleanup needs a Secret that may be deleted before',
     rules: ['cleanup', 'failure'],
     tier: 1,
     clean: locked(false),
@@ -249,7 +249,7 @@ export const programMutantsMore: readonly Mutant[] = [
   },
   {
     id: 'n25',
-    mistake: 'a password is drawn anew with every run',
+    mistake: 'generates a new password in every reconcile',
     rules: ['idempotent', 'hot-loop'],
     tier: 0,
     clean: cleanApp,

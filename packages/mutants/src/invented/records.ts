@@ -1,5 +1,5 @@
 /**
- * Mistakes with a service in which nothing says what belongs to whom.
+ * Mistakes with a service that does not record owners.
  */
 import type { Mutant } from '../mutant.ts'
 import { cleanChange, cleanRecord, DnsRecord, does, hostsOf, recordProgram, rightRecord } from '../worlds/records.ts'
@@ -9,11 +9,11 @@ const clean = cleanRecord
 export const recordMutants: readonly Mutant[] = [
   {
     id: 'n04',
-    mistake: 'after a rename the old name stays',
+    mistake: 'the old name remains after a rename',
     rules: ['state', 'cleanup'],
     tier: 0,
     clean,
-    broken: recordProgram(({ outside: { zone } }) => ({
+    broken: recordProgram(({ external: { zone } }) => ({
       for: DnsRecord,
       async reconcile({ spec: { host, values = [] }, metadata: { uid } }) {
         await zone.set(host, uid, values)
@@ -25,12 +25,12 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     id: 'n05',
-    mistake: 'every other name in the zone is taken for an old one of its own',
+    mistake: 'takes every other name in the zone for an old one of its own',
     rules: ['ownership', 'state', 'churn'],
     tier: 0,
     clean,
     broken: recordProgram(
-      ({ outside: { zone } }) => ({
+      ({ external: { zone } }) => ({
         for: DnsRecord,
         async reconcile({ spec: { host, values = [] }, metadata: { uid } }) {
           await zone.set(host, uid, values)
@@ -45,11 +45,11 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     id: 'n06',
-    mistake: 'the new name is written down before the old one is gone',
+    mistake: 'records the new name before it deletes the old one',
     rules: ['state', 'cleanup', 'failure', 'idempotent'],
     tier: 1,
     clean,
-    broken: recordProgram(({ outside: { zone } }) => ({
+    broken: recordProgram(({ external: { zone } }) => ({
       for: DnsRecord,
       async reconcile(record, { client }) {
         const {
@@ -69,7 +69,7 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     id: 'n07',
-    mistake: 'a cleanup whose failure nobody hears of',
+    mistake: 'ignores errors of the cleanup',
     rules: ['cleanup'],
     tier: 1,
     clean,
@@ -77,7 +77,7 @@ export const recordMutants: readonly Mutant[] = [
       ...rightRecord(process),
       async cleanup(record) {
         for (const host of hostsOf(record))
-          await process.outside.zone.remove(host).catch((error: unknown) => {
+          await process.external.zone.remove(host).catch((error: unknown) => {
             process.log.warn('cannot remove a name', { error })
           })
       },
@@ -85,7 +85,7 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     id: 'n08',
-    mistake: 'tries again by itself, at once and for ever',
+    mistake: 'retries in a loop without a back-off',
     rules: ['failure', 'hot-loop'],
     tier: 1,
     clean,
@@ -94,7 +94,7 @@ export const recordMutants: readonly Mutant[] = [
         ...rightRecord(process),
         async reconcile({ spec: { host, values = [] }, metadata: { uid } }, { status }) {
           for (let isDone = false; !isDone;)
-            isDone = await process.outside.zone.set(host, uid, values).then(
+            isDone = await process.external.zone.set(host, uid, values).then(
               () => true,
               () => false,
             )
@@ -106,7 +106,7 @@ export const recordMutants: readonly Mutant[] = [
   },
   {
     id: 'n09',
-    mistake: 'what it once made is only ever changed: when somebody takes it away every run fails',
+    mistake: 'only changes an existing name: every reconcile fails after another client removes it',
     rules: ['failure'],
     tier: 1,
     clean: cleanChange,
@@ -114,8 +114,8 @@ export const recordMutants: readonly Mutant[] = [
       (process) => ({
         ...rightRecord(process),
         async reconcile({ spec: { host, values = [] }, metadata: { uid }, status: now }, { status }) {
-          if (now?.hosts?.includes(host)) await process.outside.zone.change(host, values)
-          else await process.outside.zone.set(host, uid, values)
+          if (now?.hosts?.includes(host)) await process.external.zone.change(host, values)
+          else await process.external.zone.set(host, uid, values)
           status.set({ hosts: [host] })
         },
       }),

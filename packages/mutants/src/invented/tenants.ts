@@ -1,5 +1,5 @@
 /**
- * Mistakes of controllers whose objects belong to no namespace.
+ * Mistakes of controllers of cluster-scoped objects.
  */
 import { Namespace } from 'evenkeel/kinds/core/v1'
 import type { Mutant } from '../mutant.ts'
@@ -20,7 +20,7 @@ const clean = cleanTenant
 export const tenantMutants: readonly Mutant[] = [
   {
     id: 'n01',
-    mistake: 'the namespace has no owner, and nobody deletes it',
+    mistake: 'the namespace has no owner and no cleanup',
     rules: ['cleanup'],
     tier: 0,
     clean,
@@ -35,7 +35,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     id: 'n02',
-    mistake: 'who is a member no longer keeps the account',
+    mistake: 'keeps the service account of a former member',
     rules: ['state'],
     tier: 1,
     clean,
@@ -51,7 +51,7 @@ export const tenantMutants: readonly Mutant[] = [
   },
   {
     id: 'n03',
-    mistake: 'labels are only ever added: what is taken out of the spec stays',
+    mistake: 'only adds labels: a label that leaves the spec remains',
     rules: ['state'],
     tier: 1,
     clean,

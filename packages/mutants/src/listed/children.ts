@@ -1,5 +1,5 @@
 /**
- * Mistakes with children: twins, strangers, wrong owners, memory.
+ * Mistakes with children: duplicates, objects of others, wrong owners, state in memory.
  */
 import { ConfigMap, PersistentVolumeClaim } from 'evenkeel/kinds/core/v1'
 import type { UserStep } from 'evenkeel/testing'
@@ -23,13 +23,16 @@ import type { AppObject, Context, Making } from '../worlds/app.ts'
 
 const clean = cleanApp
 
-/** An App that begins without a volume and gets one. */
+/** An App starts without a volume and gets one. */
 const volumeSteps: readonly UserStep[] = [
   { name: 'creates App a without a volume', run: (user) => user.create(App, { metadata: place, spec: {} }) },
-  { name: 'gives it a volume', run: async (user) => user.patch(await user.get(App, place), { spec: { size: 1 } }) },
+  {
+    name: 'adds a volume to App a',
+    run: async (user) => user.patch(await user.get(App, place), { spec: { size: 1 } }),
+  },
 ]
 
-/** A volume follows the size; `isSure` is asked before one is destroyed. */
+/** The volume follows the size; `isSure` is called before it is deleted. */
 function withVolume(isSure: (app: AppObject, context: Pick<Context, 'client'>) => Promise<boolean>): Making {
   return () => ({
     for: App,
@@ -55,7 +58,7 @@ function withVolume(isSure: (app: AppObject, context: Pick<Context, 'client'>) =
 export const childMutants: readonly Mutant[] = [
   {
     id: 'm11',
-    mistake: 'an old spec switches a sub-system off, and its data are gone',
+    mistake: 'a stale spec disables a component, and its data is deleted',
     rules: ['churn', 'state'],
     tier: 1,
     profile: 'k8s<=1.34',
@@ -74,7 +77,7 @@ export const childMutants: readonly Mutant[] = [
   },
   {
     id: 'm13',
-    mistake: 'children with generated names, counted in a cache that lags',
+    mistake: 'counts children with generated names in a stale cache',
     rules: ['idempotent'],
     tier: 1,
     seenIn: 'scylla-operator #2492, cluster-api #13649',
@@ -88,7 +91,7 @@ export const childMutants: readonly Mutant[] = [
             metadata: { name: _, ...metadata },
             data,
           } = childOf(app, 0)
-          // With a client of its own, so that nobody waits for the cache to have seen it.
+          // With its own client: the runtime does not wait until the cache has the write.
           for (let made = 0; made < missing; made++)
             await raw.create(ConfigMap, {
               metadata: { ...metadata, generateName: `${app.metadata.name}-` },
@@ -101,7 +104,7 @@ export const childMutants: readonly Mutant[] = [
   },
   {
     id: 'm17',
-    mistake: 'children are deleted by name, without the uid',
+    mistake: 'deletes children by name, without a uid precondition',
     rules: ['identity'],
     tier: 1,
     clean,
@@ -123,7 +126,7 @@ export const childMutants: readonly Mutant[] = [
   },
   {
     id: 'm19',
-    mistake: 'the previous size is kept in memory',
+    mistake: 'keeps the previous size in memory',
     rules: ['stateless', 'failure', 'state'],
     tier: 1,
     seenIn: 'casskop #342, zookeeper #453',
@@ -150,7 +153,7 @@ export const childMutants: readonly Mutant[] = [
   },
   {
     id: 'm33',
-    mistake: 'acts on everything that has the label, owned or not',
+    mistake: 'changes every object with the label, owned or not',
     rules: ['ownership'],
     tier: 1,
     clean,
@@ -170,7 +173,7 @@ export const childMutants: readonly Mutant[] = [
   },
   {
     id: 'm35',
-    mistake: 'the right uid and the wrong kind in the owner reference',
+    mistake: 'an owner reference with the right uid and the wrong kind',
     rules: ['ownership'],
     tier: 0,
     seenIn: 'crossplane #895, kubernetes #72192',
@@ -195,7 +198,7 @@ export const childMutants: readonly Mutant[] = [
   },
   {
     id: 'x05',
-    mistake: 'a generation that was seen is never looked at again: a child that goes missing stays away',
+    mistake: 'skips a generation that it has reconciled: a deleted child stays missing',
     rules: ['state'],
     tier: 1,
     clean,
@@ -211,7 +214,7 @@ export const childMutants: readonly Mutant[] = [
   },
   {
     id: 'x06',
-    mistake: 'counts what has the label, owned or not',
+    mistake: 'counts every object with the label, owned or not',
     rules: ['ownership'],
     tier: 1,
     clean,

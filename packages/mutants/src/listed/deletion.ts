@@ -1,5 +1,5 @@
 /**
- * Mistakes around deletion: finalizers added too late, emptied, and work that goes on.
+ * Mistakes with deletion: late finalizers, removed finalizers of others, and new children during deletion.
  */
 import { ConfigMap } from 'evenkeel/kinds/core/v1'
 import type { Mutant } from '../mutant.ts'
@@ -10,12 +10,12 @@ const clean = cleanApp
 export const deletionMutants: readonly Mutant[] = [
   {
     id: 'm21',
-    mistake: 'the finalizer is added before looking whether the object is being deleted',
+    mistake: 'adds the finalizer before it checks deletionTimestamp',
     rules: ['deletion-first'],
     tier: 1,
     seenIn: 'the sample most slide decks show; kopf #1236',
     clean,
-    broken: appProgram(({ client, outside: { cloud } }) => ({
+    broken: appProgram(({ client, external: { cloud } }) => ({
       for: App,
       rbac,
       async reconcileKey({ name, namespace = 'default' }) {
@@ -37,12 +37,12 @@ export const deletionMutants: readonly Mutant[] = [
   },
   {
     id: 'm23',
-    mistake: 'the list of finalizers is emptied',
+    mistake: 'removes all finalizers',
     rules: ['cleanup', 'conflict'],
     tier: 1,
     seenIn: 'kubermatic #6759, kube-rs #965',
     clean,
-    broken: appProgram(({ client, outside: { cloud } }) => ({
+    broken: appProgram(({ client, external: { cloud } }) => ({
       for: App,
       rbac,
       async reconcileKey({ name, namespace = 'default' }) {
@@ -63,7 +63,7 @@ export const deletionMutants: readonly Mutant[] = [
   },
   {
     id: 'm25',
-    mistake: 'children are made while the object is being deleted',
+    mistake: 'creates children while the object is being deleted',
     rules: ['deletion-first'],
     tier: 1,
     seenIn: 'zookeeper-operator #410',

@@ -1,5 +1,5 @@
 /**
- * Mistakes of programs: promises left alone, state in modules, wishes nobody thought of, watches, leases and clocks.
+ * Mistakes of programs: floating promises, state in modules, unexpected specs, watches, leases and clocks.
  */
 import { formatTime, parseTime } from 'evenkeel/unstable/api'
 import { channelSource } from 'evenkeel/controller'
@@ -21,9 +21,9 @@ const timedSteps: readonly UserStep[] = [
   { name: 'creates App a', run: (user) => user.create(App, { metadata: place, spec: {} }) },
 ]
 
-/** Several calls outside in a row; `before` each of them. */
+/** Several external calls in a row; `before` runs before each of them. */
 function severalCalls(before: (signal: AbortSignal) => void): Making {
-  return ({ outside: { cloud } }) => ({
+  return ({ external: { cloud } }) => ({
     for: App,
     async reconcile(app, { signal }) {
       for (const number of three) {
@@ -40,20 +40,20 @@ function severalCalls(before: (signal: AbortSignal) => void): Making {
   })
 }
 
-/** A watch by hand that is over when its connection is. */
+/** A hand-written watch that ends with its connection. */
 async function* changesOf(client: Client, signal: AbortSignal): AsyncGenerator<{ name: string; namespace: string }> {
   try {
     for await (const event of client.watch(ConfigMap, { namespace: 'default', signal }))
       if (event.type !== 'BOOKMARK') yield { name: 'l', namespace: 'default' }
   } catch {
-    // Nobody is told.
+    // The end is not reported.
   }
 }
 
 export const programMutants: readonly Mutant[] = [
   {
     id: 'm37',
-    mistake: 'what is switched on cannot be switched off again',
+    mistake: 'an enabled feature is never disabled',
     rules: ['state'],
     tier: 1,
     seenIn: 'Knative operator (Acto)',
@@ -71,7 +71,7 @@ export const programMutants: readonly Mutant[] = [
   },
   {
     id: 'm39',
-    mistake: 'a spec that the schema allows breaks every run',
+    mistake: 'a spec that the schema allows breaks every reconcile',
     rules: ['failure'],
     tier: 1,
     seenIn: 'cockroach-operator (Acto), K8SPSMDB-434',
@@ -93,7 +93,7 @@ export const programMutants: readonly Mutant[] = [
   },
   {
     id: 'm43',
-    mistake: 'a watch by hand is dead after its connection broke, and nobody notices',
+    mistake: 'a hand-written watch is not reopened after its connection broke',
     rules: ['resync'],
     tier: 1,
     seenIn: 'kubernetes-client/javascript #364, #596, #958',
@@ -111,7 +111,7 @@ export const programMutants: readonly Mutant[] = [
   },
   {
     id: 'm45',
-    mistake: 'works on after the lease was lost',
+    mistake: 'continues to work after it lost the lease',
     rules: ['leader'],
     tier: 1,
     seenIn: 'cilium #42920, kubernetes #23731',
@@ -128,7 +128,7 @@ export const programMutants: readonly Mutant[] = [
   },
   {
     id: 'm47',
-    mistake: 'an age is the local time less a time of the server',
+    mistake: 'computes an age as local time minus a server timestamp',
     rules: ['clock'],
     tier: 1,
     clean: appProgram(
@@ -174,7 +174,7 @@ export const programMutants: readonly Mutant[] = [
   },
   {
     id: 'x07',
-    mistake: 'a counter in the module decides',
+    mistake: 'decides by a counter in a module variable',
     rules: ['stateless'],
     tier: 0,
     clean,
@@ -188,7 +188,7 @@ export const programMutants: readonly Mutant[] = [
   },
   {
     id: 'x08',
-    mistake: 'a watch by hand, and a look at what it is about only once',
+    mistake: 'a hand-written watch without a resync',
     rules: ['state', 'resync'],
     tier: 1,
     clean: cleanLink,

@@ -1,5 +1,5 @@
 /**
- * Mistakes with the status: claims before deeds, wrong generations, times that move, books that are kept there.
+ * Mistakes with the status: claims before the work is done, wrong generations, wrong transition times, state kept in the status.
  */
 import { formatTime } from 'evenkeel/unstable/api'
 import type { Mutant } from '../mutant.ts'
@@ -20,7 +20,7 @@ const clean = cleanApp
 export const statusMutants: readonly Mutant[] = [
   {
     id: 'm01',
-    mistake: 'the status says resized before resizing',
+    mistake: 'reports the new size before it resizes',
     rules: ['truth'],
     tier: 1,
     seenIn: 'rabbitmq cluster-operator #782',
@@ -36,7 +36,7 @@ export const statusMutants: readonly Mutant[] = [
   },
   {
     id: 'm03',
-    mistake: 'a machine of phases calls a delete that is half done an error',
+    mistake: 'a state machine treats a half-done delete as an error',
     rules: ['failure'],
     tier: 1,
     seenIn: 'casskop #370',
@@ -52,7 +52,7 @@ export const statusMutants: readonly Mutant[] = [
           context.status.set({ phase: extra ? 'Shrinking' : 'Ready' })
           return
         }
-        // It was there when the phase began: that it is not is taken for a failure.
+        // It existed when the phase began: its absence is treated as a failure.
         if (extra) await context.client.delete(extra, { preconditions: { uid: extra.metadata.uid ?? '' } })
         context.status.set({ phase: extra ? 'Ready' : 'Failed' })
       },
@@ -60,7 +60,7 @@ export const statusMutants: readonly Mutant[] = [
   },
   {
     id: 'm05',
-    mistake: 'a scale-down in two steps: first the books, then the deed',
+    mistake: 'scales down in two steps: first records it in the status, then deletes',
     rules: ['failure'],
     tier: 1,
     seenIn: 'nifikop #79',
@@ -82,7 +82,7 @@ export const statusMutants: readonly Mutant[] = [
   },
   {
     id: 'm27',
-    mistake: 'observedGeneration is that of the first run',
+    mistake: 'observedGeneration is that of the first reconcile',
     rules: ['truth'],
     tier: 0,
     clean,
@@ -98,7 +98,7 @@ export const statusMutants: readonly Mutant[] = [
   },
   {
     id: 'm29',
-    mistake: 'the time of the last transition is written with every run',
+    mistake: 'writes lastTransitionTime in every reconcile',
     rules: ['truth', 'hot-loop'],
     tier: 0,
     seenIn: 'kfp-operator #625, multigres #185',
@@ -119,7 +119,7 @@ export const statusMutants: readonly Mutant[] = [
   },
   {
     id: 'm31',
-    mistake: 'a conflict is swallowed and success reported',
+    mistake: 'ignores a conflict and reports success',
     rules: ['conflict'],
     tier: 1,
     clean,

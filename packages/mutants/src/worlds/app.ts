@@ -1,7 +1,7 @@
 /**
- * The world most mutants live in: an App with ConfigMaps as children and a bucket in a cloud.
+ * The world of most mutants: an App with ConfigMaps as children and a bucket in a cloud.
  *
- * The pieces of a right controller are here, so that a mutant is only its mistake.
+ * It contains the parts of a correct controller, so that a mutant shows only its mistake.
  */
 import { defineKind } from 'evenkeel'
 import type { ObjectOf } from 'evenkeel'
@@ -45,30 +45,30 @@ export const App = defineKind({
 export type AppObject = ObjectOf<typeof App>
 export type Context = ReconcileContext<typeof App>
 
-/** Buckets under names that clients choose, or that the cloud chooses. */
+/** Buckets with names that the client or the cloud chooses. */
 class Cloud {
   readonly buckets = new Map<string, { owner: string }>()
   #last = 0
 
-  /** Makes a bucket of that name, or leaves the one that is there. */
+  /** Creates a bucket of that name unless it exists. */
   ensure(name: string, owner: string): void {
     if (!this.buckets.has(name)) this.buckets.set(name, { owner })
   }
 
-  /** Makes a bucket under a name of the cloud's choice. */
+  /** Creates a bucket with a name that the cloud chooses. */
   create(owner: string): string {
     const id = `b-${++this.#last}`
     this.buckets.set(id, { owner })
     return id
   }
 
-  /** Makes a bucket of that name. */
+  /** Creates a bucket of that name. */
   createNamed(name: string, owner: string): void {
     if (this.buckets.has(name)) throw new Error(`bucket ${name} exists`)
     this.buckets.set(name, { owner })
   }
 
-  /** Says get, and makes a bucket when there is none. */
+  /** Named like a read, but creates a missing bucket. */
   getOrMake(name: string, owner: string): { owner: string } {
     this.ensure(name, owner)
     return { owner }
@@ -78,7 +78,7 @@ class Cloud {
     this.buckets.delete(name)
   }
 
-  /** As strict as many clouds are. */
+  /** Fails for a missing bucket, as many clouds do. */
   deleteStrictly(name: string): void {
     if (!this.buckets.delete(name)) throw new Error(`no bucket ${name}`)
   }
@@ -113,7 +113,7 @@ export function ownersOf({ apiVersion, kind, metadata: { name = '', uid = '' } }
   return [{ apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }]
 }
 
-/** The children an App should have. */
+/** The desired children of an App. */
 export async function applyChildren(app: AppObject, { client }: Pick<Context, 'client'>): Promise<void> {
   for (let index = 0; index < (app.spec.size ?? 0); index++) {
     await client.apply(ConfigMap, childOf(app, index), { force: true })
@@ -139,7 +139,7 @@ export function childOf(
   }
 }
 
-/** Deletes the children an App should not have (any more). */
+/** Deletes the children that an App no longer wants. */
 export async function pruneChildren(app: AppObject, { client }: Pick<Context, 'client'>): Promise<void> {
   for (const child of await childrenOf(app, { client })) {
     if (indexOf(child) < (app.spec.size ?? 0) || child.metadata.deletionTimestamp !== undefined) continue
@@ -171,7 +171,7 @@ export function ignoreMissing(error: unknown): void {
 
 export const place = { name: 'a', namespace: 'default' }
 
-/** What a user does to an App. */
+/** The steps of the user. */
 export const does = {
   create: {
     name: 'creates App a',
@@ -190,7 +190,7 @@ export const does = {
 
 const appSteps: readonly UserStep[] = [does.create, does.shrink, does.remove]
 
-/** What a controller may do that asks for it by hand. */
+/** Permissions of controllers that use their own client. */
 export const appRules = [
   {
     apiGroups: ['mutants.dev'],
@@ -212,12 +212,12 @@ export function appProgram(make: Making, { steps = appSteps, ...more }: Partial<
     controllers: ((process: ProcessContext<{ cloud: CloudClient }>) => [
       { owns: [ConfigMap], ...make(process) },
     ]) as unknown as Subject['controllers'],
-    scenario: { name: 'apps', steps, outside: () => ({ cloud: new Cloud() }), ...more } as Subject['scenario'],
+    scenario: { name: 'apps', steps, external: () => ({ cloud: new Cloud() }), ...more } as Subject['scenario'],
   }
 }
 
-/** A right controller: children applied and pruned, a bucket ensured and cleaned up, the status last. */
-export const rightApp: Making = ({ outside: { cloud } }) => ({
+/** A correct controller: applies and prunes children, ensures and cleans up a bucket, and writes the status last. */
+export const rightApp: Making = ({ external: { cloud } }) => ({
   for: App,
   async reconcile(app, context) {
     await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -230,5 +230,5 @@ export const rightApp: Making = ({ outside: { cloud } }) => ({
   },
 })
 
-/** The twin of most mutants. */
+/** The correct version of most mutants. */
 export const cleanApp = appProgram(rightApp)

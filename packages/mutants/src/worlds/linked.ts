@@ -1,7 +1,7 @@
 /**
- * A second world: a Link uses settings that somebody else has written into a ConfigMap, and copies them into one of its own.
+ * A second world: a Link uses settings in a ConfigMap of the user and copies them into its own ConfigMap.
  *
- * The mistakes of resource tracking and dependencies live here: watches, maps, back-references.
+ * It is for mistakes with dependencies: watches, mapped keys, back-references.
  */
 import { defineKind } from 'evenkeel'
 import type { ObjectOf, OwnerReference } from 'evenkeel'
@@ -43,15 +43,15 @@ export const does = {
   },
   create: { name: 'creates Link l', run: (user) => user.create(Link, { metadata: place, spec: { uses: 'settings' } }) },
   createBare: {
-    name: 'creates Link l, which uses nothing',
+    name: 'creates Link l without settings',
     run: (user) => user.create(Link, { metadata: place, spec: {} }),
   },
   use: {
-    name: 'makes Link l use the settings',
+    name: 'sets the settings of Link l',
     run: async (user) => user.patch(await user.get(Link, place), { spec: { uses: 'settings' } }),
   },
   unuse: {
-    name: 'makes Link l use nothing',
+    name: 'removes the settings of Link l',
     run: async (user) => user.patch(await user.get(Link, place), { spec: { uses: null } }),
   },
   change: {
@@ -92,7 +92,7 @@ export function copyOf(
   }
 }
 
-/** Links are looked at when the settings they use change. */
+/** Reconciles the Links that use changed settings. */
 export const settingsWatch: WatchDeclaration = watching(ConfigMap, {
   map: ({ metadata: { name, namespace } }, { cache }) =>
     cache
@@ -101,7 +101,7 @@ export const settingsWatch: WatchDeclaration = watching(ConfigMap, {
       .map(({ metadata }) => ({ name: metadata.name, namespace: metadata.namespace ?? '' })),
 })
 
-/** What a Link uses, if it is there. */
+/** The settings of a Link, if they exist. */
 export async function settingsOf(
   { spec: { uses }, metadata: { namespace = 'default' } }: LinkObject,
   { client }: Pick<ReconcileContext, 'client'>,
@@ -111,7 +111,7 @@ export async function settingsOf(
     : ((await client.find(ConfigMap, { name: uses, namespace })) as ObjectOf<typeof ConfigMap> | undefined)
 }
 
-/** A right controller: copies the settings, and says whether they were there. */
+/** A correct controller: copies the settings and reports whether they exist. */
 export const rightLink: LinkMaking = () => ({
   for: Link,
   owns: [ConfigMap],
@@ -123,5 +123,5 @@ export const rightLink: LinkMaking = () => ({
   },
 })
 
-/** The twin of most mutants of this world. */
+/** The correct version of most mutants of this world. */
 export const cleanLink = linkProgram(rightLink)

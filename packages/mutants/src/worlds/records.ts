@@ -1,7 +1,7 @@
 /**
- * A third world: a DnsRecord is a name in a zone of somebody else's, in which there are names of others too.
+ * A third world: a DnsRecord is a name in a DNS zone that also has names of other owners.
  *
- * Nothing in the cluster stands for the name: what was put into the zone must be remembered, or it stays there.
+ * No object represents the name: the controller must record the names it creates, or they remain.
  */
 import { defineKind } from 'evenkeel'
 import type { ObjectOf } from 'evenkeel'
@@ -28,14 +28,14 @@ type RecordObject = ObjectOf<typeof DnsRecord>
 
 class Zone {
   readonly names = new Map<string, { owner: string; values: readonly string[] }>([
-    ['mail', { owner: 'the mail people', values: ['10.0.0.9'] }],
+    ['mail', { owner: 'the mail team', values: ['10.0.0.9'] }],
   ])
 
   set(host: string, owner: string, values: readonly string[]): void {
     this.names.set(host, { owner, values })
   }
 
-  /** Changes a name that is there. */
+  /** Changes an existing name. */
   change(host: string, values: readonly string[]): void {
     const name = this.names.get(host)
     if (!name) throw new Error(`there is no name ${host}`)
@@ -63,11 +63,11 @@ export const does = {
     run: (user) => user.create(DnsRecord, { metadata: place, spec: { host: 'www', values: ['10.0.0.1'] } }),
   },
   rename: {
-    name: 'gives DnsRecord r another host',
+    name: 'changes the host of DnsRecord r',
     run: async (user) => user.patch(await user.get(DnsRecord, place), { spec: { host: 'web' } }),
   },
   change: {
-    name: 'gives DnsRecord r another value',
+    name: 'changes the value of DnsRecord r',
     run: async (user) => user.patch(await user.get(DnsRecord, place), { spec: { values: ['10.0.0.2'] } }),
   },
   remove: { name: 'deletes DnsRecord r', run: async (user) => user.delete(await user.get(DnsRecord, place)) },
@@ -83,17 +83,17 @@ export function recordProgram(
     controllers: ((process: ProcessContext<{ zone: AsCalled<Zone> }>) => [
       make(process),
     ]) as unknown as Subject['controllers'],
-    scenario: { name: 'records', steps, outside: () => ({ zone: new Zone() }) } as unknown as Subject['scenario'],
+    scenario: { name: 'records', steps, external: () => ({ zone: new Zone() }) } as unknown as Subject['scenario'],
   }
 }
 
-/** Every name that may be in the zone because of this object. */
+/** Every name that this object may have in the zone. */
 export function hostsOf({ spec: { host }, status }: RecordObject): string[] {
   return [...new Set([...(status?.hosts ?? []), host])]
 }
 
-/** A right controller: says which names it will use before it does, and forgets them after they are gone. */
-export const rightRecord: RecordMaking = ({ outside: { zone } }) => ({
+/** A correct controller: records names before it creates them, and removes the record after it deletes them. */
+export const rightRecord: RecordMaking = ({ external: { zone } }) => ({
   for: DnsRecord,
   async reconcile(record, { client, status }) {
     const {

@@ -1,5 +1,5 @@
 /**
- * A fourth world: a Tenant belongs to no namespace, and gets one of its own with an account for every member.
+ * A fourth world: a Tenant is cluster-scoped and gets a namespace with a service account for every member.
  */
 import { defineKind } from 'evenkeel'
 import type { ObjectOf, OwnerReference } from 'evenkeel'
@@ -74,7 +74,7 @@ export function homeOf({ metadata: { name = '' } }: TenantObject): string {
   return `tenant-${name}`
 }
 
-/** The namespace and an account for every member. */
+/** The namespace and the service account of every member. */
 export async function applyHome(tenant: TenantObject, { client }: TenantContext): Promise<void> {
   await client.apply(
     Namespace,
@@ -93,7 +93,7 @@ export async function applyMembers(tenant: TenantObject, { client }: TenantConte
     )
 }
 
-/** Accounts of those who are members no longer. */
+/** Service accounts of former members. */
 export async function pruneMembers(tenant: TenantObject, { client }: TenantContext): Promise<void> {
   const { items } = await client.list(ServiceAccount, { namespace: homeOf(tenant) })
   for (const account of items) {

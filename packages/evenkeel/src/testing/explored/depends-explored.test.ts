@@ -58,7 +58,7 @@ const exceptions: readonly RuleException[] = [
 function isOfPoison({ deviations, about, seen }: Failure): boolean {
   return (
     about.startsWith('App ') &&
-    deviations.every(({ deed }) => deed.type === 'poison') &&
+    deviations.every(({ action }) => action.type === 'poison') &&
     deviations.length === 1 &&
     seen <= 2
   )

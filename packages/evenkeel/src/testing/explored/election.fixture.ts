@@ -26,11 +26,11 @@ class Helm {
   }
 }
 
-interface Outside {
+interface External {
   readonly helm: { turn(ship: string, course: number): Promise<void>; release(ship: string): Promise<void> }
 }
 
-const controller = ({ helm }: Outside): ControllerDeclaration<typeof Ship> => ({
+const controller = ({ helm }: External): ControllerDeclaration<typeof Ship> => ({
   for: Ship,
   async reconcile(ship, { signal, status }) {
     signal.throwIfAborted()
@@ -44,15 +44,15 @@ const controller = ({ helm }: Outside): ControllerDeclaration<typeof Ship> => ({
 })
 
 /** The program and the scenario. */
-export function electionSubject(): Pick<ExploreOptions<Outside>, 'controllers' | 'scenario'> {
+export function electionSubject(): Pick<ExploreOptions<External>, 'controllers' | 'scenario'> {
   const place = { name: 'boat', namespace: 'default' }
   return {
-    controllers: ({ outside }) => [controller(outside) as unknown as ControllerDeclaration],
+    controllers: ({ external }) => [controller(external) as unknown as ControllerDeclaration],
     scenario: {
       name: 'ships',
       replicas: 2,
       leaderElection: { leaseMs: 15_000 },
-      outside: () => ({ helm: new Helm() as unknown as Outside['helm'] }),
+      external: () => ({ helm: new Helm() as unknown as External['helm'] }),
       steps: [
         { name: 'launches a boat', run: (user) => user.create(Ship, { metadata: place, spec: { course: 90 } }) },
         {

@@ -95,23 +95,23 @@ const steps: readonly UserStep[] = [
   { name: 'gives it up', run: async (user) => user.delete(await user.get(Shape, place)) },
 ]
 
-interface Outside {
+interface External {
   readonly cloud: CloudClient
 }
 
-function explored(capabilities: Capabilities, profile: ProfileName): ReturnType<typeof explore<Outside>> {
-  const scenario: Omit<Scenario<Outside>, 'controllers'> = {
+function explored(capabilities: Capabilities, profile: ProfileName): ReturnType<typeof explore<External>> {
+  const scenario: Omit<Scenario<External>, 'controllers'> = {
     name: 'shapes',
     steps,
-    outside: () => ({ cloud: new Cloud() as unknown as CloudClient }),
+    external: () => ({ cloud: new Cloud() as unknown as CloudClient }),
     services: { cloud: { reads: ['get', 'list'] } },
-    ready: ({ spec, metadata: { uid } }, { outside: { cloud } }) =>
+    ready: ({ spec, metadata: { uid } }, { external: { cloud } }) =>
       [...cloud.shapes.values()].some(
         ({ color, labels }) =>
           color === ((spec as { color?: string }).color ?? 'red') && (labels === undefined || labels.uid === uid),
       ),
   }
-  const controllers = ({ outside: { cloud } }: ProcessContext<Outside>): ControllerDeclaration[] => [
+  const controllers = ({ external: { cloud } }: ProcessContext<External>): ControllerDeclaration[] => [
     {
       for: Shape,
       verbs: [

@@ -30,7 +30,7 @@ async function remove(
   name: string,
   propagationPolicy: 'Background' | 'Foreground' | 'Orphan',
 ): Promise<void> {
-  await user.delete({ ...type, metadata: { name, namespace: 'default' } }, { propagationPolicy: propagationPolicy })
+  await user.delete({ ...type, metadata: { name, namespace: 'default' } }, { propagationPolicy })
 }
 
 const steps: readonly UserStep[] = [
@@ -96,7 +96,7 @@ export async function garbageSubject(): Promise<Pick<ExploreOptions, 'controller
     scenario: {
       name: 'garbage',
       steps,
-      plays: ['namespaces'],
+      clusterControllers: ['namespaces'],
       expects,
       runnables: ({ clock, random, log, client }) => [
         garbageCollector({ clock, random, log, client: seeingOnly(client, ['configmaps', 'namespaces']) }),

@@ -47,7 +47,7 @@ export async function namespacesSubject(): Promise<Pick<ExploreOptions, 'control
     scenario: {
       name: 'namespaces',
       steps,
-      plays: ['garbage'],
+      clusterControllers: ['garbage'],
       expects,
       exceptions: [{ rule: 'ownership', because: 'emptying a namespace is deleting what others made' }],
     },

@@ -12,17 +12,17 @@ interface Settings extends KubeObject {
 
 const ConfigMap = declareKind<Settings>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
 
-/** Uses a plane as a test runner would. */
+/** Uses a fixture as a test runner does. */
 async function within(use: (plane: TestPlane) => Promise<void>): Promise<void> {
   await planeFixture({ simulated: true, builtin: false })({}, use)
 }
 
-test('liveRules tells once what the requests of a running program show, and counts the rest', async () => {
+test('liveRules reports each finding once and counts repetitions', async () => {
   await within(async (plane) => {
-    const told: string[] = []
+    const reported: string[] = []
     const rules = liveRules({
       onFinding: ({ rule, about }) => {
-        told.push(`${rule} ${about}`)
+        reported.push(`${rule} ${about}`)
       },
     })
     const controller: ControllerDeclaration<typeof ConfigMap> = {
@@ -48,7 +48,7 @@ test('liveRules tells once what the requests of a running program show, and coun
     const running = manager.run(stopping.signal)
     for (const name of ['a', 'b']) await plane.client.create(ConfigMap, { metadata: { name } })
     await plane.until(async () => (await plane.client.get(ConfigMap, { name: 'b' })).data?.['seen'] === 'yes')
-    expect(told).toEqual(['conflict update configmaps', 'privilege update configmaps'])
+    expect(reported).toEqual(['conflict update configmaps', 'privilege update configmaps'])
     expect(rules.findings().map(({ rule, seen }) => `${rule} ${seen}`)).toEqual(['conflict 2', 'privilege 2'])
     stopping.abort()
     for (let turn = 0; turn < 50; turn++) await (plane.clock as SimulatedClock).advance(100)
@@ -56,7 +56,7 @@ test('liveRules tells once what the requests of a running program show, and coun
   })
 })
 
-test('planeFixture gives a plane to a test, and what the test throws is what comes out', async () => {
+test('planeFixture gives a plane to a test and passes on the error of the test', async () => {
   const failing = within(async (plane) => {
     await plane.client.create(ConfigMap, { metadata: { name: 'a' } })
     expect((await plane.client.get(ConfigMap, { name: 'a' })).metadata.name).toBe('a')

@@ -1,12 +1,12 @@
 /**
- * Rules that need no exploration, for a program that runs: what a single request shows is told as it happens.
+ * Rules that need no exploration, for a running program: they check every request as it is sent.
  *
  * @example
  * const manager = new Manager({ name: 'websites', config, log, rules: liveRules({ log }), endpoints: { port: 8080 } })
- * // http://localhost:8080/debug/rules lists what was found
+ * // http://localhost:8080/debug/rules lists the findings
  *
- * Each thing is told once, however often it happens; how often is counted. Nothing is refused and nothing slowed down:
- * bodies are looked at only of updates and merge patches.
+ * Each finding is reported once, and counted. No request is refused or delayed. Only bodies of updates and merge patches
+ * are parsed.
  */
 import { silentLogger, type Logger } from '#base'
 import type { RequestRules } from '#manager'
@@ -15,17 +15,17 @@ import { lintRequest } from '../rules/conflicts.ts'
 import type { Finding } from '../rules/rule.ts'
 
 export interface LiveFinding extends Omit<Finding, 'step' | 'diff'> {
-  /** How often it was seen. */
+  /** How often it occurred. */
   readonly seen: number
 }
 
-/** So many different things are remembered. */
+/** How many different findings are kept. */
 const findingsMax = 200
 
 export interface LiveRulesOptions {
-  /** Hears of each thing once, as a warning. @default silent */
+  /** Receives each finding once, as a warning. @default silent */
   readonly log?: Logger
-  /** Hears of each thing once. @default nobody */
+  /** Called once per finding. @default not called */
   readonly onFinding?: (finding: LiveFinding) => void
 }
 
@@ -35,15 +35,17 @@ export interface LiveRules extends RequestRules {
 
 export function liveRules({ log = silentLogger, onFinding }: LiveRulesOptions = {}): LiveRules {
   const found = new Map<string, LiveFinding>()
-  const tell = (finding: Omit<Finding, 'step'>): void => {
+  const report = (finding: Omit<Finding, 'step'>): void => {
     const key = `${finding.rule} ${finding.about}`
     const known = found.get(key)
     if (!known && found.size >= findingsMax) return
     const now: LiveFinding = { ...finding, seen: (known?.seen ?? 0) + 1 }
     found.set(key, now)
     if (known) return
-    log.warn(`rule ${finding.rule}: ${finding.message}`, {
+    log.warn('rule broken', {
+      rule: finding.rule,
       about: finding.about,
+      message: finding.message,
       ...(finding.hint !== undefined && { hint: finding.hint }),
     })
     onFinding?.(now)
@@ -53,16 +55,16 @@ export function liveRules({ log = silentLogger, onFinding }: LiveRulesOptions = 
     onRequest(request, { grants }) {
       const requestInfo = readRequestInfo(request)
       const lint = lintRequest(request, requestInfo, { who: 'this program' })
-      if (lint) tell(lint)
+      if (lint) report(lint)
       if (!(requestInfo.isWrite || requestInfo.isRead || requestInfo.isWatch)) return
       const what =
         requestInfo.subresource === '' ? requestInfo.resource : `${requestInfo.resource}/${requestInfo.subresource}`
       if (grants({ verb: requestInfo.verb, group: requestInfo.group, resource: what })) return
-      tell({
+      report({
         rule: 'privilege',
         severity: 'warning',
         about: `${requestInfo.verb} ${what}`,
-        message: `${requestInfo.verb} ${what} in group "${requestInfo.group}" is not among the permissions that the declarations ask for`,
+        message: `${requestInfo.verb} ${what} in group "${requestInfo.group}" needs a permission that no declaration requests`,
         hint: 'add it to `rbac` of the controller',
       })
     },

@@ -1,5 +1,5 @@
 /**
- * Words for test runners whose `expect` can be extended (vitest, jest): `expect.extend(matchers)`.
+ * Matchers for test runners whose `expect` can be extended (vitest, jest): `expect.extend(matchers)`.
  *
  * @example
  * await expect({ controllers, scenario }).toKeepTheRules()
@@ -21,7 +21,7 @@ export const matchers = {
     return { pass: errors.length === 0, message: () => formatReport({ ...explored, failures: errors }) }
   },
 
-  /** Undisturbed, the program does what it should and comes to rest. */
+  /** Without faults, the program reconciles without errors and becomes quiet. */
   async toConverge(received: ExploreOptions): Promise<MatcherResult> {
     const explored = await explore({ ...received, tier: 0 })
     const errors = explored.failures.filter(
@@ -29,8 +29,7 @@ export const matchers = {
     )
     return {
       pass: errors.length === 0,
-      message: () =>
-        errors.length === 0 ? 'the program comes to rest' : formatReport({ ...explored, failures: errors }),
+      message: () => (errors.length === 0 ? 'the program converges' : formatReport({ ...explored, failures: errors })),
     }
   },
 }

@@ -1,5 +1,5 @@
 /**
- * Signals of our own stay among ourselves: whatever the code of others is given, `fetch` and `AbortSignal.any` take.
+ * User code receives platform signals: `fetch` and `AbortSignal.any` accept them.
  */
 import { expect, test } from 'vitest'
 import { SeededRandom, SimulatedClock } from '#base'
@@ -13,7 +13,7 @@ import type { Transport } from '#wire'
 
 const ConfigMap = declareKind<KubeObject>({ group: '', version: 'v1', kind: 'ConfigMap', statusSubresource: false })
 
-test('the code of others is given signals of Node', async () => {
+test('user code receives the AbortSignal of the platform', async () => {
   const seen = new Map<string, boolean>()
   const see = (who: string, signal: AbortSignal | undefined): void => {
     seen.set(who, (seen.get(who) ?? true) && signal instanceof AbortSignal && !AbortSignal.any([signal]).aborted)

@@ -1,13 +1,17 @@
 /**
- * A control plane of its own for every test: ready in milliseconds, in memory, gone with the test.
+ * A control plane for one test: in memory, ready in milliseconds, stopped with the test.
  *
- * On the machine's clock it behaves as any other. On a simulated one nothing happens between `advance` calls but what
- * waits on promises alone: an hour passes in no time, and every run of the test is the same.
+ * On the system clock it behaves like any control plane. On a simulated clock only promises settle between calls of
+ * `advance`: an hour passes in no time, and every run of the test is the same.
  *
  * @example
  * await using plane = await startTestPlane({ kinds: [Website], controllers: [website] })
  * await plane.client.create(Website, { metadata: { name: 'a' }, spec: { image: 'x' } })
  * await plane.until(async () => (await plane.client.find(Deployment, { name: 'a' })) !== undefined)
+ *
+ * @example As a fixture of a test runner
+ * const test = baseTest.extend({ plane: planeFixture({ controllers: [website], simulated: true }) })
+ * test('a website gets its deployment', async ({ plane }) => { … })
  */
 import type { Kind } from '#api'
 import { SeededRandom, SimulatedClock, sleep, SystemClock, type Clock, type Logger } from '#base'
@@ -21,11 +25,11 @@ import { preloadModules } from '../initial-state.ts'
 export interface TestPlaneOptions {
   /** Kinds to serve, beside those of the controllers. @default none */
   readonly kinds?: readonly Kind[]
-  /** Run these as well. @default none */
+  /** Controllers to run. @default none */
   readonly controllers?: readonly ControllerDeclaration<Kind, ManagedContext>[]
-  /** A clock that stands still until it is told to move. @default false */
+  /** Use a simulated clock, which moves only by `advance`. @default false */
   readonly simulated?: boolean
-  /** Also run what a plane runs: garbage collection, namespaces. @default true */
+  /** Run the built-in controllers: garbage collection, namespaces. @default true */
   readonly builtin?: boolean
   readonly seed?: string
   readonly log?: Logger
@@ -36,10 +40,10 @@ export interface TestPlane extends AsyncDisposable {
   readonly plane: Plane
   readonly manager: Manager | undefined
   readonly clock: Clock
-  /** Lets simulated time pass. @throws {RangeError} on the machine's clock */
+  /** Advances simulated time. @throws {RangeError} on the system clock */
   advance(byMs: number): Promise<void>
-  /** Waits until something is so. @throws {Error} when it is not so for a long time, with the last error if there was one */
-  until(isSo: () => boolean | Promise<boolean>, options?: { readonly timeoutMs?: number }): Promise<void>
+  /** Waits until the condition returns true. @throws {Error} after the timeout; its cause is the last error of the condition */
+  until(condition: () => boolean | Promise<boolean>, options?: { readonly timeoutMs?: number }): Promise<void>
   stop(): Promise<void>
 }
 
@@ -85,7 +89,7 @@ export async function startTestPlane({
   const running = manager?.run(stopping.signal)
   const advance = async (byMs: number): Promise<void> => {
     if (!(clock instanceof SimulatedClock))
-      throw new RangeError('time passes by itself here: ask for a simulated clock to move it')
+      throw new RangeError('advance needs a simulated clock: start the plane with simulated: true')
     await clock.advance(byMs)
   }
   const stop = async (): Promise<void> => {
@@ -99,7 +103,7 @@ export async function startTestPlane({
     clock,
     advance,
     stop,
-    until: (isSo, options) => until(isSo, clock, options),
+    until: (condition, options) => until(condition, clock, options),
     [Symbol.asyncDispose]: stop,
   }
 }
@@ -107,7 +111,7 @@ export async function startTestPlane({
 const pollMs = 5
 
 async function until(
-  isSo: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
   clock: Clock,
   { timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {},
 ): Promise<void> {
@@ -115,14 +119,14 @@ async function until(
   let last: unknown
   for (;;) {
     try {
-      if (await advanceUntilDone(clock, Promise.resolve(isSo()))) return
+      if (await advanceUntilDone(clock, Promise.resolve(condition()))) return
       last = undefined
     } catch (error) {
       last = error
     }
     if (clock.monotonic() >= endMs)
       throw new Error(
-        `after ${timeoutMs} ms it is still not so: ${isSo.toString()}`,
+        `condition not met within ${timeoutMs} ms: ${condition.toString()}`,
         last === undefined ? undefined : { cause: last },
       )
     if (clock instanceof SimulatedClock) await clock.advance(pollMs)
@@ -130,7 +134,7 @@ async function until(
   }
 }
 
-/** Waits for something that may need time to pass. */
+/** Awaits a promise and advances simulated time while it is pending. */
 async function advanceUntilDone<T>(clock: Clock, waiting: Promise<T>): Promise<T> {
   if (!(clock instanceof SimulatedClock)) return await waiting
   const progress = { isOver: false }
@@ -142,7 +146,7 @@ async function advanceUntilDone<T>(clock: Clock, waiting: Promise<T>): Promise<T
   return await over
 }
 
-/** Those that are not built in, each once. */
+/** The kinds that are not built in, each once. */
 function definedKinds(given: readonly Kind[], controllers: readonly ControllerDeclaration[]): Kind[] {
   const kinds = controllers.flatMap(({ for: kind, owns = [], verbs = [] }) => [
     withActions(kind, verbs),
@@ -158,10 +162,10 @@ function definedKinds(given: readonly Kind[], controllers: readonly ControllerDe
   ]
 }
 
-/** The kind with what its controller can be asked for. */
+/** The kind with the actions of its controller. */
 function withActions(kind: Kind, verbs: NonNullable<ControllerDeclaration['verbs']>): Kind {
-  const sheets = verbs.flatMap(({ action: sheet }) => sheet ?? [])
-  return sheets.length === 0 ? kind : { ...kind, actions: [...(kind.actions ?? []), ...sheets] }
+  const actions = verbs.flatMap(({ action }) => action ?? [])
+  return actions.length === 0 ? kind : { ...kind, actions: [...(kind.actions ?? []), ...actions] }
 }
 
 function answerActions(controllers: readonly ControllerDeclaration<Kind, ManagedContext>[], plane: Plane): void {
@@ -172,21 +176,17 @@ function answerActions(controllers: readonly ControllerDeclaration<Kind, Managed
   }
 }
 
-/*
- * A control plane as a fixture of a test runner: started when a test asks for it, stopped when the test is over.
+/**
+ * A control plane as a fixture: starts when a test uses it, stops when the test is over.
  *
- * @example
- * const test = baseTest.extend({ plane: planeFixture({ controllers: [website], simulated: true }) })
- * test('a website gets its deployment', async ({ plane }) => { … })
+ * Works with every runner whose fixtures are functions of a context and `use`; this file imports none.
  *
- * Nothing of a runner is imported: any whose fixtures are functions of a context and a `use` will do.
+ * @param options the same for every test, or a function that makes them for each test
  */
-
-/** @param options the same for every test, or made anew for each of them */
 export function planeFixture(
   options: TestPlaneOptions | (() => TestPlaneOptions) = {},
 ): (context: object, use: (plane: TestPlane) => Promise<void>) => Promise<void> {
-  // Runners read which other fixtures are wanted from the pattern of the first parameter.
+  // Runners read from the pattern of the first parameter which other fixtures are needed.
   return async ({}, use) => {
     const plane = await startTestPlane(typeof options === 'function' ? options() : options)
     try {

@@ -1,35 +1,35 @@
 /**
- * A schedule on a page: a row for each thing that happened, a column for each who did something; and every object's versions.
+ * The timeline of a schedule as HTML: a row per event, a column per actor, and a table of the versions of every object.
  */
 import { basename } from 'node:path'
 import type { ObjectChange, Timeline, TimelineRow } from './timeline.ts'
 
-export function renderTimeline({ lanes, rows, leftOut }: Timeline): Markup {
-  const columns = lanes.filter((lane) => lane !== 'world')
+export function renderTimeline({ columns: all, rows, leftOut }: Timeline): Markup {
+  const columns = all.filter((column) => column !== 'world')
   return html`${leftOut > 0 ? html`<p class="faint">${leftOut} rows are left out.</p>` : undefined}
-<div class="scroll"><table><thead><tr><th>step</th><th>time</th>${columns.map((lane) => html`<th>${headOf(lane)}</th>`)}</tr></thead>
+<div class="scroll"><table><thead><tr><th>step</th><th>time</th>${columns.map((column) => html`<th>${headOf(column)}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => renderRow(row, columns))}</tbody></table></div>`
 }
 
 function renderRow(row: TimelineRow, columns: readonly string[]): Markup {
-  const name = [row.isTurn ? 'turn' : '', row.isBroken ? 'broken' : '', row.lane === 'world' ? 'note' : '']
+  const name = [row.isFault ? 'fault' : '', row.isBroken ? 'broken' : '', row.column === 'world' ? 'note' : '']
     .filter((one) => one !== '')
     .join(' ')
   const cells =
-    row.lane === 'world'
+    row.column === 'world'
       ? [
-          html`<td class="here" colspan="${columns.length}">${row.text.replace(/^is quiet \(\d+\)$/, 'everything is at rest')}${brokenHere(row)}</td>`,
+          html`<td class="here" colspan="${columns.length}">${row.text.replace(/^is quiet \(\d+\)$/, 'the world is quiet')}${brokenHere(row)}</td>`,
         ]
-      : columns.map((lane) => (lane === row.lane ? renderCell(row) : html`<td class="lane"></td>`))
+      : columns.map((column) => (column === row.column ? renderCell(row) : html`<td class="column"></td>`))
   return html`<tr class="${name}"><td class="when">${row.step}</td><td class="when">${timeOf(row.atMs)}</td>${cells}</tr>\n`
 }
 
 function renderCell(row: TimelineRow): Markup {
-  return html`<td class="lane here">${arrowed(row.text)}${row.origin === undefined ? undefined : html` <span class="faint mono">${shortOrigin(row.origin)}</span>`}${row.changes.map(renderChange)}${brokenHere(row)}</td>`
+  return html`<td class="column here">${arrowed(row.text)}${row.origin === undefined ? undefined : html` <span class="faint mono">${shortOrigin(row.origin)}</span>`}${row.changes.map(renderChange)}${brokenHere(row)}</td>`
 }
 
 function brokenHere({ isBroken }: TimelineRow): Markup | undefined {
-  return isBroken ? html`<span class="change bad"><b>here the rule is found broken</b></span>` : undefined
+  return isBroken ? html`<span class="change bad"><b>the rule is broken here</b></span>` : undefined
 }
 
 function renderChange({ object, what, version, fields }: ObjectChange): Markup {
@@ -50,8 +50,8 @@ export function renderObjects({ rows }: Timeline): Markup | undefined {
   return html`<div class="scroll"><table><thead><tr><th>object</th><th>version</th><th>step</th><th>what</th></tr></thead><tbody>${[...found].flatMap(([object, those]) => those.map(({ row, change }, index) => html`<tr><td>${index === 0 ? object : ''}</td><td><span class="version">${change.version}</span></td><td class="when">${row.step}</td><td>${change.what}${change.fields.map((field) => html`<br><span class="mono faint">${field}</span>`)}</td></tr>`))}</tbody></table></div>`
 }
 
-function headOf(lane: string): string {
-  return /^[AB]\d*$/.test(lane) ? `program, life ${lane}` : lane
+function headOf(column: string): string {
+  return /^[AB]\d*$/.test(column) ? `process ${column}` : column
 }
 
 /** `→` towards the server or a service, `←` back. */
@@ -102,7 +102,7 @@ function textOf(part: Part): string {
   if (part === undefined) return ''
   if (part instanceof Markup) return part.text
   if (typeof part === 'object') return part.map((one) => one?.text ?? '').join('')
-  // What a terminal or an editor would act on has no business on a page.
+  // Control characters have no place on a page.
   return String(part)
     .replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
     .replace(/[\p{Cc}\p{Bidi_Control}]/gu, (sign) => (sign === '\n' || sign === '\t' ? sign : '\ufffd'))

@@ -14,7 +14,7 @@ async function explored(): Promise<Explored> {
 }
 
 describe('html', () => {
-  test('escapes everything that is put in, but for what it made itself', () => {
+  test('escapes every inserted text, but not its own markup', () => {
     const evil = '<script>alert("&\'")</script>\u0007\u202e'
     expect(html`<p title="${evil}">${evil}${html`<b>${1}</b>`}${[html`<i>`, undefined]}</p>`.text).toBe(
       '<p title="&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;\ufffd\ufffd">&lt;script&gt;alert(&quot;&amp;&#39;&quot;)&lt;/script&gt;\ufffd\ufffd<b>1</b><i></p>',
@@ -31,7 +31,7 @@ describe('formatHtml', () => {
     expect(Buffer.byteLength(page)).toBeLessThan(200_000)
   })
 
-  test('has the verdict, each failure with its story, hint, replay and timeline, and the coverage', async () => {
+  test('has each failure with its story, hint, replay command and timeline, and the coverage', async () => {
     const {
       failures: [failure],
     } = await explored()
@@ -39,13 +39,13 @@ describe('formatHtml', () => {
     expect(page).toContain(failure?.message)
     for (const { text } of failure?.story ?? []) expect(page).toContain(html`${text.replace(/^-- /, '')}`.text)
     expect(page).toContain('npx evenkeel replay a.json')
-    expect(page).toMatch(/<th>program, life A<\/th>.*<th>outside<\/th>/s)
-    expect(page).toContain('here the rule is found broken')
-    expect(page).toContain('Box default/a made')
+    expect(page).toMatch(/<th>process A<\/th>.*<th>external<\/th>/s)
+    expect(page).toContain('the rule is broken here')
+    expect(page).toContain('Box default/a created')
     expect(page).toMatch(/12 of \d+<\/td>/)
   })
 
-  test('what an object or an error says is text on the page', async () => {
+  test('texts of objects and errors are text on the page', async () => {
     const before = await explored()
     const evil = '</style><script>alert(1)</script>'
     const page = formatHtml(
@@ -58,7 +58,7 @@ describe('formatHtml', () => {
           hint: evil,
           diff: [evil],
           when: [evil],
-          story: [{ text: evil, origin: `${evil}:1`, isTurn: true }],
+          story: [{ text: evil, origin: `${evil}:1`, isFault: true }],
         })),
       },
       { replays: [evil] },
@@ -70,17 +70,19 @@ describe('formatHtml', () => {
 describe('formatReport', () => {
   test('says what was not explored when it ended early', async () => {
     const report = formatReport(await explored(), { replays: ['npx evenkeel replay a.json'] })
-    expect(report).toMatch(/Explored 12 of \d+ single deviations: the number of schedules was reached\./)
+    expect(report).toMatch(/Explored 12 of \d+ single deviations: the limit of schedules was reached\./)
     expect(report).toContain('replay: npx evenkeel replay a.json')
-    expect(report).toMatch(/faulted: writes \d of \d, calls outside \d of \d, looks 0 of 0, rests 0 of 3/)
+    expect(report).toMatch(
+      /faults injected at: writes \d of \d, external calls \d of \d, reads 0 of 0, quiet states 0 of 3/,
+    )
   })
 
-  test('says that silence is no proof, and how deep it went', async () => {
+  test('says that no failure is no proof, and which faults were injected', async () => {
     const report = formatReport(await explore({ controllers, scenario, tier: 0 }))
-    expect(report).toMatch(/^Nothing found in 2 schedules of boxes/)
-    expect(report).toContain('Explored the undisturbed schedule alone.')
+    expect(report).toMatch(/^No failure in 2 schedules of boxes/)
+    expect(report).toContain('Explored only the undisturbed schedule.')
     expect(report).toContain(
-      'This is not a proof: only what goes through the client, the clock and the outside is controlled, and only no fault at all',
+      'This is not a proof: the Explorer controls only the client, the clock and the external services. It injected no fault',
     )
   })
 })

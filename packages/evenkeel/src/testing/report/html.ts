@@ -1,25 +1,33 @@
 /**
- * An exploration as one page that needs nothing else: what was found, how to see it again, and what was tried.
+ * The report as one self-contained HTML page: failures, their stories and timelines, replay commands, and coverage.
  *
- * Nothing in it runs and nothing is loaded; everything that comes from objects, errors and code is escaped.
+ * The page has no script and loads nothing. All text from objects, errors and code is escaped.
  */
 import type { CoverageShare } from '../coverage.ts'
 import type { Explored } from '../explore.ts'
 import type { Failure } from '../failures.ts'
 import { html, Markup, renderObjects, renderTimeline, shortOrigin } from './html-timeline.ts'
-import { describeDone, describeLimits, describeSpeed, tierNames, titleOfRule, type ReportOptions } from './text.ts'
+import {
+  describeDone,
+  describeLimits,
+  describeSpeed,
+  plural,
+  tierNames,
+  titleOfRule,
+  type ReportOptions,
+} from './text.ts'
 
-/** The page; to be written into a file. */
+/** The HTML document as text. */
 export function formatHtml(explored: Explored, { replays = [] }: ReportOptions = {}): string {
   const { scenario, failures } = explored
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${failures.length === 0 ? 'Nothing found' : `${failures.length} found`} in ${scenario}</title><style>${new Markup(style)}</style></head>
+<title>${failures.length === 0 ? 'No failure' : plural(failures.length, 'failure')} in ${scenario}</title><style>${new Markup(style)}</style></head>
 <body><main>
 ${renderVerdict(explored)}
 ${renderCards(explored)}
-${failures.length === 0 ? undefined : html`<h2>Findings</h2>`}
+${failures.length === 0 ? undefined : html`<h2>Failures</h2>`}
 ${failures.map((failure, index) => renderFailure(failure, { schedules: explored.schedules, isOpen: index === 0, replay: replays[index] }))}
 ${renderCoverage(explored)}
 <p class="faint">${describeLimits(explored)}</p>
@@ -32,24 +40,24 @@ function renderVerdict(explored: Explored): Markup {
   const { failures, scenario } = explored
   const verdict =
     failures.length === 0
-      ? html`<span class="good">Nothing found</span> in ${scenario}`
-      : html`<span class="bad">${failures.length} ${failures.length === 1 ? 'thing' : 'things'} found</span> in ${scenario}`
+      ? html`<span class="good">No failure</span> in ${scenario}`
+      : html`<span class="bad">${plural(failures.length, 'failure')}</span> in ${scenario}`
   const done = describeDone(explored)
   return html`<h1>${verdict}</h1><p class="faint">${done.slice(0, 1).toUpperCase()}${done.slice(1)}. ${describeSpeed(explored)}.</p>`
 }
 
-function renderCards({ schedules, failures, coverage: { writes, calls, rules, deeds } }: Explored): Markup {
+function renderCards({ schedules, failures, coverage: { writes, calls, rules, actions } }: Explored): Markup {
   const errors = failures.filter(({ severity }) => severity === 'error').length
   const card = (name: string, value: string): Markup =>
     html`<div class="card"><b>${value}</b><span class="faint">${name}</span></div>`
   return html`<div class="cards">${[
     card('schedules', String(schedules)),
     card('errors', String(errors)),
-    card('warnings and notes', String(failures.length - errors)),
-    card('writes faulted', `${writes.faulted} / ${writes.seen}`),
-    card('calls outside faulted', `${calls.faulted} / ${calls.seen}`),
-    card('kinds of faults', String(Object.keys(deeds).length)),
-    card('rules with something to judge', `${rules.exercised.length} / ${rules.exercised.length + rules.idle.length}`),
+    card('warnings and infos', String(failures.length - errors)),
+    card('writes with a fault', `${writes.faulted} / ${writes.seen}`),
+    card('external calls with a fault', `${calls.faulted} / ${calls.seen}`),
+    card('types of faults', String(Object.keys(actions).length)),
+    card('rules with something to check', `${rules.exercised.length} / ${rules.exercised.length + rules.idle.length}`),
   ]}</div>`
 }
 
@@ -64,35 +72,35 @@ function renderFailure(failure: Failure, { schedules, isOpen, replay }: FailureO
   const objects = timeline && renderObjects(timeline)
   return html`<details class="failure"${new Markup(isOpen ? ' open' : '')}><summary><span class="tag ${severity}">${titleOfRule(rule).replace(/^RULE /, '')}</span><b>${message}</b></summary><div>
 <p class="faint">${when.length === 0 ? 'Undisturbed' : when.join(' and ')}. Seen in ${seen} of ${schedules} schedules.</p>
-${story.length === 0 ? undefined : html`<h3>What happens</h3><ol class="story">${story.map(({ text, origin, isTurn }) => html`<li class="${isTurn ? 'turn' : ''}">${origin === undefined ? undefined : html`<code class="at" title="${origin}">${shortOrigin(origin)}</code>`}${text.replace(/^-- /, '')}</li>`)}</ol>`}
+${story.length === 0 ? undefined : html`<h3>What happens</h3><ol class="story">${story.map(({ text, origin, isFault }) => html`<li class="${isFault ? 'fault' : ''}">${origin === undefined ? undefined : html`<code class="at" title="${origin}">${shortOrigin(origin)}</code>`}${text.replace(/^-- /, '')}</li>`)}</ol>`}
 ${diff.length === 0 ? undefined : html`<h3>Difference</h3><pre>${diff.join('\n')}</pre>`}
 ${hint === undefined ? undefined : html`<p class="hint">${hint}</p>`}
-${replay === undefined ? undefined : html`<h3>See it again</h3><pre>${replay}</pre>`}
+${replay === undefined ? undefined : html`<h3>Replay</h3><pre>${replay}</pre>`}
 ${timeline === undefined ? undefined : html`<details class="more"${new Markup(isOpen ? ' open' : '')}><summary>Timeline: ${timeline.rows.length} rows</summary>${renderTimeline(timeline)}</details>`}
 ${objects === undefined ? undefined : html`<details class="more"><summary>Objects and their versions</summary>${objects}</details>`}
 </div></details>`
 }
 
 function renderCoverage({
-  coverage: { writes, calls, looks, rests, deeds, rules, controllers },
+  coverage: { writes, calls, reads, quietStates, actions, rules, controllers },
   tiers,
 }: Explored): Markup {
   const share = (name: string, { seen, faulted }: CoverageShare): Markup =>
     html`<tr><td>${name}</td><td>${faulted} of ${seen}</td><td>${seen === 0 ? undefined : html`<span class="bar"><i style="width:${Math.round((faulted / seen) * 100)}%"></i></span>`}</td></tr>`
-  return html`<h2>What was tried</h2>
-<table><thead><tr><th>tier</th><th>done</th><th>left out because they are the same as others</th></tr></thead><tbody>${tiers.map(({ tier, done, planned, pruned }) => html`<tr><td>${tier}: ${tierNames[tier]}</td><td class="${done < planned ? 'bad' : ''}">${done} of ${planned}</td><td>${pruned}</td></tr>`)}</tbody></table>
-<h3>Where something went wrong</h3>
-<table><tbody>${[share('writes to the server', writes), share('calls outside', calls), share('looks', looks), share('rests', rests)]}</tbody></table>
-<h3>Kinds of faults, by schedules</h3><p>${Object.entries(deeds).map(([deed, count]) => html`<code>${deed} ${count}</code> `)}</p>
-<h3>Rules</h3><p>${rules.exercised.map((rule) => html`<code>${rule}</code> `)}</p>${rules.idle.length === 0 ? undefined : html`<p class="faint">Nothing to judge for ${rules.idle.join(', ')}.</p>`}
+  return html`<h2>Coverage</h2>
+<table><thead><tr><th>tier</th><th>done</th><th>left out as equivalent to others</th></tr></thead><tbody>${tiers.map(({ tier, done, planned, pruned }) => html`<tr><td>${tier}: ${tierNames[tier]}</td><td class="${done < planned ? 'bad' : ''}">${done} of ${planned}</td><td>${pruned}</td></tr>`)}</tbody></table>
+<h3>Where faults were injected</h3>
+<table><tbody>${[share('writes to the API server', writes), share('external calls', calls), share('reads', reads), share('quiet states', quietStates)]}</tbody></table>
+<h3>Types of faults, by schedules</h3><p>${Object.entries(actions).map(([action, count]) => html`<code>${action} ${count}</code> `)}</p>
+<h3>Rules</h3><p>${rules.exercised.map((rule) => html`<code>${rule}</code> `)}</p>${rules.idle.length === 0 ? undefined : html`<p class="faint">Nothing to check for ${rules.idle.join(', ')}.</p>`}
 <h3>Controllers, undisturbed</h3><p>${controllers.map(({ name, runs, objects }) => html`<code>${name}</code> ${runs} reconciles of ${objects} ${objects === 1 ? 'object' : 'objects'} `)}</p>`
 }
 
-export const style = `
-:root { color-scheme: light dark; --ground: #f7f7f5; --sheet: #fff; --ink: #1d2126; --faint: #68707a; --line: #e2e4e6; --bad: #b3261e; --bad-ground: #fdecea; --turn: #8a5a00; --turn-ground: #fff4dc; --good: #1d6f42; --accent: #2a5db0; --code: #f0f1f3 }
-@media (prefers-color-scheme: dark) { :root { --ground: #14171a; --sheet: #1c2024; --ink: #e4e7ea; --faint: #98a1ab; --line: #30363c; --bad: #ff8a80; --bad-ground: #3b1d1b; --turn: #f0c36d; --turn-ground: #362a12; --good: #7fd1a0; --accent: #8ab4f8; --code: #262b30 } }
+const style = `
+:root { color-scheme: light dark; --background: #f7f7f5; --surface: #fff; --ink: #1d2126; --faint: #68707a; --line: #e2e4e6; --bad: #b3261e; --bad-background: #fdecea; --fault: #8a5a00; --fault-background: #fff4dc; --good: #1d6f42; --accent: #2a5db0; --code: #f0f1f3 }
+@media (prefers-color-scheme: dark) { :root { --background: #14171a; --surface: #1c2024; --ink: #e4e7ea; --faint: #98a1ab; --line: #30363c; --bad: #ff8a80; --bad-background: #3b1d1b; --fault: #f0c36d; --fault-background: #362a12; --good: #7fd1a0; --accent: #8ab4f8; --code: #262b30 } }
 * { box-sizing: border-box }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif }
+body { margin: 0; background: var(--background); color: var(--ink); font: 15px/1.5 system-ui, sans-serif }
 main { max-width: 76rem; margin: 0 auto; padding: 2rem 1.25rem 4rem }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .35rem }
 h2 { font-size: 1.1rem; margin: 2.2rem 0 .7rem }
@@ -105,7 +113,7 @@ pre { background: var(--code); padding: .7rem .9rem; border-radius: 6px; overflo
 .bad { color: var(--bad) }
 .good { color: var(--good) }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: .7rem; margin: 1.2rem 0 }
-.card, .failure, table { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px }
+.card, .failure, table { background: var(--surface); border: 1px solid var(--line); border-radius: 8px }
 .card { padding: .7rem .9rem }
 .card b { display: block; font-size: 1.35rem; line-height: 1.3; font-variant-numeric: tabular-nums }
 .failure { margin: .8rem 0; padding: 0 }
@@ -115,24 +123,24 @@ pre { background: var(--code); padding: .7rem .9rem; border-radius: 6px; overflo
 .failure[open] > summary::before { content: '▾' }
 .failure > div { padding: 0 1.1rem 1.1rem }
 .tag { display: inline-block; border-radius: 99px; padding: 0 .6em; font-size: .8rem; font-weight: 600; border: 1px solid currentColor; white-space: nowrap }
-.error { color: var(--bad) } .warning { color: var(--turn) } .info { color: var(--accent) }
+.error { color: var(--bad) } .warning { color: var(--fault) } .info { color: var(--accent) }
 ol.story { margin: .2rem 0; padding-left: 1.6rem }
 ol.story li { padding: .1rem .3rem }
 ol.story .at { float: right; margin-left: 1rem }
-.turn { background: var(--turn-ground); border-radius: 4px }
-ol.story .turn { color: var(--turn); font-weight: 600 }
+.fault { background: var(--fault-background); border-radius: 4px }
+ol.story .fault { color: var(--fault); font-weight: 600 }
 .hint { border-left: 3px solid var(--good); padding: .2rem .8rem; margin: .6rem 0 }
 .scroll { overflow-x: auto; max-height: 48rem; overflow-y: auto; border-radius: 8px }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: .88rem }
-th { text-align: left; font-weight: 600; color: var(--faint); position: sticky; top: 0; background: var(--sheet); border-bottom: 1px solid var(--line); z-index: 1 }
+th { text-align: left; font-weight: 600; color: var(--faint); position: sticky; top: 0; background: var(--surface); border-bottom: 1px solid var(--line); z-index: 1 }
 th, td { padding: .28rem .6rem; vertical-align: top }
 td { border-top: 1px solid var(--line) }
 tr:first-child td { border-top: 0 }
 td.when { white-space: nowrap; color: var(--faint); font-variant-numeric: tabular-nums }
-td.lane { border-left: 1px solid var(--line); min-width: 8rem; overflow-wrap: anywhere }
-tr.turn td { background: var(--turn-ground) }
-tr.turn td.here { color: var(--turn); font-weight: 600 }
-tr.broken td { background: var(--bad-ground); border-top: 2px solid var(--bad) }
+td.column { border-left: 1px solid var(--line); min-width: 8rem; overflow-wrap: anywhere }
+tr.fault td { background: var(--fault-background) }
+tr.fault td.here { color: var(--fault); font-weight: 600 }
+tr.broken td { background: var(--bad-background); border-top: 2px solid var(--bad) }
 tr.note td { color: var(--faint); font-style: italic }
 .change { display: block; margin-top: .15rem; font-size: .92em }
 .version { display: inline-block; background: var(--code); border-radius: 4px; padding: 0 .35em; font-variant-numeric: tabular-nums }

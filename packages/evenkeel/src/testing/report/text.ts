@@ -1,5 +1,6 @@
 /**
- * What was found, for people: a verdict, the rule, the shortest story, the difference, a hint, and how to see it again.
+ * The report as text: per failure the rule, the story, the difference, a hint and the replay command; then what the
+ * exploration covered and what it did not. The sentences about coverage are shared with the HTML page.
  */
 import { basename } from 'node:path'
 import type { Coverage, CoverageShare } from '../coverage.ts'
@@ -10,19 +11,19 @@ import type { Progress, Stopped, Tier } from '../tier-runner.ts'
 import type { StoryLine } from './timeline.ts'
 
 export interface ReportOptions {
-  /** How to see each failure again, in the order of the failures. @default not said */
+  /** The replay command of each failure, in the order of the failures. @default none */
   readonly replays?: readonly (string | undefined)[]
 }
 
 /** The whole report of an exploration. */
 export function formatReport(explored: Explored, { replays = [] }: ReportOptions = {}): string {
-  const { scenario, failures, schedules, effects, looks, coverage } = explored
-  const seen = `${schedules} schedules of ${scenario}: ${effects} effects, ${looks} looks, ${coverage.rests.seen} rests`
-  const told = failures.map(
+  const { scenario, failures, schedules, effects, reads, coverage } = explored
+  const seen = `${schedules} schedules of ${scenario}: ${effects} effects, ${reads} reads, ${coverage.quietStates.seen} quiet states`
+  const described = failures.map(
     (failure, index) =>
       `${formatFailure(failure, { schedules, ...(replays[index] !== undefined && { replay: replays[index] }) })}\n`,
   )
-  const verdict = `${failures.length === 0 ? 'Nothing' : failures.length} found in ${seen}.`
+  const verdict = `${failures.length === 0 ? 'No failure' : plural(failures.length, 'failure')} in ${seen}.`
   const lines = [
     verdict,
     `${capitalized(describeDone(explored))}.`,
@@ -30,7 +31,7 @@ export function formatReport(explored: Explored, { replays = [] }: ReportOptions
     ...describeCoverage(coverage).map((line) => `  ${line}`),
     ...(failures.length === 0 ? [describeLimits(explored)] : []),
   ]
-  return `${told.join('')}${lines.join('\n')}\n`
+  return `${described.join('')}${lines.join('\n')}\n`
 }
 
 export function formatFailure(failure: Failure, { schedules, replay }: { schedules: number; replay?: string }): string {
@@ -46,20 +47,21 @@ export function formatFailure(failure: Failure, { schedules, replay }: { schedul
   return `${lines.join('\n')}\n`
 }
 
-/** A line of a story, with the place in the user's code. */
+/** A line of a story, with its place in the user's code. */
 export function formatLine({ text, origin }: StoryLine): string {
   if (origin === undefined) return text
   const at = origin.lastIndexOf(':')
   return `${text.padEnd(60)} ${basename(origin.slice(0, at))}${origin.slice(at)}`
 }
 
+/** `1 failure`, `2 failures` */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
-
-/*
- * What an exploration did and did not do, in sentences: for the report as text and as a page.
- */
 
 /** `RULE 5 cleanup` */
 export function titleOfRule(rule: string): string {
@@ -67,7 +69,7 @@ export function titleOfRule(rule: string): string {
   return number === undefined ? `RULE ${rule}` : `RULE ${number} ${rule}`
 }
 
-/** Rules that one comparison finds. */
+/** The numbers of golden rules that the convergence rule reports. */
 const golden: Readonly<Record<string, number>> = {
   state: 1,
   idempotent: 2,
@@ -80,57 +82,57 @@ const golden: Readonly<Record<string, number>> = {
   resync: 9,
 }
 
-/** What a tier consists of. */
+/** The schedules of each tier. */
 export const tierNames: Readonly<Record<Tier, string>> = {
   0: 'undisturbed',
   1: 'single deviations',
   2: 'pairs of deviations',
-  3: 'schedules by chance',
+  3: 'random schedules',
 }
 
 const endings: Readonly<Record<Stopped, string>> = {
-  budget: 'the time was over',
-  schedules: 'the number of schedules was reached',
-  signal: 'it was told to stop',
-  found: 'what was looked for was found',
+  budget: 'the time budget was used up',
+  schedules: 'the limit of schedules was reached',
+  signal: 'the exploration was cancelled',
+  found: 'the `until` condition was met',
 }
 
-/** `explored 120 of 185 single deviations: the time was over` */
+/** `explored 120 of 185 single deviations: the time budget was used up` */
 export function describeDone({ tiers, stopped }: Pick<Explored, 'tiers' | 'stopped'>): string {
   const parts = tiers
     .filter(({ tier }) => tier > 0)
     .map(
       ({ tier, done, planned, pruned }) =>
-        `${done === planned ? `all ${planned}` : `${done} of ${planned}`} ${tierNames[tier]}${pruned > 0 ? ` (${pruned} more are the same as others)` : ''}`,
+        `${done === planned ? `all ${planned}` : `${done} of ${planned}`} ${tierNames[tier]}${pruned > 0 ? ` (${pruned} more are equivalent to others)` : ''}`,
     )
-  if (parts.length === 0) return 'explored the undisturbed schedule alone'
+  if (parts.length === 0) return 'explored only the undisturbed schedule'
   return `explored ${parts.join(', ')}${stopped === undefined ? '' : `: ${endings[stopped]}`}`
 }
 
-/** `218 schedules in 2.1 s on 2 cores, 104 a second` */
+/** `218 schedules in 2.1 s on 2 cores, 104 per second` */
 export function describeSpeed({
   schedules,
   ms,
   cores,
   whyOneCore,
 }: Pick<Explored, 'schedules' | 'ms' | 'cores' | 'whyOneCore'>): string {
-  const rate = ms > 0 ? `, ${Math.round((schedules / ms) * 1000)} a second` : ''
+  const rate = ms > 0 ? `, ${Math.round((schedules / ms) * 1000)} per second` : ''
   return `${schedules} schedules in ${(ms / 1000).toFixed(1)} s on ${cores === 1 ? 'one core' : `${cores} cores`}${rate}${whyOneCore === undefined ? '' : ` (${whyOneCore})`}`
 }
 
-/** Line by line. */
-function describeCoverage({ writes, calls, looks, rests, deeds, rules, controllers }: Coverage): string[] {
+/** The coverage, line by line. */
+function describeCoverage({ writes, calls, reads, quietStates, actions, rules, controllers }: Coverage): string[] {
   const share = (name: string, { seen, faulted }: CoverageShare): string => `${name} ${faulted} of ${seen}`
   return [
-    `faulted: ${[share('writes', writes), share('calls outside', calls), share('looks', looks), share('rests', rests)].join(', ')}`,
-    `${Object.keys(deeds).length} kinds of faults${
-      Object.keys(deeds).length === 0
+    `faults injected at: ${[share('writes', writes), share('external calls', calls), share('reads', reads), share('quiet states', quietStates)].join(', ')}`,
+    `${Object.keys(actions).length} types of faults${
+      Object.keys(actions).length === 0
         ? ''
-        : `: ${Object.entries(deeds)
-            .map(([deed, count]) => `${deed} ${count}`)
+        : `: ${Object.entries(actions)
+            .map(([action, count]) => `${action} ${count}`)
             .join(', ')}`
     }`,
-    `${rules.exercised.length} rules had something to judge${rules.idle.length === 0 ? '' : `; nothing to judge for ${rules.idle.join(', ')}`}`,
+    `${rules.exercised.length} rules had something to check${rules.idle.length === 0 ? '' : `; nothing to check for ${rules.idle.join(', ')}`}`,
     ...controllers.map(
       ({ name, runs, objects }) =>
         `${name}: ${runs} reconciles of ${objects} object${objects === 1 ? '' : 's'}, undisturbed`,
@@ -138,20 +140,20 @@ function describeCoverage({ writes, calls, looks, rests, deeds, rules, controlle
   ]
 }
 
-/** What nobody may conclude from silence. */
+/** What a report without failures does not prove. */
 export function describeLimits({ tiers, coverage: { rules } }: Pick<Explored, 'tiers' | 'coverage'>): string {
   const deepest = tiers.findLast(({ done }) => done > 0)?.tier ?? 0
   const faults = [
-    'no fault at all',
+    'no fault',
     'one fault at a time',
-    'two faults at a time',
-    'more than two faults only by chance',
+    'at most two faults at a time',
+    'more than two faults only at random',
   ][deepest]
-  const idle = rules.idle.length === 0 ? '' : `, and ${rules.idle.length} rules had nothing to judge`
-  return `This is not a proof: only what goes through the client, the clock and the outside is controlled, and ${deepest === 3 ? faults : `only ${faults}`}${idle}.`
+  const idle = rules.idle.length === 0 ? '' : `, and ${rules.idle.length} rules had nothing to check`
+  return `This is not a proof: the Explorer controls only the client, the clock and the external services. It injected ${faults}${idle}.`
 }
 
-/** `single deviations 120/185, 104/s, 2 found (cleanup, state)` */
+/** `single deviations 120/185, 104/s, 2 failures (cleanup, state)` */
 export function formatProgress({ tier, done, planned, failures, broken, perSecond }: Progress): string {
-  return `${tierNames[tier]} ${done}/${planned}, ${perSecond}/s${failures > 0 ? `, ${failures} found (${broken.join(', ')})` : ''}`
+  return `${tierNames[tier]} ${done}/${planned}, ${perSecond}/s${failures > 0 ? `, ${plural(failures, 'failure')} (${broken.join(', ')})` : ''}`
 }

@@ -1,10 +1,14 @@
 /**
- * All that happened in a schedule, in lanes: the user, each life of the program, the collector, what is outside, and what
- * the server came to store because of it.
+ * What happened in a schedule: as a timeline with a column per actor (user, processes, server, external services, cluster
+ * controllers), and as a story of a few lines.
+ *
+ * A story has the lines around each fault, the lines about the object of the failure, and how it ended. Longer stories
+ * are not read.
  */
 import type { UnstructuredObject } from '#api'
 import { describeDeviation } from '../deviation.ts'
 import type { Failure } from '../failures.ts'
+import { otherClient } from '../foreign-writes.ts'
 import type { HistoryEvent, TraceEntry } from '../history.ts'
 import type { Finding } from '../rules/rule.ts'
 import { describeObject } from '../snapshot.ts'
@@ -14,8 +18,8 @@ import type { World } from '../world.ts'
 export interface ObjectChange {
   /** `ConfigMap default/a` */
   readonly object: string
-  readonly what: 'made' | 'changed' | 'deleted'
-  /** Its version after that. */
+  readonly what: 'created' | 'changed' | 'deleted'
+  /** The revision of the change. */
   readonly version: string
   /** The fields that differ: `spec.size: 1 → 2`. */
   readonly fields: readonly string[]
@@ -23,47 +27,47 @@ export interface ObjectChange {
 
 export interface TimelineRow {
   readonly step: number
-  /** Milliseconds of the world's time. */
+  /** Simulated time in milliseconds. */
   readonly atMs: number
-  readonly lane: string
+  readonly column: string
   readonly text: string
   /** `/home/me/reconcile.ts:41` */
   readonly origin?: string
-  /** Something goes otherwise than undisturbed. */
-  readonly isTurn: boolean
-  /** The rule is found broken here. */
+  /** A deviation, or a failed response. */
+  readonly isFault: boolean
+  /** The rule is broken here. */
   readonly isBroken: boolean
   readonly changes: readonly ObjectChange[]
 }
 
 export interface Timeline {
-  readonly lanes: readonly string[]
+  readonly columns: readonly string[]
   readonly rows: readonly TimelineRow[]
-  /** Rows that were left out because there were too many. */
+  /** How many rows were left out. */
   readonly leftOut: number
 }
 
-/** A page with more is not read. */
+/** A longer timeline is not read. */
 const rowsMax = 300
 
-/** @param world a schedule that was run with its trace kept */
+/** @param world the world of a schedule that ran with its trace kept */
 export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step'>): Timeline {
   const events = byStep(world.history.events.filter(({ resource }) => resource !== 'leases' && resource !== 'events'))
   const entries = world.trace.entries.filter((entry) => matters(entry, events.has(entry.step)))
   const broken = entries.findLastIndex(({ step }) => step <= brokenAt)
   const until = Math.min(entries.length, Math.max(rowsMax, broken + 1))
   const from = Math.max(0, until - rowsMax)
-  const told = new Set<number>()
+  const reported = new Set<number>()
   const rows = entries.slice(from, until).map((entry, index): TimelineRow => {
-    const isFirst = !told.has(entry.step) && isAction(entry)
-    if (isFirst) told.add(entry.step)
+    const isFirst = !reported.has(entry.step) && isAction(entry)
+    if (isFirst) reported.add(entry.step)
     const origin = world.origins.get(entry.what.replace(/: [^:]*$/, ''))
     return {
       step: entry.step,
       atMs: entry.atMs,
-      lane: laneOf(entry),
+      column: columnOf(entry),
       text: entry.what,
-      isTurn: isTurn(entry),
+      isFault: isFault(entry),
       isBroken: from + index === broken,
       ...(origin !== undefined && { origin }),
       changes: isFirst ? (events.get(entry.step) ?? []).map(changeOf) : [],
@@ -71,7 +75,7 @@ export function timelineOf(world: World, { step: brokenAt }: Pick<Finding, 'step
   })
   return {
     rows,
-    lanes: [...new Set(rows.map(({ lane }) => lane))].sort((a, b) => rankOf(a) - rankOf(b)),
+    columns: [...new Set(rows.map(({ column }) => column))].sort((a, b) => rankOf(a) - rankOf(b)),
     leftOut: entries.length - rows.length,
   }
 }
@@ -86,7 +90,7 @@ function byStep(events: readonly HistoryEvent[]): Map<number, HistoryEvent[]> {
   return found
 }
 
-/** Looks, watches, and what an election and Events need are not told; nor is a request that changed nothing, its answer is. */
+/** Leaves out reads, watches, leases and Events, and requests that changed nothing: their response is enough. */
 function matters({ what }: TraceEntry, isWrite: boolean): boolean {
   if (
     /^event (?:leases|events)\b|^event .*: BOOKMARK|^(?:answer|request) (?:(?:watch|list|get) |\w+ (?:leases|events)\b)/.test(
@@ -98,40 +102,40 @@ function matters({ what }: TraceEntry, isWrite: boolean): boolean {
 }
 
 function isAction({ actor, what }: TraceEntry): boolean {
-  return actor !== 'world' && what !== 'starts' && what !== 'dies'
+  return actor !== 'world' && what !== 'starts' && what !== 'crashes'
 }
 
-export function isTurn({ actor, what }: TraceEntry): boolean {
+export function isFault({ actor, what }: TraceEntry): boolean {
   if (
-    actor === 'somebody' ||
-    what === 'dies' ||
-    what.endsWith(': no answer') ||
+    actor === otherClient ||
+    what === 'crashes' ||
+    what.endsWith(': no response') ||
     /^answer .*: [45]\d\d$/.test(what) ||
     /^reply .*: (?:refuse|reset|failed)/.test(what)
   )
     return true
-  return actor === 'world' && !/^is quiet|^everything is made well/.test(what)
+  return actor === 'world' && !/^is quiet|^all faults are over/.test(what)
 }
 
-function laneOf({ actor, what }: TraceEntry): string {
-  if (what.startsWith('call ')) return 'outside'
+function columnOf({ actor, what }: TraceEntry): string {
+  if (what.startsWith('call ')) return 'external'
   if (what.startsWith('request ')) return 'server'
-  if (actor === 'gc') return 'collector'
-  if (actor === 'somebody') return 'somebody else'
+  if (actor === 'gc') return 'cluster'
+  if (actor === otherClient) return 'another client'
   return actor
 }
 
-const lastLanes = ['world', 'collector', 'server', 'outside']
+const lastColumns = ['world', 'cluster', 'server', 'external']
 
-/** People first, then the lives of the program, then what is around them. */
-function rankOf(lane: string): number {
-  if (lane === 'user') return -2
-  return lane === 'somebody else' ? -1 : lastLanes.indexOf(lane) + 1
+/** The user and other clients first, then the processes, then the rest. */
+function rankOf(column: string): number {
+  if (column === 'user') return -2
+  return column === 'another client' ? -1 : lastColumns.indexOf(column) + 1
 }
 
 function changeOf({ before, after, revision }: HistoryEvent): ObjectChange {
   const object = after ?? before
-  const what = !after ? 'deleted' : before && before.metadata.uid === after.metadata.uid ? 'changed' : 'made'
+  const what = !after ? 'deleted' : before && before.metadata.uid === after.metadata.uid ? 'changed' : 'created'
   return {
     object: object ? describeObject(object) : '',
     what,
@@ -165,26 +169,22 @@ function shortened(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }
 
-/*
- * The shortest story of a failure: what the program did, what went wrong, and how it ended, in a few lines.
- */
-
 export interface StoryLine {
   readonly text: string
   /** `reconcile.ts:41` */
   readonly origin?: string
-  /** Somebody else did it, or it went wrong. */
-  readonly isTurn: boolean
+  /** A deviation, or a failed response. */
+  readonly isFault: boolean
 }
 
 const linesMax = 6
 
-/** @param world the failing schedule, run with its trace kept */
+/** The story of a failure. @param world the failing schedule, run with its trace kept */
 export function buildStory({ about, deviations }: Pick<Failure, 'about' | 'deviations'>, world: World): StoryLine[] {
   const lines = withoutRepeats(world.trace.entries.flatMap((entry) => lineOf(entry, world)))
-  // Undisturbed, the end is what matters.
+  // Without a fault, the end is what matters.
   if (deviations.length === 0) return lines.slice(-linesMax)
-  const turns = new Set(lines.flatMap((line, index) => (line.isTurn ? [index] : [])))
+  const faults = new Set(lines.flatMap((line, index) => (line.isFault ? [index] : [])))
   const words = about
     .toLowerCase()
     .split(/[ /]/)
@@ -192,34 +192,34 @@ export function buildStory({ about, deviations }: Pick<Failure, 'about' | 'devia
   const kept = new Set<number>()
   for (const [index, { text }] of lines.entries())
     if (
-      turns.has(index) ||
-      turns.has(index + 1) ||
-      turns.has(index - 1) ||
+      faults.has(index) ||
+      faults.has(index + 1) ||
+      faults.has(index - 1) ||
       words.every((word) => text.toLowerCase().includes(word))
     )
       kept.add(index)
-  if (kept.size === 0) return deviations.map((deviation) => ({ text: describeDeviation(deviation), isTurn: true }))
-  fillContext(kept, { turns, length: lines.length })
+  if (kept.size === 0) return deviations.map((deviation) => ({ text: describeDeviation(deviation), isFault: true }))
+  fillContext(kept, { faults, length: lines.length })
   const chosen = lines.filter((_, index) => kept.has(index))
   if (chosen.length <= linesMax) return chosen
-  const first = chosen.findIndex(({ isTurn }) => isTurn)
+  const first = chosen.findIndex(({ isFault }) => isFault)
   const from = Math.max(0, Math.min(first - 2, chosen.length - linesMax))
-  // How it went wrong, and how it ended.
+  // The fault, and the end.
   return [...chosen.slice(from, from + linesMax - lastLines), ...chosen.slice(-lastLines)]
 }
 
 const lastLines = 2
 
-/** Where there is room, also what came next and what came before. */
-function fillContext(kept: Set<number>, { turns, length }: { turns: ReadonlySet<number>; length: number }): void {
-  const [first, last] = [Math.min(...turns, length), Math.max(...turns, 0)]
+/** Fills the story with the lines after the last fault and before the first. */
+function fillContext(kept: Set<number>, { faults, length }: { faults: ReadonlySet<number>; length: number }): void {
+  const [first, last] = [Math.min(...faults, length), Math.max(...faults, 0)]
   for (let distance = 1; kept.size < linesMax && distance < length; distance++) {
     for (const index of [last + distance, first - distance])
       if (index >= 0 && index < length && kept.size < linesMax) kept.add(index)
   }
 }
 
-/** The same line again and again is one line. */
+/** Joins equal lines in a row. */
 function withoutRepeats(lines: readonly StoryLine[]): StoryLine[] {
   const found: { line: StoryLine; times: number }[] = []
   for (const line of lines) {
@@ -232,18 +232,18 @@ function withoutRepeats(lines: readonly StoryLine[]): StoryLine[] {
 
 function lineOf({ actor, what }: TraceEntry, world: World): StoryLine[] {
   const origin = world.origins.get(what.replace(/: [^:]*$/, ''))
-  if (actor === 'user') return [{ text: `the user ${what}`, isTurn: false }]
-  if (actor === 'somebody') return [{ text: `-- somebody else: ${what}`, isTurn: true }]
-  if (actor === 'world') return /quiet|made well/.test(what) ? [] : [{ text: `-- ${what}`, isTurn: true }]
-  if (actor === 'gc') return [{ text: `the garbage collector: ${what.replace(/^collect /, '')}`, isTurn: false }]
-  if (what === 'dies') return [{ text: `-- ${actor} dies`, isTurn: true }]
-  if (what === 'starts') return [{ text: `${actor} starts`, isTurn: false }]
+  if (actor === 'user') return [{ text: `the user ${what}`, isFault: false }]
+  if (actor === otherClient) return [{ text: `-- another client: ${what}`, isFault: true }]
+  if (actor === 'world') return /quiet|faults are over/.test(what) ? [] : [{ text: `-- ${what}`, isFault: true }]
+  if (actor === 'gc') return [{ text: `the cluster: ${what.replace(/^collect /, '')}`, isFault: false }]
+  if (what === 'crashes') return [{ text: `-- ${actor} crashes`, isFault: true }]
+  if (what === 'starts') return [{ text: `${actor} starts`, isFault: false }]
   const [, type, about = ''] = /^(answer|reply) (.*)$/.exec(what) ?? []
   if (type === undefined || /^(?:watch|get|list) /.test(about)) return []
   return [
     {
       text: `${actor}: ${about}`,
-      isTurn: about.endsWith('no answer') || /: (?:[45]\d\d)$/.test(about),
+      isFault: about.endsWith('no response') || /: (?:[45]\d\d)$/.test(about),
       ...(origin !== undefined && { origin }),
     },
   ]

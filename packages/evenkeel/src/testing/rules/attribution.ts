@@ -1,9 +1,8 @@
 /**
- * Which rule it is when something is missing or otherwise: what was done to the world says it.
+ * Attribution: which golden rule a difference from the undisturbed schedule belongs to. The last deviation decides.
  */
 import type { DeviationAction } from '../deviation.ts'
-import type { World } from '../world.ts'
-import type { Finding } from './rule.ts'
+import type { Finding, RuleContext } from './rule.ts'
 
 type Attribution = Pick<Finding, 'rule' | 'severity' | 'hint'>
 
@@ -28,7 +27,7 @@ const keepingDesired: ReadonlySet<DeviationAction['type']> = new Set([
   'mutate',
 ] satisfies DeviationAction['type'][])
 
-/** Whether what users wish for stays as it is. */
+/** Whether the action leaves the desired state unchanged. */
 export function keepsDesiredState({ type }: DeviationAction): boolean {
   return keepingDesired.has(type)
 }
@@ -46,7 +45,7 @@ const slowActions: ReadonlySet<DeviationAction['type']> = new Set([
   'deprive',
 ] satisfies DeviationAction['type'][])
 
-/** Whether more time passes than in the undisturbed schedule. */
+/** Whether the action takes more time than the undisturbed schedule. */
 export function takesTime({ type }: DeviationAction): boolean {
   return slowActions.has(type)
 }
@@ -54,17 +53,17 @@ export function takesTime({ type }: DeviationAction): boolean {
 const state: Attribution = {
   rule: 'state',
   severity: 'error',
-  hint: 'compute what to do from what is there, not from what you were told happened',
+  hint: 'compute the work from the current state, not from the event that triggered the reconcile',
 }
 const failure: Attribution = {
   rule: 'failure',
   severity: 'error',
-  hint: 'every call can fail; the next run must be able to finish the work',
+  hint: 'every call can fail: the next reconcile must be able to finish the work',
 }
 const cleanup: Attribution = {
   rule: 'cleanup',
   severity: 'error',
-  hint: 'others may hold on to an object while it is being deleted',
+  hint: 'another finalizer may keep an object in deletion for a while',
 }
 
 const byAction: Partial<Record<DeviationAction['type'], Attribution>> = {
@@ -73,61 +72,64 @@ const byAction: Partial<Record<DeviationAction['type'], Attribution>> = {
   stale: state,
   early: state,
   delete: state,
-  amend: { ...state, hint: 'compute everything from the spec as it is, also what is no longer in it' },
-  drift: { ...state, severity: 'warning', hint: 'compare every field you set with what is there' },
+  amend: { ...state, hint: 'compute everything from the current spec, and remove what it no longer asks for' },
+  drift: { ...state, severity: 'warning', hint: 'compare every field you set with the stored object' },
   recreate: {
     rule: 'identity',
     severity: 'error',
-    hint: 'an object with another uid is another object: forget what you knew of the old one',
+    hint: 'an object with another uid is another object: discard what you know about the old one',
   },
   silence: {
     rule: 'resync',
     severity: 'error',
-    hint: 'look again from time to time: a watch can be dead without anybody noticing',
+    hint: 'reconcile periodically: a watch can be dead without an error',
   },
-  cut: { rule: 'resync', severity: 'error', hint: 'a watch that breaks has to be opened again' },
+  cut: { rule: 'resync', severity: 'error', hint: 'open a broken watch again' },
   touch: { rule: 'conflict', severity: 'error', hint: 'write only your own fields' },
   neighbour: {
     rule: 'ownership',
     severity: 'error',
-    hint: 'look at metadata.ownerReferences (by uid) before you count or touch what a label selector found',
+    hint: 'check metadata.ownerReferences by uid before you count or change what a label selector finds',
   },
   finalize: cleanup,
   terminate: cleanup,
-  skew: { rule: 'clock', severity: 'error', hint: 'never compare the time of a server with that of this machine' },
+  skew: { rule: 'clock', severity: 'error', hint: 'never compare a timestamp of the server with the local clock' },
   rival: { rule: 'leader', severity: 'error', hint: 'stop at once when the lease is lost' },
   late: {
     rule: 'state',
     severity: 'error',
-    hint: 'the way to a wish must not matter: compute everything from the spec and from what is there',
+    hint: 'earlier specs must not matter: compute everything from the current spec and the current state',
   },
-  absent: { ...failure, hint: 'a kind may be installed later than the program: it must be waited for' },
-  mutate: { ...state, hint: 'what is stored may have more in it than was sent: compare only the fields that you set' },
-  poison: { ...failure, hint: 'what goes wrong for one object must not stop the others' },
+  absent: { ...failure, hint: 'a kind may be installed after the program starts: wait for it' },
+  mutate: {
+    ...state,
+    hint: 'the stored object may have more fields than you sent: compare only the fields that you set',
+  },
+  poison: { ...failure, hint: 'the failure of one object must not stop the others' },
   evict: {
     ...cleanup,
-    hint: 'in a namespace that is being deleted nothing new can be made, and a cleanup must get along without',
+    hint: 'no object can be created in a namespace in deletion: the cleanup must work without',
   },
-  deprive: { ...cleanup, hint: 'what an object depends on may be gone before the object is' },
+  deprive: { ...cleanup, hint: 'a dependency may be deleted before the object that needs it' },
   vanish: cleanup,
-  slow: { ...failure, hint: 'an answer can take long: what happened meanwhile counts' },
+  slow: { ...failure, hint: 'a response can be slow: check what has changed in the meantime' },
   serial: {
     rule: 'stateless',
     severity: 'error',
-    hint: 'several workers run at once: keep what belongs to one run in that run',
+    hint: 'several workers run at once: keep the state of a reconcile in that reconcile',
   },
 }
 
-/** @param world one with a deviation */
-export function attribute({ options: { deviations } }: World): Attribution {
-  const { deed, at } = deviations.at(-1) ?? {}
-  if (deed?.type === 'crash' && at?.type === 'quiet')
-    return { rule: 'stateless', severity: 'error', hint: 'nothing that matters may live in memory only' }
-  if (deed?.type === 'crash')
-    return { ...failure, hint: 'after a crash at any point the next run must be able to finish the work' }
-  if (deed?.type === 'refuse' && deed.status === 409)
-    return { rule: 'conflict', severity: 'error', hint: 'a conflict means: read again and decide again' }
-  if (deed?.type === 'refuse')
-    return { ...failure, hint: 'an error must reach the queue, so that the work is tried again' }
-  return (deed && byAction[deed.type]) ?? failure
+/** @param world the world of a schedule with a deviation */
+export function attribute({ options: { deviations } }: RuleContext): Attribution {
+  const { action, at } = deviations.at(-1) ?? {}
+  if (action?.type === 'crash' && at?.type === 'quiet')
+    return { rule: 'stateless', severity: 'error', hint: 'keep no state in memory only: a restart loses it' }
+  if (action?.type === 'crash')
+    return { ...failure, hint: 'after a crash at any point the next reconcile must be able to finish the work' }
+  if (action?.type === 'refuse' && action.status === 409)
+    return { rule: 'conflict', severity: 'error', hint: 'after a conflict, read the object again and decide again' }
+  if (action?.type === 'refuse')
+    return { ...failure, hint: 'throw the error out of the reconcile, so that the queue retries' }
+  return (action && byAction[action.type]) ?? failure
 }

@@ -1,15 +1,14 @@
 /**
- * Churn: what cannot be made again is not destroyed while somebody wants it.
+ * Churn: the program does not destroy a stateful object or external resource that is still wanted.
  *
- * A child without a state of its own may be deleted and made again because a cache was behind. A volume or a thing in
- * a service outside is empty afterwards, and in the end everything looks as if nothing had happened.
+ * A stateless child may be deleted and created again because a cache was stale. A volume or an external resource is empty
+ * afterwards, although the final state looks correct.
  */
 import { describeObject, type Snapshot } from '../snapshot.ts'
-import type { World } from '../world.ts'
 import { keepsDesiredState } from './attribution.ts'
-import type { Rule } from './rule.ts'
+import type { Rule, RuleContext } from './rule.ts'
 
-/** Kinds whose objects hold what is nowhere else. */
+/** Kinds whose objects hold data. */
 const statefulKinds: ReadonlySet<string> = new Set([
   'PersistentVolumeClaim',
   'PersistentVolume',
@@ -18,18 +17,18 @@ const statefulKinds: ReadonlySet<string> = new Set([
   'CustomResourceDefinition',
 ])
 
-/** Whether something under this name (`PersistentVolumeClaim default/a`) cannot be made again as it was. */
+/** Whether the object (`PersistentVolumeClaim default/a`) loses data when it is deleted. */
 export function keepsState(about: string): boolean {
   return statefulKinds.has(about.split(' ', 1)[0] ?? '')
 }
 
 export const churn: Rule = {
   code: 'churn',
-  says: 'what cannot be made again is not destroyed while somebody wants it',
+  says: 'destroy no data that is still wanted',
   watch(world) {
-    let outside: Snapshot = new Map()
+    let external: Snapshot = new Map()
     return {
-      done({ call, type, process: life }) {
+      done({ call, type, process: proc }) {
         const gone = world.facts
           .eventsSince('churn')
           .flatMap(({ actor, before, after }) =>
@@ -38,11 +37,11 @@ export const churn: Rule = {
               : [],
           )
         if (call && type === 'effect') {
-          const now = world.facts.outside()
-          for (const [about, values] of outside) if ((now.get(about) ?? []).length < values.length) gone.push(about)
-          outside = now
+          const now = world.facts.external()
+          for (const [about, values] of external) if ((now.get(about) ?? []).length < values.length) gone.push(about)
+          external = now
         }
-        for (const about of gone) judgeLoss(world, about, life.name)
+        for (const about of gone) judgeLoss(world, about, proc.name)
       },
     }
   },
@@ -58,23 +57,23 @@ function isGoing(
   )
 }
 
-function judgeLoss(world: World, about: string, who: string): void {
+function judgeLoss(world: RuleContext, about: string, who: string): void {
   const {
     options: { reference, deviations },
     facts,
   } = world
   const what = `${facts.phase} ${about}`
   facts.destroyed.add(what)
-  if (!reference || reference.destroys(what) || !deviations.every(({ deed }) => keepsDesiredState(deed))) return
+  if (!reference || reference.destroys(what) || !deviations.every(({ action }) => keepsDesiredState(action))) return
   const isWanted = reference
     .matchingStates(facts.quietState())
-    .some(({ objects, outside }) => objects.has(about) || outside.has(about))
+    .some(({ objects, external }) => objects.has(about) || external.has(about))
   if (isWanted)
     world.addFinding({
       rule: 'churn',
       severity: 'error',
       about,
-      message: `${who} destroys ${about} although it is wanted: whatever was in it is lost, even if it is made again`,
-      hint: 'before you destroy something, read the object that wants it from the server, not from a cache',
+      message: `${who} destroys ${about} although it is still wanted: its data is lost, even if it is created again`,
+      hint: 'before you destroy it, read the object that needs it from the server, not from a cache',
     })
 }

@@ -1,21 +1,22 @@
 /**
- * Rule 7: conflicts. Others write too: say which version you mean, write only what is yours.
+ * Rule 7, conflicts: other clients write too. A write names the version it is based on and changes only its own fields.
+ *
+ * `lintRequest` needs only the request, so it also checks a program on a real cluster (live/live-rules.ts).
  */
 import { isJsonObject, type JsonValue } from '#api'
 import type { WireRequest } from '#wire'
 import { foreignKey } from '../foreign-writes.ts'
 import { bodyOf, type RequestInfo } from '../requests.ts'
 import { describeObject } from '../snapshot.ts'
-import type { World } from '../world.ts'
-import type { Finding, Rule } from './rule.ts'
+import type { Finding, Rule, RuleContext } from './rule.ts'
 
 export const conflicts: Rule = {
   code: 'conflict',
   number: 7,
-  says: 'others write too: say which version you mean, and write only what is yours',
+  says: 'name the version you replace, and write only your own fields',
   watch: (world) => ({
-    request(life, request, requestInfo) {
-      const found = lintRequest(request, requestInfo, { who: life.name })
+    request(proc, request, requestInfo) {
+      const found = lintRequest(request, requestInfo, { who: proc.name })
       if (found) world.addFinding(found)
     },
     done() {
@@ -24,8 +25,8 @@ export const conflicts: Rule = {
   }),
 }
 
-/** What somebody else wrote into an object stays there as long as the object. */
-function judgeForeignKeys(world: World): void {
+/** Labels and annotations of another client stay as long as the object. */
+function judgeForeignKeys(world: RuleContext): void {
   for (const { actor, before, after } of world.facts.eventsSince('conflict')) {
     if (!before || !after || !world.facts.isProcess(actor) || before.metadata.uid !== after.metadata.uid) continue
     for (const part of ['labels', 'annotations'] as const) {
@@ -35,18 +36,14 @@ function judgeForeignKeys(world: World): void {
         rule: 'conflict',
         severity: 'error',
         about: describeObject(after),
-        message: `a write of ${actor} takes away the ${part === 'labels' ? 'label' : 'annotation'} that somebody else put on ${describeObject(after)}`,
-        hint: 'apply only your own fields, or send back what you read',
+        message: `a write of ${actor} removes the ${part === 'labels' ? 'label' : 'annotation'} of another client from ${describeObject(after)}`,
+        hint: 'use server-side apply for your own fields, or send back all fields that you read',
       })
     }
   }
 }
 
-/*
- * What can be told from a request alone: also of a program that runs on a real cluster.
- */
-
-/** What is wrong with a request, if anything is; `who` sends it. */
+/** The mistake in a request, if there is one. @param options `who`: the sender, for the message */
 export function lintRequest(
   request: WireRequest,
   requestInfo: RequestInfo,
@@ -64,8 +61,8 @@ export function lintRequest(
       rule: 'conflict',
       severity: 'error',
       about,
-      message: `${who} replaces ${requestInfo.resource} ${requestInfo.name} without saying which version it means: whatever others wrote meanwhile is lost`,
-      hint: 'send metadata.resourceVersion of the object you read, or use apply',
+      message: `${who} updates ${requestInfo.resource} ${requestInfo.name} without a resourceVersion: writes of other clients in between are lost`,
+      hint: 'send metadata.resourceVersion of the object you read, or use server-side apply',
     }
   const list = listIn(body)
   return list === undefined
@@ -74,12 +71,12 @@ export function lintRequest(
         rule: 'conflict',
         severity: 'error',
         about,
-        message: `${who} patches the whole list ${list} of ${requestInfo.resource} ${requestInfo.name} without saying which version it means: what others put into it meanwhile is lost`,
-        hint: 'send metadata.resourceVersion with a merge patch that holds a list, or use apply',
+        message: `${who} replaces the list ${list} of ${requestInfo.resource} ${requestInfo.name} by a merge patch without a resourceVersion: items of other clients are lost`,
+        hint: 'send metadata.resourceVersion with a merge patch that contains a list, or use server-side apply',
       }
 }
 
-/** The first list in a merge patch outside status: it replaces the whole list that is there. */
+/** The first list in a merge patch outside status: it replaces the whole stored list. */
 function listIn(value: JsonValue | undefined, path = ''): string | undefined {
   if (Array.isArray(value)) return path
   if (!isJsonObject(value)) return undefined

@@ -1,40 +1,39 @@
 /**
- * The same wishes lead to the same world, whatever goes wrong on the way.
+ * Convergence: the same desired state leads to the same objects, whatever faults happen in between.
  *
- * One comparison with the undisturbed schedule, and nine names for what it finds: what was done to the world says
- * which of the golden rules was broken.
+ * This is one comparison with the undisturbed schedule. Its findings have nine names: the deviation decides which golden
+ * rule was broken (attribution.ts).
  */
 import type { QuietState } from '../reference.ts'
 import { compareSnapshots, describeDifference, type Difference, type RandomPaths } from '../snapshot.ts'
-import type { World } from '../world.ts'
 import { attribute, keepsDesiredState, takesTime } from './attribution.ts'
 import { keepsState } from './churn.ts'
-import type { Finding, Rule } from './rule.ts'
+import type { Finding, Rule, RuleContext } from './rule.ts'
 
 export const convergence: Rule = {
   code: 'same-world',
-  says: 'the same wishes lead to the same world, whatever goes wrong on the way',
+  says: 'the same desired state leads to the same objects, whatever faults happen',
   watch(world) {
     return {
       quiet({ isHealed }) {
         if (world.nonConvergence) return
-        // Before everything is well again only a claim can be wrong, and that is another rule.
+        // While a process is down, only its status can be wrong; the rule `truth` checks that.
         if (!isHealed && world.isBroken) return
-        // Somebody else's object under a child's name, or taken over: what to do with it is the author's choice.
+        // An object of another client with the name of a child, or an adopted one: the author decides what to do with it.
         if (
           world.options.deviations.some(
-            ({ deed }) => deed.type === 'recreate' && !world.facts.state.isReconciled(deed.object),
+            ({ action }) => action.type === 'recreate' && !world.facts.state.isReconciled(action.object),
           ) ||
           hasAdopted(world)
         )
           return
-        // What others made and deleted does not come back.
+        // An object that another client created and deleted does not come back.
         if (
           world.options.deviations.some(
-            ({ deed }) =>
-              deed.type === 'delete' &&
-              !world.facts.state.isReconciled(deed.object) &&
-              !world.facts.hasCreated(deed.object),
+            ({ action }) =>
+              action.type === 'delete' &&
+              !world.facts.state.isReconciled(action.object) &&
+              !world.facts.hasCreated(action.object),
           )
         )
           return
@@ -44,74 +43,79 @@ export const convergence: Rule = {
   },
 }
 
-function judge(world: World): void {
-  const rest = world.facts.quietState()
-  const candidates = expectedOf(world, rest)
-  const chance = world.options.reference?.randomPaths
+function judge(world: RuleContext): void {
+  const state = world.facts.quietState()
+  const candidates = expectedOf(world, state)
+  const randomPaths = world.options.reference?.randomPaths
   const [nearest] = candidates
-    .map((expected) => differencesOf(expected, rest, chance))
+    .map((expected) => differencesOf(expected, state, randomPaths))
     .sort((a, b) => a.length - b.length)
-  const isLate = world.options.deviations.some(({ deed }) => deed.type === 'late')
-  // What was taken away outside need not come back by itself; but what is left must go in the end.
-  const isLess = world.options.deviations.some(({ deed }) => deed.type === 'vanish')
+  const isLate = world.options.deviations.some(({ action }) => action.type === 'late')
+  // A removed external resource need not come back; but the others must be cleaned up.
+  const isLess = world.options.deviations.some(({ action }) => action.type === 'vanish')
   for (const difference of nearest ?? []) {
     if (isOthersLoss(difference, world)) continue
-    if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || rest.statuses.size > 0)))
+    if ((isLate && !matters(difference)) || (isLess && (difference.type === 'missing' || state.statuses.size > 0)))
       continue
     world.addFinding(
-      isLate && rest.statuses.size > 0
+      isLate && state.statuses.size > 0
         ? lateFindingFor(difference, world)
-        : findingFor(difference, world, { isGone: rest.statuses.size === 0 }),
+        : findingFor(difference, world, { isGone: state.statuses.size === 0 }),
     )
   }
-  judgeDesired(world, rest)
+  judgeDesired(world, state)
 }
 
-/** What the undisturbed schedule came to with these wishes; while that is being made, what it came to before. */
+/** The states of the undisturbed schedule with this desired state; while it runs: its earlier states. */
 function expectedOf(
-  { options: { reference, deviations }, quietStates: rests }: World,
-  rest: QuietState,
+  { options: { reference, deviations }, quietStates }: RuleContext,
+  state: QuietState,
 ): readonly QuietState[] {
   if (!reference)
-    return rests.filter((earlier) => earlier.desired === rest.desired && earlier.phase < rest.phase).slice(0, 1)
-  const alike = reference.matchingStates(rest, { isPatient: deviations.some(({ deed }) => takesTime(deed)) })
-  const first = rest.desired === '' ? reference.at(0) : undefined
+    return quietStates.filter((earlier) => earlier.desired === state.desired && earlier.phase < state.phase).slice(0, 1)
+  const alike = reference.matchingStates(state, { includesDelayed: deviations.some(({ action }) => takesTime(action)) })
+  const first = state.desired === '' ? reference.at(0) : undefined
   return alike.length > 0 || !first ? alike : [first]
 }
 
-/** Nobody changed what is wished for, and yet it is otherwise: the program did it. */
-function judgeDesired(world: World, rest: QuietState): void {
+/** The desired state differs although no deviation changed it: the program did. */
+function judgeDesired(world: RuleContext, state: QuietState): void {
   const {
     options: { reference, deviations },
     stepErrors,
   } = world
-  const known = reference?.ofPhase(rest.phase, { isPatient: deviations.some(({ deed }) => takesTime(deed)) }) ?? []
+  const known =
+    reference?.ofPhase(state.phase, { includesDelayed: deviations.some(({ action }) => takesTime(action)) }) ?? []
   if (
     stepErrors.length > 0 ||
-    !deviations.every(({ deed }) => keepsDesiredState(deed)) ||
-    known.some(({ desired }) => desired === rest.desired)
+    !deviations.every(({ action }) => keepsDesiredState(action)) ||
+    known.some(({ desired }) => desired === state.desired)
   )
     return
-  const expected = known.at(-1)?.statuses ?? rest.statuses
-  const [about] = [...expected.keys(), ...rest.statuses.keys()].filter(
-    (one) => expected.has(one) !== rest.statuses.has(one),
+  const expected = known.at(-1)?.statuses ?? state.statuses
+  const [about] = [...expected.keys(), ...state.statuses.keys()].filter(
+    (one) => expected.has(one) !== state.statuses.has(one),
   )
   if (about !== undefined)
     world.addFinding({
       ...attribute(world),
       about,
-      message: `${about} is ${rest.statuses.has(about) ? 'there, and in the undisturbed run it is not' : 'gone, and in the undisturbed run it is there'}`,
+      message: `${about} ${state.statuses.has(about) ? 'exists, but not' : 'does not exist, but does'} in the undisturbed schedule`,
     })
 }
 
-function differencesOf(expected: QuietState, found: QuietState, chance?: RandomPaths): Difference[] {
+function differencesOf(expected: QuietState, found: QuietState, randomPaths?: RandomPaths): Difference[] {
   return [
-    ...compareSnapshots(expected.objects, found.objects, chance),
-    ...compareSnapshots(expected.outside, found.outside, chance),
+    ...compareSnapshots(expected.objects, found.objects, randomPaths),
+    ...compareSnapshots(expected.external, found.external, randomPaths),
   ]
 }
 
-function findingFor(difference: Difference, world: World, { isGone }: { isGone: boolean }): Omit<Finding, 'step'> {
+function findingFor(
+  difference: Difference,
+  world: RuleContext,
+  { isGone }: { isGone: boolean },
+): Omit<Finding, 'step'> {
   const { type, about } = difference
   const diff = describeDifference(difference)
   if (type === 'extra' && isGone)
@@ -120,8 +124,8 @@ function findingFor(difference: Difference, world: World, { isGone }: { isGone: 
       severity: 'error',
       about,
       diff,
-      message: `${about} is left behind although what it was made for is gone`,
-      hint: 'put the finalizer on before the first thing is made outside, or make the owner a controller owner',
+      message: `${about} remains although the object it was created for is deleted`,
+      hint: 'add the finalizer before you create an external resource, or set a controller owner reference',
     }
   if (type === 'changed' && isGone)
     return {
@@ -129,19 +133,19 @@ function findingFor(difference: Difference, world: World, { isGone }: { isGone: 
       severity: 'error',
       about,
       diff,
-      message: `${about} is not as it was before: what was put into it is left behind`,
-      hint: 'take away in the cleanup whatever you put into things of others, also what an earlier spec made you put there',
+      message: `${about} is not restored: changes of the program remain in it`,
+      hint: 'remove in the cleanup whatever you wrote into it, also what an earlier spec asked for',
     }
   if (type === 'extra' && isLeftover(about, world))
-    return { ...attribute(world), about, diff, message: `${about} is still there although it is not wanted any more` }
+    return { ...attribute(world), about, diff, message: `${about} still exists although it is no longer wanted` }
   if (type === 'extra')
     return {
       rule: 'idempotent',
       severity: 'error',
       about,
       diff,
-      message: `${about} is there too often: the same thing was made twice`,
-      hint: 'give things names that follow from their owner, or look for what is there before you make it',
+      message: `${about} exists more than once: the program created it twice`,
+      hint: 'derive names from the owner, or look for an existing one before you create',
     }
   if (!world.options.reference)
     return {
@@ -149,49 +153,49 @@ function findingFor(difference: Difference, world: World, { isGone }: { isGone: 
       severity: 'error',
       about,
       diff,
-      message: `${about} is otherwise than it was when the same was asked for before: what was switched on is not switched off again`,
-      hint: 'compute everything from the spec as it is, also what is no longer in it',
+      message: `${about} differs from its earlier state with the same spec: a change was not reverted`,
+      hint: 'compute everything from the current spec, and remove what it no longer asks for',
     }
-  const word = type === 'missing' ? 'is missing' : 'is otherwise than in the undisturbed run'
+  const word = type === 'missing' ? 'is missing' : 'differs from the undisturbed schedule'
   return { ...attribute(world), about, diff, message: `${about} ${word}` }
 }
 
-/** It went with its namespace, or was itself what somebody deleted, and the program never made it. */
-function isOthersLoss({ type, about }: Difference, { options: { deviations }, facts }: World): boolean {
+/** Whether a deviation deleted it, directly or with its namespace, and the program did not create it. */
+function isOthersLoss({ type, about }: Difference, { options: { deviations }, facts }: RuleContext): boolean {
   if (type !== 'missing') return false
   const [, kind = '', namespace = '', name = ''] = /^(\S+) (?:([^/]+)\/)?(.+)$/.exec(about) ?? []
   const isLost = deviations.some(
-    ({ deed }) =>
-      deed.type === 'evict' ||
-      (deed.type === 'deprive' &&
-        deed.object.kind === kind &&
-        deed.object.name === name &&
-        deed.object.namespace === namespace),
+    ({ action }) =>
+      action.type === 'evict' ||
+      (action.type === 'deprive' &&
+        action.object.kind === kind &&
+        action.object.name === name &&
+        action.object.namespace === namespace),
   )
   return isLost && !facts.hasCreated({ apiVersion: '', kind, namespace, name })
 }
 
-/** The same wish at once and by detours: what is only told, or kept because it cannot be made again, may differ. */
+/** With a late start, a status and an object that holds data may differ: they depend on earlier specs. */
 function matters({ about, expected, found, type }: Difference): boolean {
   if (type !== 'changed') return !keepsState(about)
   const bare = (values: readonly string[]): string =>
     JSON.stringify(
       values.map((value) => {
-        const { status: _, ...rest } = JSON.parse(value) as { status?: unknown }
-        return rest
+        const { status: _, ...state } = JSON.parse(value) as { status?: unknown }
+        return state
       }),
     )
   return bare(expected) !== bare(found)
 }
 
-function lateFindingFor(difference: Difference, world: World): Omit<Finding, 'step'> {
+function lateFindingFor(difference: Difference, world: RuleContext): Omit<Finding, 'step'> {
   const { type, about } = difference
   const word =
     type === 'missing'
-      ? 'is there after all changes, and is not when the same is asked for at once'
+      ? 'exists after all steps, but not when the program starts with the final spec'
       : type === 'extra'
-        ? 'is missing after all changes, and is there when the same is asked for at once'
-        : 'is otherwise when the same is asked for at once, without the steps before'
+        ? 'is missing after all steps, but exists when the program starts with the final spec'
+        : 'differs when the program starts with the final spec, without the steps before'
   return {
     ...attribute(world),
     ...(type === 'missing' && { severity: 'warning' }),
@@ -201,19 +205,19 @@ function lateFindingFor(difference: Difference, world: World): Omit<Finding, 'st
   }
 }
 
-/** It was there before and should have gone; or came with a wish that was taken back. */
-function isLeftover(about: string, { options: { reference, deviations }, facts }: World): boolean {
-  if (deviations.some(({ deed }) => deed.type === 'amend')) return true
+/** It existed in the phase before and should be gone, or belongs to a spec that was reverted. */
+function isLeftover(about: string, { options: { reference, deviations }, facts }: RuleContext): boolean {
+  if (deviations.some(({ action }) => action.type === 'amend')) return true
   const [before, now] = [reference?.at(facts.phase - 1), reference?.at(facts.phase)]
   return (
     before !== undefined &&
-    (before.objects.has(about) || before.outside.has(about)) &&
+    (before.objects.has(about) || before.external.has(about)) &&
     !now?.objects.has(about) &&
-    !now?.outside.has(about)
+    !now?.external.has(about)
   )
 }
 
-/** Something that looks like a child and was nobody's belongs to an object of the program now. */
-function hasAdopted(world: World): boolean {
-  return world.options.deviations.some(({ deed }) => deed.type === 'neighbour') && world.facts.state.hasAdopted()
+/** The program adopted an object that only looked like a child. */
+function hasAdopted(world: RuleContext): boolean {
+  return world.options.deviations.some(({ action }) => action.type === 'neighbour') && world.facts.state.hasAdopted()
 }

@@ -1,43 +1,43 @@
 /**
- * Rule 4: deletion first. Who has seen that an object is being deleted makes nothing new for it.
+ * Rule 4, deletion first: a program that has observed an object in deletion creates nothing new for it.
+ * Rule 5, cleanup: a controller removes only its own finalizer, and an object in deletion is gone in the end.
  */
-import { isJsonObject, type OwnerReference, type UnstructuredObject } from '#api'
+import { isJsonObject, type UnstructuredObject } from '#api'
 import type { Interaction } from '../deviation.ts'
-import { foreignFinalizer } from '../foreign-writes.ts'
+import { foreignFinalizer, otherClient } from '../foreign-writes.ts'
 import { bodyOf } from '../requests.ts'
 import { describeObject } from '../snapshot.ts'
-import type { World } from '../world.ts'
-import type { Rule } from './rule.ts'
+import type { Rule, RuleContext } from './rule.ts'
 
-const undoes =
+const removalMethods =
   /^(?:ensure)?(?:absent|gone|delete|remove|destroy|release|clean|clear|detach|unregister|drop|revoke|stop|cancel|terminate|purge|unbind|disable)/i
 
 export const deletionFirst: Rule = {
   code: 'deletion-first',
   number: 4,
-  says: 'look whether an object is being deleted before anything else; make nothing new for it',
+  says: 'check deletionTimestamp first, and create nothing new for an object in deletion',
   watch: (world) => ({
-    done(point) {
-      if (point.type !== 'effect') return
-      if (point.call) judgeCall(point, world)
-      else judgeWrite(point, world)
+    done(interaction) {
+      if (interaction.type !== 'effect') return
+      if (interaction.call) judgeCall(interaction, world)
+      else judgeWrite(interaction, world)
     },
   }),
 }
 
-function judgeWrite(point: Interaction, world: World): void {
-  const { requestInfo, request, knew = [] } = point
+function judgeWrite(interaction: Interaction, world: RuleContext): void {
+  const { requestInfo, request, knownDeletions = [] } = interaction
   if (!requestInfo || !request) return
   const body = bodyOf(request)
-  // Adding a finalizer to what is going is refused by the server, every time.
-  const target = knew.find(
+  // The server always refuses a new finalizer on an object in deletion.
+  const target = knownDeletions.find(
     ({ kind, metadata }) =>
       kind === kindOf(world, requestInfo.resource, requestInfo.group) &&
       metadata.name === requestInfo.name &&
       (metadata.namespace ?? '') === requestInfo.namespace,
   )
   if (
-    point.outcome === '422' &&
+    interaction.outcome === '422' &&
     target &&
     world.facts.state.isReconciled(target) &&
     JSON.stringify(body).includes('finalizers')
@@ -46,33 +46,34 @@ function judgeWrite(point: Interaction, world: World): void {
       rule: 'deletion-first',
       severity: 'error',
       about: describeObject(target),
-      message: `a finalizer is added to ${describeObject(target)} while it is being deleted: the server refuses that, again and again`,
-      hint: 'look at metadata.deletionTimestamp before you add the finalizer',
+      message: `the program adds a finalizer to ${describeObject(target)}, which is being deleted: the server refuses every attempt`,
+      hint: 'check metadata.deletionTimestamp before you add the finalizer',
     })
     return
   }
-  if (!isJsonObject(body) || !/^20[01]$/.test(point.outcome)) return
-  const isNew = requestInfo.verb === 'create' || point.outcome === '201'
+  if (!isJsonObject(body) || !/^20[01]$/.test(interaction.outcome)) return
+  const isNew = requestInfo.verb === 'create' || interaction.outcome === '201'
   if (!isNew) return
   const metadata = isJsonObject(body['metadata']) ? body['metadata'] : {}
-  for (const { uid } of (metadata['ownerReferences'] ?? []) as unknown as OwnerReference[]) {
-    const owner = seenDeleting(point, uid)
+  const references = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'].filter(isJsonObject) : []
+  for (const { uid } of references) {
+    const owner = seenDeleting(interaction, uid)
     if (owner)
       world.addFinding({
         rule: 'deletion-first',
         severity: 'error',
         about: `${requestInfo.resource} for ${describeObject(owner)}`,
-        message: `${point.about}: something new is made for ${describeObject(owner)}, which is being deleted`,
-        hint: 'return when metadata.deletionTimestamp is set, after the cleanup',
+        message: `${interaction.about} creates an object for ${describeObject(owner)}, which is being deleted`,
+        hint: 'return after the cleanup when metadata.deletionTimestamp is set',
       })
   }
 }
 
-function judgeCall(point: Interaction, world: World): void {
-  const { call, knew = [] } = point
-  if (!call || point.outcome !== 'done' || undoes.test(call.method)) return
+function judgeCall(interaction: Interaction, world: RuleContext): void {
+  const { call, knownDeletions = [] } = interaction
+  if (!call || interaction.outcome !== 'done' || removalMethods.test(call.method)) return
   const words = JSON.stringify(call.parameters)
-  for (const object of knew) {
+  for (const object of knownDeletions) {
     const {
       metadata: { uid = '', name = '' },
     } = object
@@ -84,17 +85,17 @@ function judgeCall(point: Interaction, world: World): void {
         severity: 'error',
         about: `${call.service}.${call.method} for ${describeObject(object)}`,
         message: `${call.service}.${call.method} is called for ${describeObject(object)}, which is being deleted`,
-        hint: 'return when metadata.deletionTimestamp is set, after the cleanup',
+        hint: 'return after the cleanup when metadata.deletionTimestamp is set',
       })
     }
   }
 }
 
-function seenDeleting({ knew = [] }: Interaction, uid: string): UnstructuredObject | undefined {
-  return knew.find(({ metadata }) => metadata.uid === uid)
+function seenDeleting({ knownDeletions = [] }: Interaction, uid: unknown): UnstructuredObject | undefined {
+  return knownDeletions.find(({ metadata }) => metadata.uid === uid)
 }
 
-function kindOf(world: World, resource: string, group: string): string {
+function kindOf(world: RuleContext, resource: string, group: string): string {
   return world.facts.kindOf(group, resource) ?? resource
 }
 
@@ -102,14 +103,10 @@ function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/*
- * Rule 5: finalizers. Each takes off its own and nobody else's, and an object that is being deleted goes in the end.
- */
-
 export const finalizers: Rule = {
   code: 'cleanup',
   number: 5,
-  says: 'clean up what you made, take off only your own finalizer, and always get done',
+  says: 'clean up what you created, remove only your own finalizer, and let the deletion end',
   watch: (world) => ({
     done() {
       judgeRemovals(world)
@@ -120,27 +117,27 @@ export const finalizers: Rule = {
   }),
 }
 
-function judgeRemovals(world: World): void {
+function judgeRemovals(world: RuleContext): void {
   for (const { actor, before, after, resource } of world.facts.eventsSince('finalizers')) {
     if (!before || !world.facts.isProcess(actor) || resource === 'customresourcedefinitions') continue
     const left = new Set(after?.metadata.finalizers)
     for (const name of before.metadata.finalizers ?? []) {
-      if (left.has(name) || world.facts.addedBy(before, name) !== 'somebody') continue
+      if (left.has(name) || world.facts.addedBy(before, name) !== otherClient) continue
       world.addFinding({
         rule: 'cleanup',
         severity: 'error',
         about: describeObject(before),
-        message: `the finalizer ${name} of ${describeObject(before)} belongs to somebody else and was taken off`,
-        hint: 'remove your own finalizer from the list and send the rest back as it was',
+        message: `${actor} removes the finalizer ${name} of another client from ${describeObject(before)}`,
+        hint: 'remove only your own finalizer from the list',
       })
     }
   }
 }
 
-function judgeStuck(world: World): void {
+function judgeStuck(world: RuleContext): void {
   for (const object of world.facts.objects) {
     const { deletionTimestamp, finalizers: names = [] } = object.metadata
-    // Somebody else may hold it still.
+    // Another client may still hold it.
     if (names.includes(foreignFinalizer)) continue
     if (
       deletionTimestamp === undefined ||
@@ -151,8 +148,8 @@ function judgeStuck(world: World): void {
       rule: 'cleanup',
       severity: 'error',
       about: describeObject(object),
-      message: `${describeObject(object)} is being deleted and never goes: ${names.join(', ')} stays on it`,
-      hint: 'a cleanup must succeed when there is nothing (left) to clean up',
+      message: `the deletion of ${describeObject(object)} never ends: the finalizer ${names.join(', ')} remains`,
+      hint: 'a cleanup must succeed when nothing is left to clean up',
     })
   }
 }

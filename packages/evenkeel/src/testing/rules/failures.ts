@@ -1,32 +1,33 @@
 /**
- * Rule 8: expect failure. A program does not end, a promise is not left alone, and what fails is tried again with care.
+ * Rule 8, expect failure: the program keeps running, handles every rejection, and retries failures with a back-off.
+ *
+ * Also reports hot loops: programs that never become quiet.
  */
-import type { World } from '../world.ts'
-import type { Rule } from './rule.ts'
+import type { Rule, RuleContext } from './rule.ts'
 
 export const failures: Rule = {
   code: 'failure',
   number: 8,
-  says: 'every call can fail: stay alive, try again with care, get done in the end',
+  says: 'every call can fail: keep running, retry with a back-off, and finish in the end',
   watch: (world) => ({
     quiet({ isLast }) {
       if (!isLast) return
-      for (const { life, error } of world.ends) {
+      for (const { process: name, error } of world.exits) {
         world.addFinding({
           rule: 'failure',
           severity: 'error',
           about: 'the program',
-          message: `the program ended by itself in life ${life}: ${textOf(error)}`,
-          hint: 'what goes wrong for one object must not end the others',
+          message: `process ${name} exits: ${textOf(error)}`,
+          hint: 'the failure of one object must not end the process',
         })
       }
-      for (const { error } of world.unhandled) {
+      for (const { error } of world.unhandledRejections) {
         world.addFinding({
           rule: 'failure',
           severity: 'error',
           about: 'a promise',
-          message: `a promise was rejected and nobody listened: ${textOf(error)}`,
-          hint: 'await every promise: Node ends a process for this',
+          message: `unhandled rejection: ${textOf(error)}`,
+          hint: 'await every promise: Node ends the process for this',
         })
       }
       reportHotLoops(world)
@@ -36,27 +37,34 @@ export const failures: Rule = {
   }),
 }
 
-/** The runtime itself notices keys that cause themselves, and slows them down. */
-function reportHotLoops(world: World): void {
+/** The fields of the warning that the controller logs for a hot loop. */
+interface HotLoopFields {
+  readonly rounds?: number
+  readonly delayMs?: number
+  readonly fields?: readonly string[]
+}
+
+/** The runtime detects reconciles that trigger themselves and slows them down. */
+function reportHotLoops(world: RuleContext): void {
   for (const { record } of world.logs) {
-    if (!record.message.startsWith('a reconcile keeps causing itself')) continue
-    const { fields = [] } = record.fields as { fields?: readonly string[] }
+    const { rounds, delayMs, fields = [] } = record.fields as HotLoopFields
+    if (rounds === undefined || delayMs === undefined) continue
     world.addFinding({
       rule: 'hot-loop',
       severity: 'error',
       about: 'reconcile',
-      message: `a reconcile keeps causing itself: it writes something different each time${fields.length > 0 ? ` (${fields.join(', ')})` : ''}`,
-      hint: 'write only when something differs, and never because of your own write',
+      message: `a reconcile keeps triggering itself: it writes a different value each time${fields.length > 0 ? ` (${fields.join(', ')})` : ''}`,
+      hint: 'write only when a value differs, and ignore your own writes',
     })
   }
 }
 
-/** A failure longer ago than that is not why there is no rest. */
+/** Older log records do not explain why the world is not quiet. */
 const logsMax = 50
 
-/** Somebody asked for something that the schema allows, and the code was not made for it. */
-function judgeDesired(world: World): void {
-  if (!world.options.deviations.some(({ deed }) => deed.type === 'amend')) return
+/** A spec that the schema allows causes a TypeError or ReferenceError. */
+function judgeDesired(world: RuleContext): void {
+  if (!world.options.deviations.some(({ action }) => action.type === 'amend')) return
   for (const { record } of world.logs) {
     const { error } = record.fields as { error?: unknown }
     if (record.message !== 'reconcile failed' || !(error instanceof TypeError || error instanceof ReferenceError))
@@ -66,13 +74,13 @@ function judgeDesired(world: World): void {
       severity: 'error',
       about: 'reconcile',
       message: `a spec that the schema allows breaks the reconcile: ${error.message}`,
-      hint: 'what is optional may be absent, and what may be empty will be: say in the schema what you cannot do',
+      hint: 'an optional field may be absent, and a list may be empty: restrict in the schema what you do not support',
     })
     return
   }
 }
 
-function reportNonConvergence(world: World): void {
+function reportNonConvergence(world: RuleContext): void {
   const { nonConvergence } = world
   if (!nonConvergence) return
   const failed = world.logs
@@ -80,18 +88,18 @@ function reportNonConvergence(world: World): void {
     .filter(({ record }) => record.message === 'reconcile failed')
     .at(-1)
   const minutes = Math.round(nonConvergence.virtualMs / 60_000)
-  // Somebody else's object has a child's name: to fail until it is gone is an answer.
+  // An object of another client has the name of a child: failing until it is gone is correct.
   if (
     failed &&
     world.options.deviations.some(
-      ({ deed }) => deed.type === 'recreate' && !world.facts.state.isReconciled(deed.object),
+      ({ action }) => action.type === 'recreate' && !world.facts.state.isReconciled(action.object),
     )
   )
     return
-  // Nor is it a mistake to leave a field to somebody else who has taken it.
+  // Leaving a field to another client that owns it is correct too.
   if (
     failed &&
-    world.options.deviations.some(({ deed }) => deed.type === 'drift') &&
+    world.options.deviations.some(({ action }) => action.type === 'drift') &&
     (failed.record.fields as { error?: { reason?: unknown } }).error?.reason === 'Conflict'
   )
     return
@@ -101,8 +109,8 @@ function reportNonConvergence(world: World): void {
       rule: 'failure',
       severity: 'error',
       about: 'reconcile',
-      message: `a reconcile keeps failing, ${minutes} minutes after everything was well: ${textOf(error)}`,
-      hint: 'take what is there for granted: it may be your own work of an earlier run',
+      message: `a reconcile keeps failing for ${minutes} minutes without a new fault: ${textOf(error)}`,
+      hint: 'accept what already exists: an earlier reconcile may have created it',
     })
     return
   }
@@ -111,8 +119,8 @@ function reportNonConvergence(world: World): void {
       rule: 'hot-loop',
       severity: 'error',
       about: 'reconcile',
-      message: `there is no rest: a reconcile looks again and again, many times a second, and nothing is written`,
-      hint: 'watch what you wait for; look again by yourself only after seconds, not milliseconds',
+      message: `the program never becomes quiet: a reconcile runs many times a second and writes nothing`,
+      hint: 'watch what you wait for; requeue after seconds, not milliseconds',
     })
     return
   }
@@ -121,12 +129,12 @@ function reportNonConvergence(world: World): void {
     rule: 'hot-loop',
     severity: 'error',
     about: busiest,
-    message: `there is no rest: after ${nonConvergence.steps} steps and ${minutes} virtual minutes ${busiest} is still being written`,
-    hint: 'write only when something differs, and never because of your own write',
+    message: `the program never becomes quiet: after ${nonConvergence.steps} steps and ${minutes} simulated minutes it still sends ${busiest}`,
+    hint: 'write only when a value differs, and ignore your own writes',
   })
 }
 
-function busiestOf(world: World): string {
+function busiestOf(world: RuleContext): string {
   const counts = new Map<string, number>()
   for (const { about, type } of world.interactions.slice(-200))
     if (type === 'effect') counts.set(about, (counts.get(about) ?? 0) + 1)

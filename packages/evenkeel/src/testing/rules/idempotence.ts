@@ -1,46 +1,47 @@
 /**
- * Rule 2: idempotent. When everything is as it should be, looking again changes nothing, here or outside.
+ * Rule 2, idempotent: in a converged world another reconcile changes nothing, in the API or in external services.
+ * Rule `look`: an external method that is named like a read changes nothing.
  *
- * What changes at the first extra look and never again was not done before: a change was missed, which is rule 1.
+ * A change at the first extra reconcile that does not repeat at the second was due before: the program missed a change,
+ * which is rule 1.
  */
 import { compareSnapshots, type Snapshot } from '../snapshot.ts'
-import type { World } from '../world.ts'
-import type { Rule } from './rule.ts'
+import type { Rule, RuleContext } from './rule.ts'
 
-/** What happens later than this is not because of the look. */
+/** A later write does not come from the extra reconcile. */
 const soonMs = 1000
 
 export const idempotence: Rule = {
   code: 'idempotent',
   number: 2,
-  says: 'doing it again changes nothing',
+  says: 'a second reconcile changes nothing',
   watch: (world) => ({
     async probe() {
-      const first = await lookAgain(world)
+      const first = await reconcileAgain(world)
       if (first.length === 0) return
-      const second = await lookAgain(world)
+      const second = await reconcileAgain(world)
       for (const about of second) reportRepeatedChange(world, about)
       if (second.length === 0) for (const about of first) reportMissedChange(world, about)
     },
   }),
 }
 
-/** Makes every controller look at everything. @returns what was changed by that */
-async function lookAgain(world: World): Promise<readonly string[]> {
-  // A program that has ended has been told of.
-  if (world.ends.length > 0) return []
-  const [happened, outside, points, startMs] = [
+/** Makes every controller reconcile all its objects. @returns what changed */
+async function reconcileAgain(world: RuleContext): Promise<readonly string[]> {
+  // A program that exited is reported by rule 8.
+  if (world.exits.length > 0) return []
+  const [eventCount, external, interactionCount, startMs] = [
     world.history.events.length,
-    world.facts.quietState().outside,
+    world.facts.quietState().external,
     world.interactions.length,
     world.clock.monotonic(),
   ]
   for (const controller of world.processes.findLast(({ isDead }) => !isDead)?.manager?.controllers ?? [])
     controller.reconcileAll({ note: 'again' })
   if (!(await world.runUntilQuiet())) return []
-  judgeRepeats(world, points)
-  const changed = new Set(compareSnapshots(outside, world.facts.quietState().outside).map(({ about }) => about))
-  for (const { actor, after, before, resource, atMs } of world.history.events.slice(happened)) {
+  judgeRepeats(world, interactionCount)
+  const changed = new Set(compareSnapshots(external, world.facts.quietState().external).map(({ about }) => about))
+  for (const { actor, after, before, resource, atMs } of world.history.events.slice(eventCount)) {
     if (!world.facts.isProcess(actor) || resource === 'events' || resource === 'leases' || atMs - startMs > soonMs)
       continue
     const object = after ?? before
@@ -49,64 +50,61 @@ async function lookAgain(world: World): Promise<readonly string[]> {
   return [...changed]
 }
 
-/** The same call that creates something, made again for the same thing, is a twin waiting to happen. */
-function judgeRepeats(world: World, from: number): void {
+/** A repeated call that fails would create a duplicate in a service that allows it. */
+function judgeRepeats(world: RuleContext, from: number): void {
   for (const { call, outcome } of world.interactions.slice(from)) {
     if (call && outcome.startsWith('failed'))
       world.addFinding({
         rule: 'idempotent',
         severity: 'warning',
         about: `${call.service}.${call.method}`,
-        message: `${call.service}.${call.method} is called again although nothing changed, and fails: ${outcome}`,
-        hint: 'look whether it is there before you make it',
+        message: `${call.service}.${call.method} is called again although nothing changed, and the call ${outcome}`,
+        hint: 'check whether it exists before you create it',
       })
   }
 }
 
-function reportRepeatedChange(world: World, about: string): void {
+function reportRepeatedChange(world: RuleContext, about: string): void {
   world.addFinding({
     rule: 'idempotent',
     severity: 'error',
     about,
-    message: `${about} is changed again although nothing else has changed`,
-    hint: 'compare with what is there and write only what differs',
+    message: `a second reconcile changes ${about} again although nothing else changed`,
+    hint: 'compare with the stored state and write only what differs',
   })
 }
 
-function reportMissedChange(world: World, about: string): void {
+function reportMissedChange(world: RuleContext, about: string): void {
   world.addFinding({
     rule: 'state',
     severity: 'error',
     about,
-    message: `${about} is changed by looking once more: what it follows from had changed before, and nobody looked`,
-    hint: 'watch everything that a reconcile reads, and map it to the right keys',
+    message: `an extra reconcile changes ${about}: an earlier change of its input triggered no reconcile`,
+    hint: 'watch everything that a reconcile reads, and map its events to the right keys',
   })
 }
 
-/*
- * Looks: what is called to look changes nothing. A get that does something is done by every retry, cache and curious person.
- */
-
+/** Retries, caches and people call a read at any time, so a read with an effect repeats that effect. */
 export const readOnlyCalls: Rule = {
   code: 'look',
-  says: 'what only looks changes nothing',
+  says: 'a read changes nothing',
   watch(world) {
     let before: Snapshot | undefined
     return {
       quiet() {
-        before ??= world.facts.outside()
+        before ??= world.facts.external()
       },
       done({ call, type }) {
         if (!call || world.options.reference) return
-        const now = world.facts.outside()
-        if (type === 'look' && before)
+        const now = world.facts.external()
+        if (type === 'read' && before)
           for (const { about } of compareSnapshots(before, now))
             world.addFinding({
               rule: 'look',
               severity: 'error',
               about: `${call.service}.${call.method}`,
-              message: `${call.service}.${call.method} says that it only looks, and changes ${about}`,
-              hint: 'give what changes something a name and a method that say so, and permissions of its own',
+              message: `${call.service}.${call.method} is named like a read and changes ${about}`,
+              hint: 'rename a method that changes something, and give it its own permissions',
             })
         before = now
       },

@@ -1,30 +1,30 @@
 /**
- * Ownership: an owner reference names an object that is there, by its own kind and where it may own; nobody deletes or
- * changes what is not theirs.
+ * Ownership: an owner reference names an existing object by its own kind, name and uid; a program does not delete or
+ * change what it does not own, in the API or in an external service.
+ * Identity: a name can be used again, a uid cannot. A delete or update must hit the object that the program observed.
  */
 import type { OwnerReference, UnstructuredObject } from '#api'
-import { neighbourLabel } from '../foreign-writes.ts'
+import { neighbourLabel, otherClient } from '../foreign-writes.ts'
 import type { HistoryEvent } from '../history.ts'
 import { describeObject, type Snapshot } from '../snapshot.ts'
-import type { World } from '../world.ts'
-import type { Rule } from './rule.ts'
+import type { Rule, RuleContext } from './rule.ts'
 
 export const ownership: Rule = {
   code: 'ownership',
-  says: 'own what you make, by the right name; leave alone what is not yours',
+  says: 'set correct owner references, and change only what you own',
   watch: (world) => ({
     done() {
       for (const event of world.facts.eventsSince('ownership')) {
         if (!world.facts.isProcess(event.actor)) continue
         judgeReferences(world, event)
         judgeNeighbours(world, event)
-        judgeStrangers(world, event)
+        judgeForeignObjects(world, event)
       }
     },
   }),
 }
 
-function judgeReferences(world: World, { before, after }: HistoryEvent): void {
+function judgeReferences(world: RuleContext, { before, after }: HistoryEvent): void {
   if (!after) return
   const known = new Set((before?.metadata.ownerReferences ?? []).map(({ uid }) => uid))
   const references = after.metadata.ownerReferences ?? []
@@ -36,8 +36,8 @@ function judgeReferences(world: World, { before, after }: HistoryEvent): void {
         rule: 'ownership',
         severity: 'error',
         about: describeObject(after),
-        message: `the owner of ${describeObject(after)} is wrong: ${wrong}`,
-        hint: 'take apiVersion, kind, name and uid from the very object that owns it',
+        message: `wrong owner reference of ${describeObject(after)}: ${wrong}`,
+        hint: 'copy apiVersion, kind, name and uid from the owner itself',
       })
   }
 }
@@ -45,11 +45,11 @@ function judgeReferences(world: World, { before, after }: HistoryEvent): void {
 function mistakeIn(
   { uid, kind, name, apiVersion }: OwnerReference,
   child: UnstructuredObject,
-  { facts: { objects }, history }: World,
+  { facts: { objects }, history }: RuleContext,
 ): string | undefined {
   const owner = objects.find(({ metadata }) => metadata.uid === uid)
   if (!owner) {
-    // It was there and is gone: who had not seen that yet does nothing wrong, and the garbage collector comes.
+    // The owner existed and is deleted: the program may not have observed that, and the garbage collector follows.
     if (history.nameOf(uid) !== undefined) return undefined
     const namesake = objects.find((object) => object.kind === kind && object.metadata.name === name)
     return namesake && `${kind} ${name} has the uid ${namesake.metadata.uid ?? ''}, not ${uid}`
@@ -57,43 +57,43 @@ function mistakeIn(
   if (owner.kind !== kind || owner.apiVersion.split('/')[0] !== apiVersion.split('/')[0])
     return `the uid is that of ${owner.apiVersion} ${owner.kind} ${owner.metadata.name ?? ''}, not of a ${apiVersion} ${kind}`
   if (owner.metadata.name !== name) return `the uid is that of ${owner.kind} ${owner.metadata.name ?? ''}, not ${name}`
-  const [inside, outside] = [owner.metadata.namespace ?? '', child.metadata.namespace ?? '']
-  if (inside !== '' && inside !== outside)
-    return `${kind} ${name} is in the namespace ${inside}: the garbage collector will delete the child`
+  const [ownerNamespace, childNamespace] = [owner.metadata.namespace ?? '', child.metadata.namespace ?? '']
+  if (ownerNamespace !== '' && ownerNamespace !== childNamespace)
+    return `${kind} ${name} is in namespace ${ownerNamespace}: the garbage collector will delete the child`
   return undefined
 }
 
-/** Somebody else's object that looks like a child: same labels, another owner or none. Who has none may be taken in first. */
-function judgeNeighbours(world: World, { actor, before, after }: HistoryEvent): void {
+/** An object with the labels of a child and no owner or a different one. Without an owner it may be adopted first. */
+function judgeNeighbours(world: RuleContext, { actor, before, after }: HistoryEvent): void {
   if (before?.metadata.annotations?.[neighbourLabel] === undefined || isOurs(world, before)) return
   const isFree = (before.metadata.ownerReferences ?? []).length === 0
   if (after && isFree && isOurs(world, after)) return
-  const what = after ? 'changed' : 'deleted'
+  const what = after ? 'changes' : 'deletes'
   world.addFinding({
     rule: 'ownership',
     severity: 'error',
     about: `neighbour ${before.kind}`,
-    message: `${actor} has ${what} ${describeObject(before)}, which only looks like one of its own: same labels, but another owner or none`,
-    hint: 'look at metadata.ownerReferences (by uid) before you touch what a label selector found',
+    message: `${actor} ${what} ${describeObject(before)}, which it does not own: the labels match, but it has no owner or a different one`,
+    hint: 'check metadata.ownerReferences by uid before you change what a label selector finds',
   })
 }
 
-/** Deleting what others made, and taking others' owners away. */
-function judgeStrangers(world: World, { actor, before, after }: HistoryEvent): void {
+/** Deletes of objects that other clients created, and removals of their owner references. */
+function judgeForeignObjects(world: RuleContext, { actor, before, after }: HistoryEvent): void {
   const { facts } = world
   if (!before || facts.state.isReconciled(before) || before.metadata.annotations?.[neighbourLabel] !== undefined) return
   if (!after) {
     if (
       before.metadata.deletionTimestamp === undefined &&
-      facts.createdBy(before) === 'somebody' &&
+      facts.createdBy(before) === otherClient &&
       !isOurs(world, before)
     )
       world.addFinding({
         rule: 'ownership',
         severity: 'error',
         about: describeObject(before),
-        message: `${actor} has deleted ${describeObject(before)}, which others made and which belongs to no object of the program`,
-        hint: 'delete only what you made or own',
+        message: `${actor} deletes ${describeObject(before)}, which another client created and no object of the program owns`,
+        hint: 'delete only what you created or own',
       })
     return
   }
@@ -105,32 +105,28 @@ function judgeStrangers(world: World, { actor, before, after }: HistoryEvent): v
       rule: 'ownership',
       severity: 'error',
       about: describeObject(after),
-      message: `a write of ${actor} takes the owner ${kind} ${name} away from ${describeObject(after)}`,
-      hint: 'apply only your own owner reference, or send back what you read',
+      message: `a write of ${actor} removes the owner ${kind} ${name} from ${describeObject(after)}`,
+      hint: 'apply only your own owner reference, or send back all that you read',
     })
   }
 }
 
-/** Whether one of the program's own objects owns it, or did: it may be gone by now. */
-function isOurs(world: World, { metadata: { ownerReferences = [] } }: UnstructuredObject): boolean {
+/** Whether an object of a reconciled kind owns it; that object may be deleted by now. */
+function isOurs(world: RuleContext, { metadata: { ownerReferences = [] } }: UnstructuredObject): boolean {
   return ownerReferences.some(({ apiVersion, kind }) => world.facts.state.isReconciled({ apiVersion, kind }))
 }
 
-/*
- * Identity: a name can be used again, a uid cannot. Who deletes or replaces must mean the very object it has seen.
- */
-
 export const identity: Rule = {
   code: 'identity',
-  says: 'a name can be used again, a uid cannot: mean the very object you have seen',
+  says: 'delete and update the object you observed, not another one with its name',
   watch: (world) => ({
-    done({ requestInfo, process: life, outcome, type }) {
-      const news = world.facts.eventsSince('identity')
+    done({ requestInfo, process: proc, outcome, type }) {
+      const events = world.facts.eventsSince('identity')
       if (type !== 'effect' || !requestInfo || requestInfo.name === '' || !/^20/.test(outcome)) return
       if (requestInfo.verb !== 'delete' && requestInfo.verb !== 'update') return
-      for (const { actor, before } of news) {
-        if (actor !== life.name || !before || before.metadata.name !== requestInfo.name) continue
-        const seen = life.network.observed.find(before.kind, {
+      for (const { actor, before } of events) {
+        if (actor !== proc.name || !before || before.metadata.name !== requestInfo.name) continue
+        const seen = proc.network.observed.find(before.kind, {
           name: requestInfo.name,
           namespace: requestInfo.namespace,
         })
@@ -139,42 +135,37 @@ export const identity: Rule = {
           rule: 'identity',
           severity: 'error',
           about: describeObject(before),
-          message: `${life.name} ${requestInfo.verb}s ${describeObject(before)}, but it is not the one that it has seen: it was made anew under the same name`,
-          hint: 'delete with a precondition on the uid; update with the resourceVersion you read',
+          message: `${proc.name} ${requestInfo.verb}s ${describeObject(before)}, but it observed another object with that name, which has been replaced`,
+          hint: 'delete with a uid precondition; update with the resourceVersion you read',
         })
       }
     },
   }),
 }
 
-/*
- * Strangers: what was in a service before the program came stays there, unless the program has made something of it.
- *
- * Who takes everything that is not wanted for something of its own deletes what others live on.
- */
-
+/** A program that takes every unwanted external resource for its own deletes resources of others. */
 export const preexistingResources: Rule = {
   code: 'ownership',
-  says: 'leave alone what others have in a service',
+  says: 'leave external resources of others alone',
   watch(world) {
-    let strange: Map<string, string> | undefined
+    let preexisting: Map<string, string> | undefined
     return {
       before({ call, type }) {
-        if (call && type === 'effect' && !world.options.reference) strange ??= flatten(world.facts.outside())
+        if (call && type === 'effect' && !world.options.reference) preexisting ??= flatten(world.facts.external())
       },
-      done({ call, type, process: life }) {
-        if (!call || type !== 'effect' || !strange || world.options.reference) return
-        const now = flatten(world.facts.outside())
-        for (const [about, value] of strange) {
+      done({ call, type, process: proc }) {
+        if (!call || type !== 'effect' || !preexisting || world.options.reference) return
+        const now = flatten(world.facts.external())
+        for (const [about, value] of preexisting) {
           if (now.get(about) === value) continue
-          strange.delete(about)
+          preexisting.delete(about)
           if (!now.has(about))
             world.addFinding({
               rule: 'ownership',
               severity: 'error',
               about,
-              message: `${life.name} takes away ${about}, which was there before and which it never touched: it belongs to somebody else`,
-              hint: 'remember what you made, and take away nothing else',
+              message: `${proc.name} removes ${about}, which existed before and which it never changed: it belongs to another owner`,
+              hint: 'record what you created, and remove nothing else',
             })
         }
       },

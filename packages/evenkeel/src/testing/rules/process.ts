@@ -1,15 +1,19 @@
 /**
- * Nothing leaves the simulation: time, chance, the network and the world outside come through what a program is given.
+ * Rules about a process.
+ *
+ * `escape`: time, random numbers and the network come from the context, so that the schedule is deterministic.
+ * `floating`: what a reconcile starts ends before it returns.
+ * `leader`: a process that lost the lease stops. A write that it had already sent may still arrive.
+ * `leak`: one watch per resource and selector. A watch per object or per reconcile grows without limit.
  */
 import { basename } from 'node:path'
 import { isJsonObject } from '#api'
 import type { Interaction } from '../deviation.ts'
-import type { World } from '../world.ts'
-import type { Rule } from './rule.ts'
+import type { Rule, RuleContext } from './rule.ts'
 
 export const escapes: Rule = {
   code: 'escape',
-  says: 'take time and chance from the context, and reach the world outside through what you are given',
+  says: 'use the clock, the random source and the services of the context',
   watch: (world) => ({
     quiet({ isLast }) {
       if (!isLast) return
@@ -18,8 +22,8 @@ export const escapes: Rule = {
           rule: 'escape',
           severity: 'error',
           about: what,
-          message: `${what} at ${basename(origin)} leaves the simulation: what it does is not controlled, and not the same twice`,
-          hint: hints[what] ?? 'reach the world outside through the services of the scenario',
+          message: `${what} at ${basename(origin)} bypasses the simulation: the schedule is not deterministic`,
+          hint: hints[what] ?? 'use the external services of the scenario',
         })
       }
     },
@@ -33,65 +37,63 @@ const hints: Readonly<Record<string, string>> = {
   setImmediate: 'use context.clock.soon',
   Date: 'use context.clock.now()',
   'Math.random': 'use context.random',
-  'process.exit': 'throw an error: the runtime decides what follows',
+  'process.exit': 'throw an error: the runtime decides whether the process ends',
 }
-
-/*
- * Nothing goes on behind a reconcile's back: what it started ends before it returns.
- */
 
 export const floatingPromises: Rule = {
   code: 'floating',
   says: 'what a reconcile starts ends before it returns',
   watch: (world) => ({
-    request(life, request, requestInfo) {
+    request(proc, request, requestInfo) {
       if (!requestInfo.isWrite && !requestInfo.isRead) return
       const [, id] = /reconcile\/(\S+)/.exec(request.headers['user-agent'] ?? '') ?? []
       if (id === undefined) return
-      const entry = life.manager?.ledger.find(id)
+      const entry = proc.manager?.ledger.find(id)
       if (!entry?.end) return
       world.addFinding({
         rule: 'floating',
         severity: 'error',
         about: `${requestInfo.verb} ${requestInfo.resource}`,
-        message: `${requestInfo.verb} ${requestInfo.resource} ${requestInfo.name} is sent after the reconcile that sends it has ended: an await is missing`,
+        message: `${requestInfo.verb} ${requestInfo.resource} ${requestInfo.name} is sent after its reconcile has ended: an await is missing`,
         hint: 'await every call',
       })
     },
   }),
 }
 
-/*
- * Leadership: who has lost the lease stops. What was on its way when it was lost may still arrive, and no more.
- */
-
 export const leadership: Rule = {
   code: 'leader',
-  says: 'who has lost the lease stops',
-  watch: (world) => ({
-    done(point) {
-      const { process: life, about, type, outcome, requestInfo } = point
-      if (type !== 'effect' || !/^(?:20|done)/.test(outcome) || requestInfo?.resource === 'leases') return
-      const holder = holderFor(point, world)
-      // Whoever came after it is gone as well, and it was elected again.
-      if (holder === life.name) world.deposed.delete(life)
-      const since = world.deposed.get(life)
-      if (since !== undefined) world.deposed.set(life, since + 1)
-      // One deed may have been on its way.
-      if ((since ?? 0) === 0 && (holder === '' || holder === life.name)) return
-      world.addFinding({
-        rule: 'leader',
-        severity: 'error',
-        about,
-        message: `${life.name} works on although another process leads: ${about}`,
-        hint: 'look at the signal before every call outside; write with the client of the context',
-      })
-    },
-  }),
+  says: 'a process that lost the lease stops',
+  watch(world) {
+    /** Effects since a process was deposed, by process and step; a process that is elected again has no entry. */
+    const effects = new Map<string, number>()
+    const reelected = new Set<string>()
+    return {
+      done(interaction) {
+        const { process: proc, about, type, outcome, requestInfo } = interaction
+        if (type !== 'effect' || !/^(?:20|done)/.test(outcome) || requestInfo?.resource === 'leases') return
+        const holder = holderFor(interaction, world)
+        const deposition = `${proc.name} ${world.deposed.get(proc) ?? 'never'}`
+        if (holder === proc.name) reelected.add(deposition)
+        const isDeposed = world.deposed.has(proc) && !reelected.has(deposition)
+        const since = effects.get(deposition) ?? 0
+        if (isDeposed) effects.set(deposition, since + 1)
+        // One effect may have been sent before the lease was lost.
+        if ((!isDeposed || since === 0) && (holder === '' || holder === proc.name)) return
+        world.addFinding({
+          rule: 'leader',
+          severity: 'error',
+          about,
+          message: `${proc.name} continues to work although another process leads: ${about}`,
+          hint: 'check the signal before every external call, and write with the client of the context',
+        })
+      },
+    }
+  },
 }
 
-/** Who had the lease when this was asked for; nobody: ''. */
-function holderFor({ requestedAt }: Interaction, { history, options: { scenario } }: World): string {
+/** The holder of the lease when the interaction was sent; '' when there was none. */
+function holderFor({ requestedAt }: Interaction, { history, options: { scenario } }: RuleContext): string {
   if (!scenario.leaderElection) return ''
   const last = history.events.findLast(
     ({ resource, step, after }) => resource === 'leases' && step < requestedAt && after !== undefined,
@@ -100,38 +102,37 @@ function holderFor({ requestedAt }: Interaction, { history, options: { scenario 
   return typeof holder === 'string' ? holder : ''
 }
 
-/*
- * Watches: one for everything that is followed, however many objects there are. Who opens another one for every object, or in
- * every run, hears everything many times over and never stops to grow.
- */
-
-const changing =
+/** Query parameters that differ between two connections of the same watch. */
+const connectionParameters =
   /(?:^|&)(?:resourceVersion|resourceVersionMatch|timeoutSeconds|sendInitialEvents|allowWatchBookmarks|watch)=[^&]*/g
 
 export const watches: Rule = {
   code: 'leak',
-  says: 'what is opened is closed: one watch for everything that is followed',
+  says: 'open one watch per resource, and close what you open',
   watch(world) {
     const targets = new Map<string, Set<string>>()
     return {
       request({ name }, { target }, { isWatch, resource }) {
         if (!isWatch) return
         const key = `${name} ${resource}`
-        targets.set(key, (targets.get(key) ?? new Set()).add(target.replace('?', '?&').replace(changing, '')))
+        targets.set(
+          key,
+          (targets.get(key) ?? new Set()).add(target.replace('?', '?&').replace(connectionParameters, '')),
+        )
       },
       quiet() {
         if (world.options.reference) return
-        for (const life of world.processes) {
-          if (life.isDead) continue
+        for (const proc of world.processes) {
+          if (proc.isDead) continue
           for (const [key, different] of targets) {
             const [name, resource = ''] = key.split(' ')
-            if (name !== life.name || life.network.streams(resource).length <= different.size) continue
+            if (name !== proc.name || proc.network.streams(resource).length <= different.size) continue
             world.addFinding({
               rule: 'leak',
               severity: 'error',
               about: `watch ${resource}`,
-              message: `${life.network.streams(resource).length} watches of ${resource} are open at the same time, and ${different.size} would do: they are opened again and never closed`,
-              hint: 'declare what you watch in `watches` or `owns`; close what you open',
+              message: `${proc.network.streams(resource).length} watches of ${resource} are open, ${different.size} would be enough: the program opens watches and never closes them`,
+              hint: 'declare watches in `watches` or `owns`, or close the ones you open',
             })
           }
         }

@@ -1,5 +1,5 @@
 /**
- * All rules, in the order in which findings are told.
+ * All rules. Findings of one schedule are reported in this order.
  */
 import { churn } from './churn.ts'
 import { conflicts } from './conflicts.ts'
@@ -35,7 +35,7 @@ export const allRules: readonly Rule[] = [
   failures,
 ]
 
-/** Every word that a finding may give as its rule: one comparison has the names of several. */
+/** Every code that a finding can have: the convergence rule reports under several codes. */
 export const ruleCodes: readonly string[] = [
   ...new Set([
     ...allRules.map(({ code }) => code).filter((code) => code !== 'same-world'),

@@ -1,7 +1,8 @@
 /**
- * Something that a rule found, and what a rule is.
+ * What a rule is, what it may ask of a world, and what it finds.
  *
- * `error`: wrong whatever was meant. `warning`: differs from what the undisturbed run came to. `info`: worth knowing.
+ * `error`: wrong in every program. `warning`: differs from the undisturbed schedule, and may be intended. `info`: worth
+ * knowing.
  */
 import type { WireRequest } from '#wire'
 import type { Interaction } from '../deviation.ts'
@@ -15,40 +16,79 @@ export interface Finding {
   /** The code of the rule: `idempotent`. */
   readonly rule: string
   readonly severity: Severity
-  /** What it is about: `ConfigMap default/a`. With the rule, this is the identity of a failure. */
+  /** The object or interaction: `ConfigMap default/a`. Rule and `about` identify a failure. */
   readonly about: string
   /** One sentence. */
   readonly message: string
-  /** What to do about it, in one line. */
+  /** How to fix it, in one line. */
   readonly hint?: string
-  /** Expected and found, line by line. */
+  /** Expected and found values, line by line. */
   readonly diff?: readonly string[]
-  /** The step of the world at which it showed. */
+  /** The step at which it was found. */
   readonly step: number
 }
 
-/** Looks at a world while it runs. One is made for every schedule. */
+/** Observes a world while a schedule runs. Made once per schedule. */
 export interface RuleWatcher {
-  /** A request, before it waits to be carried out. */
-  request?(life: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void
-  /** Something is about to be carried out, if nothing goes wrong. */
-  before?(point: Interaction): void
-  /** Something was carried out. */
-  done?(point: Interaction): void
-  /** A rest while a wish is another one than in the undisturbed schedule. */
+  /** A process sent a request; it is not in the event queue yet. */
+  request?(proc: SimulatedProcess, request: WireRequest, requestInfo: RequestInfo): void
+  /** An interaction is about to be executed, unless a fault prevents it. */
+  before?(interaction: Interaction): void
+  /** An interaction was executed. */
+  done?(interaction: Interaction): void
+  /** The world is quiet while a deviation has changed a spec. */
   between?(): void | Promise<void>
-  /** Everything has come to rest for the first time in the undisturbed schedule: a rule may poke at it. */
+  /** The undisturbed world is quiet: a rule may trigger reconciles. */
   probe?(): Promise<void>
-  /** Nothing happens any more; `isLast`: and nothing will. */
+  /** The world is quiet; `isLast`: the schedule is over. */
   quiet?(phase: { readonly index: number; readonly isLast: boolean; readonly isHealed: boolean }): void | Promise<void>
 }
 
+/** What a rule may ask of the world of a schedule. Only `addFinding` and `runUntilQuiet` change anything. */
+export interface RuleContext extends Readonly<
+  Pick<
+    World,
+    /* The schedule and its limits. */
+    | 'nonConvergence'
+    | 'isBroken'
+    | 'isHealed'
+    | 'phase'
+    /* What a rule may do: report a finding, and let the world run after a probe. */
+    | 'addFinding'
+    | 'runUntilQuiet'
+  >
+> {
+  /** The scenario, the deviations and the reference of this schedule. */
+  readonly options: Pick<World['options'], 'scenario' | 'deviations' | 'reference'>
+  /** Simulated time. */
+  readonly clock: Pick<World['clock'], 'monotonic'>
+  /** The true state, and what changed since the rule last asked. */
+  readonly facts: World['facts']
+  /** Every committed change and its actor. */
+  readonly history: Pick<World['history'], 'events' | 'objects' | 'nameOf'>
+  /** Requests and external calls that were executed, in order. */
+  readonly interactions: readonly Interaction[]
+  /** Events that have not run yet. */
+  readonly eventQueue: Pick<World['eventQueue'], 'waiting'>
+  /** All processes, running and crashed. */
+  readonly processes: readonly SimulatedProcess[]
+  /** Processes that lost the lease to another one, with the step at which they resumed. */
+  readonly deposed: ReadonlyMap<SimulatedProcess, number>
+  readonly logs: Readonly<World['logs']>
+  readonly exits: Readonly<World['exits']>
+  readonly unhandledRejections: Readonly<World['unhandledRejections']>
+  readonly escapes: Readonly<World['escapes']>
+  readonly stepErrors: Readonly<World['stepErrors']>
+  /** The quiet states so far, while the undisturbed schedule runs. */
+  readonly quietStates: Readonly<World['quietStates']>
+}
+
 export interface Rule {
-  /** A word: `idempotent`. */
+  /** `idempotent` */
   readonly code: string
-  /** Of the nine golden rules, if it is one of them. */
+  /** The number of the golden rule, if it is one. */
   readonly number?: number
-  /** What it says, in one line. */
+  /** The rule in one line. */
   readonly says: string
-  watch(world: World): RuleWatcher
+  watch(world: RuleContext): RuleWatcher
 }

@@ -1,32 +1,32 @@
 /**
- * Least privilege: a program asks only for what its declaration says it needs.
+ * Least privilege: a program uses only the permissions that its declarations request.
+ * Secrets: the data of a Secret occurs in no other object, no Event and no log record.
  */
 import { isJsonObject } from '#api'
 import type { PolicyRule } from '#controller'
 import type { RequestInfo } from '../requests.ts'
-import type { World } from '../world.ts'
-import type { Rule } from './rule.ts'
+import type { Rule, RuleContext } from './rule.ts'
 
 export const privilege: Rule = {
   code: 'privilege',
-  says: 'ask only for what the declaration says you need',
+  says: 'use only the permissions that the declaration requests',
   watch: (world) => {
-    const told = new Set<string>()
+    const reported = new Set<string>()
     return {
-      request(life, _request, requestInfo) {
+      request(proc, _request, requestInfo) {
         if (world.options.reference || !(requestInfo.isWrite || requestInfo.isRead || requestInfo.isWatch)) return
         const what =
           requestInfo.subresource === '' ? requestInfo.resource : `${requestInfo.resource}/${requestInfo.subresource}`
         const key = `${requestInfo.verb} ${what}`
-        if (told.has(key)) return
-        told.add(key)
-        const rules = rulesOf(world, life.name)
+        if (reported.has(key)) return
+        reported.add(key)
+        const rules = rulesOf(world, proc.name)
         if (rules.length === 0 || rules.some((rule) => allows(rule, requestInfo, what))) return
         world.addFinding({
           rule: 'privilege',
           severity: 'error',
           about: key,
-          message: `${key} in group "${requestInfo.group}" is not among the permissions that the declaration asks for: on a cluster it would be refused`,
+          message: `${key} in group "${requestInfo.group}" needs a permission that no declaration requests: a cluster would refuse it`,
           hint: 'add it to `rbac` of the controller',
         })
       },
@@ -34,8 +34,8 @@ export const privilege: Rule = {
   },
 }
 
-function rulesOf(world: World, name: string): readonly PolicyRule[] {
-  const manager = world.processes.find((life) => life.name === name)?.manager
+function rulesOf(world: RuleContext, name: string): readonly PolicyRule[] {
+  const manager = world.processes.find((proc) => proc.name === name)?.manager
   return manager?.rbac().scopes.flatMap(({ rules }) => rules) ?? []
 }
 
@@ -44,13 +44,9 @@ function allows({ apiGroups, resources, verbs }: PolicyRule, { group, verb }: Re
   return has(apiGroups, group) && has(resources, what) && has(verbs, verb)
 }
 
-/*
- * Secrets: what is in a Secret is nowhere else: not in a status, not in an Event, not in a log.
- */
-
 export const secrets: Rule = {
   code: 'secrets',
-  says: 'what is in a Secret is nowhere else',
+  says: 'copy no data of a Secret into objects, Events or logs',
   watch: (world) => ({
     quiet({ isLast }) {
       if (isLast && !world.options.reference) judgeSecrets(world)
@@ -58,38 +54,38 @@ export const secrets: Rule = {
   }),
 }
 
-function judgeSecrets(world: World): void {
+function judgeSecrets(world: RuleContext): void {
   const values = secretValues(world)
   if (values.length === 0) return
-  const tell = (about: string, where: string): void => {
+  const report = (about: string, where: string): void => {
     world.addFinding({
       rule: 'secrets',
       severity: 'error',
       about,
-      message: `a value of a Secret stands in ${where}`,
-      hint: 'name the Secret and the key instead of the value',
+      message: `${where} contains data of a Secret`,
+      hint: 'write the name of the Secret and the key instead of the value',
     })
   }
   for (const { actor, after } of world.history.events) {
     if (!after || after.kind === 'Secret' || !world.facts.isProcess(actor)) continue
     const text = readable(JSON.stringify(after))
     if (values.some((value) => text.includes(value)))
-      tell(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
+      report(`${after.kind}`, `${after.kind} ${after.metadata.name ?? ''}`)
   }
   for (const { record } of world.logs) {
     const text = `${record.message} ${JSON.stringify(record.fields, (_, value: unknown) => (value instanceof Error ? `${value.message} ${String(value.cause ?? '')}` : value)) ?? ''}`
-    if (values.some((value) => text.includes(value))) tell('log', `the log: ${record.message.slice(0, 60)}`)
+    if (values.some((value) => text.includes(value))) report('log', `the log record "${record.message.slice(0, 60)}"`)
   }
 }
 
-/** A text, and what is encoded in it. */
+/** The text, and everything in it decoded from base64. */
 function readable(text: string): string {
   const decoded = (text.match(/[A-Za-z0-9+/]{12,}={0,2}/g) ?? []).map((word) => Buffer.from(word, 'base64').toString())
   return [text, ...decoded].join('\n')
 }
 
-/** Long enough not to be found by chance, as text and as it is encoded. */
-function secretValues(world: World): string[] {
+/** The values of all Secrets, plain and in base64, if they are long enough not to match by accident. */
+function secretValues(world: RuleContext): string[] {
   const found = new Set<string>()
   for (const object of [
     ...world.facts.objects,

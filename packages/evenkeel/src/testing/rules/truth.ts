@@ -1,21 +1,22 @@
 /**
- * Rule 6: truth. A status says what was seen, for the generation it names, and a time of transition moves only with one.
+ * Rule 6, truth: a status describes what the program observed, for the generation it names, and lastTransitionTime changes
+ * only with the status of its condition.
+ * Rule `expectation`: what the scenario itself checks in every quiet state.
  */
 import { isJsonObject, type JsonValue, type UnstructuredObject } from '#api'
 import type { HistoryEvent } from '../history.ts'
 import { compareSnapshots, describeDifference, describeObject, type Difference } from '../snapshot.ts'
-import type { World } from '../world.ts'
-import type { Rule } from './rule.ts'
+import type { Rule, RuleContext } from './rule.ts'
 
 export const truth: Rule = {
   code: 'truth',
   number: 6,
-  says: 'a status says what was seen, for the generation it names',
+  says: 'a status describes what was observed, for the generation it names',
   watch: (world) => ({
     done() {
-      const news = world.facts.eventsSince('truth')
-      judgeTransitions(world, news)
-      judgeFinalStatus(world, news)
+      const events = world.facts.eventsSince('truth')
+      judgeTransitions(world, events)
+      judgeFinalStatus(world, events)
     },
     between() {
       if (!world.isBroken) judgeGenerations(world)
@@ -30,9 +31,9 @@ export const truth: Rule = {
   }),
 }
 
-/** A condition whose status stays keeps its time. */
-function judgeTransitions(world: World, news: readonly HistoryEvent[]): void {
-  for (const { before, after, actor } of news) {
+/** A condition whose status does not change keeps its lastTransitionTime. */
+function judgeTransitions(world: RuleContext, events: readonly HistoryEvent[]): void {
+  for (const { before, after, actor } of events) {
     if (!before || !after || !world.facts.isProcess(actor)) continue
     for (const [type, condition] of conditionsOf(after)) {
       const old = conditionsOf(before).get(type)
@@ -47,16 +48,16 @@ function judgeTransitions(world: World, news: readonly HistoryEvent[]): void {
         rule: 'truth',
         severity: 'error',
         about: describeObject(after),
-        message: `lastTransitionTime of the condition ${type} of ${describeObject(after)} moves although its status stays ${String(condition['status'])}`,
-        hint: 'keep the old time unless the status of the condition changes',
+        message: `lastTransitionTime of condition ${type} of ${describeObject(after)} changes although the status remains ${String(condition['status'])}`,
+        hint: 'keep lastTransitionTime unless the status of the condition changes',
       })
     }
   }
 }
 
-/** What is being deleted is not ready, and nobody says so anew. */
-function judgeFinalStatus(world: World, news: readonly HistoryEvent[]): void {
-  for (const { before, after, actor } of news) {
+/** An object in deletion does not become ready. */
+function judgeFinalStatus(world: RuleContext, events: readonly HistoryEvent[]): void {
+  for (const { before, after, actor } of events) {
     if (!before || after?.metadata.deletionTimestamp === undefined || !world.facts.isProcess(actor)) continue
     for (const type of ['Ready', 'Available']) {
       const [old, now] = [conditionsOf(before).get(type), conditionsOf(after).get(type)]
@@ -65,14 +66,14 @@ function judgeFinalStatus(world: World, news: readonly HistoryEvent[]): void {
         rule: 'truth',
         severity: 'error',
         about: describeObject(after),
-        message: `${describeObject(after)} is being deleted, and ${actor} writes that it is ${type}`,
-        hint: 'say in the cleanup that it is not ready any more, or say nothing',
+        message: `${actor} writes ${type}=True to ${describeObject(after)}, which is being deleted`,
+        hint: 'set the condition to False in the cleanup, or leave it unchanged',
       })
     }
   }
 }
 
-function judgeGenerations(world: World): void {
+function judgeGenerations(world: RuleContext): void {
   for (const object of world.facts.state.parents) {
     const {
       status,
@@ -89,49 +90,49 @@ function judgeGenerations(world: World): void {
     for (const [type, condition] of conditionsOf(object)) {
       const seen = condition['observedGeneration']
       if (seen !== undefined && seen !== generation && typeof seen === 'number' && seen > generation)
-        reportGeneration(world, object, `the condition ${type} speaks of generation ${seen}, which does not exist yet`)
+        reportGeneration(world, object, `condition ${type} names generation ${seen}, which does not exist yet`)
     }
   }
 }
 
-function reportGeneration(world: World, object: UnstructuredObject, what: string): void {
+function reportGeneration(world: RuleContext, object: UnstructuredObject, what: string): void {
   world.addFinding({
     rule: 'truth',
     severity: 'error',
     about: describeObject(object),
-    message: `${describeObject(object)}: ${what}, and nothing more happens`,
-    hint: 'write observedGeneration from the object that this run has read',
+    message: `${describeObject(object)}: ${what}, and the program is quiet`,
+    hint: 'copy observedGeneration from the object that this reconcile read',
   })
 }
 
-/** The program is down: what its status says it has done must be done. */
-function judgeClaims(world: World): void {
+/** The program is down: the work that its status claims must be done. */
+function judgeClaims(world: RuleContext): void {
   const { reference } = world.options
-  const rest = world.facts.quietState()
-  const expected = reference?.matchingState(rest)
+  const state = world.facts.quietState()
+  const expected = reference?.matchingState(state)
   if (!reference || !expected) return
   const before = reference.at(expected.phase - 1)
-  for (const [about, status] of rest.statuses) {
+  for (const [about, status] of state.statuses) {
     const claimed = expected.statuses.get(about)
     if (claimed === undefined || claimed !== status || status === 'null' || before?.statuses.get(about) === status)
       continue
     const difference = [
-      ...compareSnapshots(expected.objects, rest.objects, reference.randomPaths),
-      ...compareSnapshots(expected.outside, rest.outside, reference.randomPaths),
-    ].find((one) => rest.statuses.size === 1 || concerns(one, about, rest.statuses))
+      ...compareSnapshots(expected.objects, state.objects, reference.randomPaths),
+      ...compareSnapshots(expected.external, state.external, reference.randomPaths),
+    ].find((one) => state.statuses.size === 1 || concerns(one, about, state.statuses))
     if (difference)
       world.addFinding({
         rule: 'truth',
         severity: 'error',
         about,
-        message: `the status of ${about} says that everything is done, and ${difference.about} is not as it should be`,
+        message: `the status of ${about} claims that all work is done, but ${difference.about} is not as expected`,
         diff: describeDifference(difference),
-        hint: 'write the status last, from what you saw',
+        hint: 'write the status last, from what you observed',
       })
   }
 }
 
-/** Of several objects each speaks for itself: for what has its name, or names it. */
+/** Of several objects, a status is about the objects that have its name or contain it. */
 function concerns(
   { about: what, expected, found }: Difference,
   about: string,
@@ -142,8 +143,8 @@ function concerns(
   return new RegExp(`\\b${name}\\b`).test([what, ...expected, ...found].join(' '))
 }
 
-/** The scenario knows when an object that says it is ready is ready. */
-function judgePredicate(world: World): void {
+/** The scenario decides whether an object with Ready=True is ready. */
+function judgePredicate(world: RuleContext): void {
   const { ready } = world.options.scenario
   if (!ready) return
   for (const object of world.facts.state.parents) {
@@ -155,8 +156,8 @@ function judgePredicate(world: World): void {
       rule: 'truth',
       severity: 'error',
       about: describeObject(object),
-      message: `${describeObject(object)} says that it is ready, and it is not`,
-      hint: 'say ready only of what this run has seen to be so',
+      message: `${describeObject(object)} has Ready=True and is not ready`,
+      hint: 'set Ready=True only for what this reconcile observed',
     })
   }
 }
@@ -166,13 +167,9 @@ function conditionsOf({ status }: UnstructuredObject): Map<string, Readonly<Reco
   return new Map(conditions.filter(isJsonObject).map((condition) => [String(condition['type']), condition]))
 }
 
-/*
- * What the scenario itself expects whenever everything has come to rest.
- */
-
 export const expectation: Rule = {
   code: 'expectation',
-  says: 'whatever goes wrong, in the end it is as the scenario expects',
+  says: 'in every quiet state the expectation of the scenario holds',
   watch: (world) => ({
     quiet({ isHealed }) {
       if (world.nonConvergence || (world.isBroken && !isHealed)) return

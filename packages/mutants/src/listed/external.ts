@@ -1,5 +1,5 @@
 /**
- * Mistakes with the world outside: ids that get lost, cleanups in the wrong order, answers that are taken for the truth.
+ * Mistakes with external services: lost ids, cleanups in the wrong order, trust in stale reads.
  */
 import type { Mutant } from '../mutant.ts'
 import { App, appProgram, appRules as rbac, does, finalizer, cleanApp } from '../worlds/app.ts'
@@ -7,7 +7,7 @@ import type { AppObject, Context, Making } from '../worlds/app.ts'
 
 const clean = cleanApp
 
-/** A view may be old: whoever makes or destroys something outside asks the server first. */
+/** A cache may be stale: reads from the server before it creates or deletes an external resource. */
 async function isCurrent(
   { metadata: { name = '', namespace = 'default', uid } }: AppObject,
   { client }: Pick<Context, 'client'>,
@@ -16,7 +16,7 @@ async function isCurrent(
   return now?.metadata.uid === uid
 }
 
-const asksFirst: Making = ({ outside: { cloud } }) => ({
+const asksFirst: Making = ({ external: { cloud } }) => ({
   for: App,
   async reconcile(app, context) {
     if (await isCurrent(app, context)) await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -26,15 +26,15 @@ const asksFirst: Making = ({ outside: { cloud } }) => ({
   },
 })
 
-export const outsideMutants: readonly Mutant[] = [
+export const externalMutants: readonly Mutant[] = [
   {
     id: 'm07',
-    mistake: 'the id of a bucket is stored in the status after it was made',
+    mistake: 'stores the id of a bucket in the status after it created the bucket',
     rules: ['idempotent', 'cleanup'],
     tier: 1,
     seenIn: 'crossplane-runtime #279, #283',
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app, { status }) {
         if (app.status?.bucket === undefined) status.set({ bucket: await cloud.create(app.metadata.uid) })
@@ -46,12 +46,12 @@ export const outsideMutants: readonly Mutant[] = [
   },
   {
     id: 'm09',
-    mistake: 'the finalizer is taken off before the cleanup',
+    mistake: 'removes the finalizer before the cleanup',
     rules: ['cleanup'],
     tier: 1,
     seenIn: 'the contract of finalizers',
     clean,
-    broken: appProgram(({ outside: { cloud }, client }) => ({
+    broken: appProgram(({ external: { cloud }, client }) => ({
       for: App,
       rbac,
       async reconcileKey({ name, namespace = 'default' }) {
@@ -73,14 +73,14 @@ export const outsideMutants: readonly Mutant[] = [
   },
   {
     id: 'm15',
-    mistake: 'something is made outside for an owner that is gone, because a view was old',
+    mistake: 'creates an external resource for a deleted owner, because of a stale cache',
     rules: ['cleanup'],
     tier: 1,
     profile: 'k8s<=1.34',
     seenIn: 'kubernetes #59848, cloud-on-k8s #4956',
     clean: appProgram(asksFirst, { steps: [does.create, does.remove] }),
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app) {
           await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -94,12 +94,12 @@ export const outsideMutants: readonly Mutant[] = [
   },
   {
     id: 'm41',
-    mistake: 'a bucket that exists already is an error for ever, although it is our own',
+    mistake: 'fails forever for an existing bucket, although it created the bucket itself',
     rules: ['failure'],
     tier: 1,
     seenIn: 'cluster-samples-operator #146',
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app, { status }) {
         if (app.status?.bucket !== undefined) return
@@ -113,13 +113,13 @@ export const outsideMutants: readonly Mutant[] = [
   },
   {
     id: 'm51',
-    mistake: 'a bucket that is not shown yet is made again: services show things late',
+    mistake: 'creates a bucket again that an eventually consistent service does not list yet',
     rules: ['idempotent'],
     tier: 1,
     seenIn: 'crossplane-runtime #283',
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, { status }) {
           const found = await cloud.findByOwner(app.metadata.uid)
@@ -139,11 +139,11 @@ export const outsideMutants: readonly Mutant[] = [
   },
   {
     id: 'x01',
-    mistake: 'no finalizer at all: the bucket stays',
+    mistake: 'has no finalizer: the bucket remains',
     rules: ['cleanup'],
     tier: 0,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app) {
         await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -152,11 +152,11 @@ export const outsideMutants: readonly Mutant[] = [
   },
   {
     id: 'x02',
-    mistake: 'a cleanup that fails when there is nothing left to clean up',
+    mistake: 'the cleanup fails when nothing is left to clean up',
     rules: ['cleanup', 'failure'],
     tier: 1,
     clean,
-    broken: appProgram(({ outside: { cloud } }) => ({
+    broken: appProgram(({ external: { cloud } }) => ({
       for: App,
       async reconcile(app) {
         await cloud.ensure(app.metadata.name, app.metadata.uid)
@@ -168,11 +168,11 @@ export const outsideMutants: readonly Mutant[] = [
   },
   {
     id: 'x03',
-    mistake: 'the finalizer is put on after the bucket was made',
+    mistake: 'adds the finalizer after it created the bucket',
     rules: ['cleanup'],
     tier: 1,
     clean,
-    broken: appProgram(({ outside: { cloud }, client }) => ({
+    broken: appProgram(({ external: { cloud }, client }) => ({
       for: App,
       rbac,
       async reconcileKey({ name, namespace = 'default' }) {
@@ -195,12 +195,12 @@ export const outsideMutants: readonly Mutant[] = [
   },
   {
     id: 'x04',
-    mistake: 'errors of a service are swallowed and success is reported',
+    mistake: 'ignores errors of a service and reports success',
     rules: ['failure', 'truth'],
     tier: 1,
     clean,
     broken: appProgram(
-      ({ outside: { cloud } }) => ({
+      ({ external: { cloud } }) => ({
         for: App,
         async reconcile(app, { status }) {
           if (app.status?.bucket !== undefined) return
