@@ -3,17 +3,11 @@
  *
  * A wrong default would make every object that relies on it invalid, long after its author has left.
  */
-import {
-  checkDns1035Label,
-  getOwn,
-  isJsonObject,
-  setOwn,
-  type JsonObject,
-  type JsonValue,
-} from '@evenkeel/cel/primitives'
+import { checkDns1035Label, getOwn, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
-import { validateDefault, type ConstraintOptions } from '../schema/constraints.ts'
 import type { SchemaNode } from '../schema/schema.ts'
+import { validateDefault } from '../schema/validate.ts'
+import type { PatternMatcher } from '../schema/value-checks.ts'
 import { isSchema, type JsonSchemaProps } from './json-schema-props.ts'
 
 /** What is wrong with a default by the rules of its schema. */
@@ -21,7 +15,7 @@ export type DefaultCheck = (value: JsonValue, schema: SchemaNode, path: FieldPat
 
 interface DefaultsContext {
   readonly path: FieldPath
-  readonly options: ConstraintOptions
+  readonly matches: PatternMatcher
   /** Holds a default that is otherwise right to the rules of its schema. */
   readonly checkRules?: DefaultCheck
   /** Within metadata or names of an embedded object, whose unknown fields are not the schema's business. */
@@ -56,7 +50,7 @@ const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion
 function checkDefault(
   value: JsonValue,
   schema: JsonSchemaProps,
-  { path, options, checkRules, insideMeta = false }: DefaultsContext,
+  { path, matches, checkRules, insideMeta = false }: DefaultsContext,
 ): FieldError[] {
   const unknown =
     !insideMeta && hasUnknownFields(value, schema)
@@ -64,30 +58,9 @@ function checkDefault(
       : []
   const embedded = insideMeta ? [] : checkEmbedded(value, schema, path)
   if (embedded.length > 0) return [...unknown, ...embedded]
-  const errors = validateDefault(value, { root: plain(schema), definitions: () => undefined }, options)
+  const errors = validateDefault(value, schema as SchemaNode, { matches })
   const broken = errors.length > 0 ? [] : (checkRules?.(value, schema as SchemaNode, path) ?? [])
   return [...unknown, ...errors.map((error) => under(path, error)), ...broken]
-}
-
-/**
- * A schema as defaults are judged by it: upstream looks at `type` alone, not at int-or-string. An empty reference, which
- * is complained of elsewhere, must not be followed.
- */
-function plain(schema: JsonSchemaProps): SchemaNode {
-  const { $ref: _ref, 'x-kubernetes-int-or-string': _either, ...rest } = schema
-  const node: Record<string, unknown> = { ...rest }
-  for (const keyword of ['items', 'additionalProperties', 'not'] as const) {
-    const child = schema[keyword]
-    if (isSchema(child)) node[keyword] = plain(child)
-  }
-  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const)
-    if (schema[keyword] !== undefined) node[keyword] = schema[keyword].map(plain)
-  if (schema.properties !== undefined) {
-    const properties = {}
-    for (const [name, property] of Object.entries(schema.properties)) setOwn(properties, name, plain(property))
-    node['properties'] = properties
-  }
-  return node
 }
 
 /** An error that names a place within a value, moved to where the value stands. */

@@ -6,15 +6,21 @@
  */
 import type { JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
-import type { ConstraintOptions } from '../schema/constraints.ts'
 import type { SchemaNode } from '../schema/schema.ts'
+import type { PatternMatcher } from '../schema/value-checks.ts'
 import { checkDefaults, type DefaultCheck } from './defaults.ts'
 import { followReference, isSchema, readJsonSchemaProps, type JsonSchemaProps } from './json-schema-props.ts'
 import { checkListType, checkMapType } from './list-map-types.ts'
 import { checkStructural, findDefault, findForeignKeyword, nestedSchemas } from './structural.ts'
 
 /** What judging a schema needs from layers that have a pattern engine and an expression language. */
-export interface SchemaChecks extends Partial<ConstraintOptions> {
+export interface SchemaChecks {
+  /**
+   * Whether a text matches a pattern, in the dialect of RE2.
+   *
+   * @default every text matches every pattern
+   */
+  readonly matches?: PatternMatcher
   /**
    * Why a pattern is not one of Go's regular expressions, in Go's words; `undefined` when it is.
    *
@@ -100,14 +106,14 @@ function judge(
 function checkShape(
   schema: JsonSchemaProps,
   path: FieldPath,
-  { checkPattern = () => undefined, expressions, ...options }: SchemaChecks,
+  { matches = () => true, checkPattern = () => undefined, expressions }: SchemaChecks,
 ): FieldError[] {
   const structural = checkStructural(schema, path, checkPattern)
   if (structural.length > 0) return structural
   const root: JsonSchemaProps = { ...schema, 'x-kubernetes-embedded-resource': true }
   return checkDefaults(root, {
     path,
-    options: { matches: () => true, ...options },
+    matches,
     ...(expressions && { checkRules: expressions.startDefaults() }),
   })
 }

@@ -128,18 +128,35 @@ function luhn(digit: number, index: number): number {
 export interface Format {
   /** As the schema writes it. */
   readonly name: string
-  /** Absent for formats of numbers. */
-  readonly matches?: (text: string) => boolean
+  /** Whether a text has the format; absent where texts are not checked. */
+  readonly matches?: ((text: string) => boolean) | undefined
+  /** Whether it limits how large a number may be. */
+  readonly limitsNumbers?: boolean
 }
 
-/** The format of a place that takes these types; `undefined` when there is none or it says nothing here. */
+/** The format of a value of these types; `undefined` when there is none or it is not checked for them. */
 export function formatOf(name: string | undefined, types: readonly string[] | undefined): Format | undefined {
   if (name === undefined || name === '') return undefined
   const type = types?.length === 1 ? types[0] : 'string'
-  if (type === 'integer') return name === 'int32' || name === 'int64' ? { name } : undefined
-  if (type === 'number') return name === 'float' || name === 'double' ? { name } : undefined
-  const matches = type === 'string' ? checks.get(name.replaceAll('-', '')) : undefined
+  if (type === 'integer' || type === 'number')
+    return numberFormats[type].has(name) ? { name, limitsNumbers: true } : undefined
+  const matches = type === 'string' ? textFormat(name) : undefined
   return matches && { name, matches }
+}
+
+/**
+ * The format of a default inside a CRD. kube-apiserver validates defaults by the schema as it is written, without
+ * removing the formats that do not go with its types: errors name those too.
+ */
+export function formatOfDefault(name: string | undefined, types: readonly string[] | undefined): Format | undefined {
+  if (name === undefined || name === '') return undefined
+  return { name, matches: textFormat(name), limitsNumbers: formatOf(name, types)?.limitsNumbers === true }
+}
+
+const numberFormats = { integer: new Set(['int32', 'int64']), number: new Set(['float', 'double']) }
+
+function textFormat(name: string): ((text: string) => boolean) | undefined {
+  return checks.get(name.replaceAll('-', ''))
 }
 
 const checks = new Map<string, (text: string) => boolean>([

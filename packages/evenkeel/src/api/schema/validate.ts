@@ -9,8 +9,8 @@ import { getOwn, quote, type JsonArray, type JsonObject, type JsonValue } from '
 import { fieldError, formatFieldError, type FieldError } from '../errors/field-error.ts'
 import type { RuleEvaluator } from '../rules/rules.ts'
 import { compileSchema, type CompiledSchema } from './compile.ts'
-import { notInBody, pathOf } from './constraints.ts'
 import { CorrelatedValue } from './correlate.ts'
+import { formatOfDefault } from './formats.ts'
 import { validateListTypes } from './list-types.ts'
 import { validateEmbeddedResources } from './object-meta.ts'
 import type { SchemaNode } from './schema.ts'
@@ -20,8 +20,12 @@ import {
   checkNumber,
   checkText,
   checkType,
+  notInBody,
+  pathOf,
+  pathText,
   type PatternMatcher,
   type ValidationContext,
+  type ValueType,
 } from './value-checks.ts'
 
 export interface ValidateCustomOptions {
@@ -91,6 +95,27 @@ function validateBySchema(
   return [...errors, ...validateListTypes(object, plan, undefined)]
 }
 
+/**
+ * What is wrong with a default inside a CRD, by the schema node that declares it. Paths begin at the default.
+ *
+ * kube-apiserver looks at less here than in an object: neither at list types, nor at int-or-string.
+ */
+export function validateDefault(
+  value: JsonValue,
+  schema: SchemaNode,
+  { matches }: { matches: PatternMatcher },
+): FieldError[] {
+  const errors: FieldError[] = []
+  const validator = new SchemaValidator(matches, { typeOf: typeOfDefault })
+  validator.check(value, compileSchema(schema), { trail: undefined, errors, pair: undefined })
+  return withoutDuplicates(errors)
+}
+
+function typeOfDefault({ node: { type, format }, nullable }: CompiledSchema): ValueType {
+  const types = type === undefined ? undefined : [type]
+  return { types, format: formatOfDefault(format, types), nullable }
+}
+
 interface ValueValidationOptions {
   readonly matches: PatternMatcher
   readonly old: JsonValue | undefined
@@ -148,9 +173,14 @@ interface ValidationResult {
 
 class SchemaValidator {
   readonly #matches: PatternMatcher
+  readonly #typeOf: (plan: CompiledSchema) => ValueType
 
-  constructor(matches: PatternMatcher) {
+  constructor(
+    matches: PatternMatcher,
+    { typeOf = (plan) => plan }: { typeOf?: (plan: CompiledSchema) => ValueType } = {},
+  ) {
     this.#matches = matches
+    this.#typeOf = typeOf
   }
 
   check(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
@@ -162,27 +192,30 @@ class SchemaValidator {
   }
 
   #checkNull(plan: CompiledSchema, at: ValueContext): number {
-    const right = checkType(null, plan, at)
-    checkEnum(null, plan, at)
+    const right = checkType(null, this.#typeOf(plan), at)
+    checkEnum(null, plan.node, at)
     return right ? 1 : 0
   }
 
   // The order of the checks is upstream's, and so are the numbers.
   #checkPresent(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
     let count = 4
-    if (plan.types !== undefined || plan.format !== undefined) count += checkType(value, plan, at) ? 2 : 1
+    const type = this.#typeOf(plan)
+    const { types, format } = type
+    if (types !== undefined || format !== undefined) count += checkType(value, type, at) ? 2 : 1
     if (plan.alternatives !== undefined) count += this.#checkAlternatives(value, plan.alternatives, at)
     if (typeof value === 'string') {
-      count += plan.format?.matches === undefined ? 1 : 2
-      if (plan.limited) checkText(value, plan, { trail: at.trail, errors: at.errors, matches: this.#matches })
+      count += format?.matches === undefined ? 1 : 2
+      if (plan.limited)
+        checkText(value, plan.node, { trail: at.trail, errors: at.errors, matches: this.#matches, format })
     } else if (typeof value === 'number') {
       count += 2
-      if (plan.limited) checkNumber(value, plan, at)
+      if (plan.limited) checkNumber(value, plan.node, { trail: at.trail, errors: at.errors, type })
     } else if (Array.isArray(value)) {
       count += 2 + this.#checkItems(value, plan, at)
-      if (plan.limited) checkList(value, plan, at)
+      if (plan.limited) checkList(value, plan.node, at)
     }
-    if (plan.limited) checkEnum(value, plan, at)
+    if (plan.limited) checkEnum(value, plan.node, at)
     return typeof value === 'object' && !Array.isArray(value)
       ? count + 1 + this.#checkFields(value as JsonObject, plan, at)
       : count
@@ -213,11 +246,16 @@ class SchemaValidator {
     for (const key of Object.keys(object)) {
       const value = object[key]
       if (value === undefined) continue
-      const place = properties?.get(key) ?? additional
+      const property = properties?.get(key)
+      const place = property ?? additional
       if (place?.plain !== undefined && place.plain === typeof value)
         count += place.plain === 'string' ? plainTextCount : plainBooleanCount
       else if (place !== undefined)
-        count += this.check(value, place, { trail: { parent: trail, step: key }, errors, pair: pairOf(key, at) })
+        count += this.check(value, place, {
+          trail: { parent: trail, step: property === undefined && trail === undefined ? `.${key}` : key },
+          errors,
+          pair: pairOf(key, at),
+        })
       else if (additionalProperties === false)
         errors.push(notInBody({ parent: trail, step: key }, '', 'is a forbidden property'))
     }
@@ -238,7 +276,7 @@ class SchemaValidator {
       return { errors: found, count: this.check(value, plan, { trail, errors: found, pair: undefined }) }
     }
     const refuse = (why: string): void => {
-      errors.push(fieldError.invalid(undefined, '', `${quote(pathOf(trail)?.toString() ?? '')} must ${why}`))
+      errors.push(fieldError.invalid(undefined, '', `${quote(pathText(trail))} must ${why}`))
     }
     let count = any.length > 0 ? checkAny(any, attempt, { errors, refuse }) : 0
     if (one.length > 0) count += checkOne(one, attempt, { errors, refuse })

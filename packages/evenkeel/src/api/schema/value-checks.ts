@@ -5,13 +5,20 @@
  * a place with a text format takes lists without complaint about their type.
  */
 import { deepEqual, quote, type JsonArray, type JsonValue } from '@evenkeel/cel/primitives'
-import { fieldError, type FieldError } from '../errors/field-error.ts'
-import type { CompiledSchema } from './compile.ts'
-import { notInBody, pathOf, type PathLink } from './constraints.ts'
+import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
 import { canonicalJson, sortKeys } from './correlate.ts'
+import type { Format } from './formats.ts'
+import type { SchemaNode } from './schema.ts'
 
 /** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
 export type PatternMatcher = (pattern: string, text: string) => boolean
+
+/**
+ * Where a value stands, as steps towards the root; `undefined` is the validated value itself. Only an error pays for
+ * text. kube-apiserver writes a dot before the key of a map that is the validated value itself (`.x in body`), but not
+ * before the name of a field: such a step is `.x`.
+ */
+export type PathLink = { readonly parent: PathLink; readonly step: string | number } | undefined
 
 export interface ValidationContext {
   readonly trail: PathLink
@@ -19,29 +26,56 @@ export interface ValidationContext {
   readonly errors: FieldError[]
 }
 
+/** What a schema node says about the type of a value. */
+export interface ValueType {
+  /** `undefined` when any type is right. */
+  readonly types: readonly string[] | undefined
+  readonly format: Format | undefined
+  readonly nullable: boolean
+}
+
+/** The path as messages write it: `spec.ports[0].name`, and nothing for the validated value itself. */
+export function pathText(trail: PathLink): string {
+  if (trail === undefined) return ''
+  const parent = pathText(trail.parent)
+  if (typeof trail.step === 'number') return `${parent}[${trail.step}]`
+  return trail.parent === undefined ? trail.step : `${parent}.${trail.step}`
+}
+
+/** The path as the field of an error; `undefined` for the validated value itself. */
+export function pathOf(trail: PathLink): FieldPath | undefined {
+  const text = pathText(trail).replace(/^\./, '')
+  return text === '' ? undefined : FieldPath.of(text)
+}
+
+/** The error of a value that violates its schema: `spec.replicas in body should be ...`. */
+export function notInBody(trail: PathLink, value: unknown, why: string): FieldError {
+  return fieldError.invalid(pathOf(trail), value, `${pathText(trail)} in body ${why}`)
+}
+
 /** Whether the type is right; notes the error when it is not. */
-export function checkType(
-  value: JsonValue,
-  { types, nullable, format }: CompiledSchema,
-  place: ValidationContext,
-): boolean {
+export function checkType(value: JsonValue, { types, nullable, format }: ValueType, place: ValidationContext): boolean {
   if (value === null) return types === undefined || nullable || wrongType(place, types.join(), 'null')
   const found = typeName(value)
   if (types?.includes(found) === true || (found === 'integer' && types?.includes('number') === true)) return true
   if (format === undefined) return types === undefined || wrongType(place, types.join(), found)
-  if (typeof value === 'string' || Array.isArray(value)) {
-    return format.matches !== undefined || wrongType(place, types?.join() ?? '', found)
-  }
-  return wrongType(place, format.name, found === 'integer' ? 'int64' : found === 'number' ? 'float64' : '')
+  if (typeof value === 'string' || Array.isArray(value))
+    return !isNumeric(types) || wrongType(place, types?.join() ?? '', found)
+  const foundFormat = found === 'integer' ? 'int64' : found === 'number' ? 'float64' : ''
+  if (foundFormat === format.name) return types === undefined || wrongType(place, types.join(), found)
+  return wrongType(place, format.name, foundFormat)
+}
+
+function isNumeric(types: readonly string[] | undefined): boolean {
+  return types?.length === 1 && (types[0] === 'integer' || types[0] === 'number')
 }
 
 /** Of a text's length and pattern only the first failure is told. */
 export function checkText(
   text: string,
-  { node, format }: CompiledSchema,
-  { trail, errors, matches }: ValidationContext & { matches: PatternMatcher },
+  { minLength, maxLength, pattern = '' }: SchemaNode,
+  { trail, errors, matches, format }: ValidationContext & { matches: PatternMatcher; format: Format | undefined },
 ): void {
-  const { minLength, maxLength, pattern = '' } = node
   const length = maxLength === undefined && minLength === undefined ? 0 : characters(text, { minLength, maxLength })
   if (maxLength !== undefined && length > maxLength) errors.push(fieldError.tooLong(pathOf(trail), maxLength))
   else if (minLength !== undefined && length < minLength)
@@ -50,20 +84,23 @@ export function checkText(
   if (format?.matches?.(text) === false) wrongType({ trail, errors }, format.name, text)
 }
 
-export function checkNumber(value: number, plan: CompiledSchema, place: ValidationContext): void {
-  const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = plan.node
-  checkFit('Checked', value, { plan, place })
+export function checkNumber(
+  value: number,
+  { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false }: SchemaNode,
+  place: ValidationContext & { type: ValueType },
+): void {
+  checkFit('Checked', value, place)
   if (multipleOf !== undefined) {
-    checkFit('MultipleOf', multipleOf, { plan, place })
+    checkFit('MultipleOf', multipleOf, place)
     if (!isMultiple(value, multipleOf)) refuse(value, place, `a multiple of ${multipleOf}`)
   }
   if (minimum !== undefined) {
-    checkFit('Minimum boundary', minimum, { plan, place })
+    checkFit('Minimum boundary', minimum, place)
     if (exclusiveMinimum ? value <= minimum : value < minimum)
       refuse(value, place, `greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
   }
   if (maximum !== undefined) {
-    checkFit('Maximum boundary', maximum, { plan, place })
+    checkFit('Maximum boundary', maximum, place)
     if (exclusiveMaximum ? value >= maximum : value > maximum)
       refuse(value, place, `less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
   }
@@ -72,7 +109,7 @@ export function checkNumber(value: number, plan: CompiledSchema, place: Validati
 /** The list without its items. */
 export function checkList(
   list: JsonArray,
-  { node: { minItems, maxItems, uniqueItems } }: CompiledSchema,
+  { minItems, maxItems, uniqueItems }: SchemaNode,
   { trail, errors }: ValidationContext,
 ): void {
   if (minItems !== undefined && list.length < minItems)
@@ -83,7 +120,7 @@ export function checkList(
     errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
 }
 
-export function checkEnum(value: JsonValue, { node }: CompiledSchema, { trail, errors }: ValidationContext): void {
+export function checkEnum(value: JsonValue, node: SchemaNode, { trail, errors }: ValidationContext): void {
   if (!node.enum || node.enum.length === 0) return
   if (value !== null && (node.enum.includes(value) || node.enum.some((allowed) => deepEqual(allowed, value)))) return
   const supported = node.enum.map((allowed) => (typeof allowed === 'string' ? allowed : canonicalJson(allowed)))
@@ -91,10 +128,8 @@ export function checkEnum(value: JsonValue, { node }: CompiledSchema, { trail, e
 }
 
 function wrongType({ trail, errors }: ValidationContext, wanted: string, found: string): false {
-  const path = pathOf(trail)
-  errors.push(
-    fieldError.typeInvalid(path, found, `${path?.toString() ?? ''} in body must be of type ${wanted}: ${quote(found)}`),
-  )
+  const detail = `${pathText(trail)} in body must be of type ${wanted}: ${quote(found)}`
+  errors.push(fieldError.typeInvalid(pathOf(trail), found, detail))
   return false
 }
 
@@ -102,18 +137,13 @@ function wrongType({ trail, errors }: ValidationContext, wanted: string, found: 
 function checkFit(
   what: string,
   number: number,
-  { plan: { types, format }, place: { trail, errors } }: { plan: CompiledSchema; place: ValidationContext },
+  { type: { types, format }, trail, errors }: ValidationContext & { type: ValueType },
 ): void {
   const type = types?.length === 1 ? types[0] : undefined
   if (fits(number, type, format?.name)) return
-  const how = format === undefined ? '(default format)' : `with format ${format.name}`
-  errors.push(
-    fieldError.invalid(
-      undefined,
-      '',
-      `${what} value must be of type ${type ?? ''} ${how} in ${pathOf(trail)?.toString() ?? ''}`,
-    ),
-  )
+  const how = format?.limitsNumbers === true ? `with format ${format.name}` : '(default format)'
+  const detail = `${what} value must be of type ${type ?? ''} ${how} in ${pathText(trail)}`
+  errors.push(fieldError.invalid(undefined, '', detail))
 }
 
 function refuse(value: number, { trail, errors }: ValidationContext, why: string): void {
