@@ -7,7 +7,7 @@
 import { checkDns1035Label, checkDnsSubdomain, type JsonObject } from '@evenkeel/cel/primitives'
 import type { ConditionStatus, NewCondition } from '../conditions.ts'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
-import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields-structural.ts'
+import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields.ts'
 import type { SchemaChecks } from './version-schema.ts'
 import { checkCrdNames, checkVersions } from './versions.ts'
 

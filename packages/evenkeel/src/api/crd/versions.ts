@@ -3,7 +3,7 @@
  */
 import { checkDns1035Label, deepEqual, utf8Length, type JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
-import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields-structural.ts'
+import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields.ts'
 import { followReference, readJsonSchemaProps, type JsonSchemaProps } from './json-schema-props.ts'
 import { findForeignKeyword } from './structural.ts'
 import { checkVersionSchema, type SchemaChecks } from './version-schema.ts'
