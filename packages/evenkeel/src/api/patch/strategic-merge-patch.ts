@@ -19,7 +19,8 @@ import {
   type JsonValue,
 } from '@evenkeel/cel/primitives'
 import { badRequest } from '../errors/constructors.ts'
-import { resolveSchema, type Definitions, type Schema, type SchemaNode } from '../schema/schema.ts'
+import { compile, compileSchema, type CompiledSchema } from '../schema/compile.ts'
+import type { Schema } from '../schema/schema.ts'
 import {
   deletePrefix,
   fieldOfDirective,
@@ -47,10 +48,10 @@ const depthMax = 1000
 export function applyStrategicMergePatch(original: JsonObject, patch: unknown, schema: Schema): JsonObject {
   if (!isJsonObject(patch)) throw badRequest('invalid JSON document: a strategic merge patch is an object')
   if (exceedsDepth(patch, depthMax)) throw badRequest(`the patch is nested more than ${depthMax} levels deep`)
-  return mergeObjects(original, patch, rootPatchSchema(schema))
+  return mergeObjects(original, patch, compile(schema))
 }
 
-function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchSchema): JsonObject {
+function mergeObjects(original: JsonObject, patch: JsonObject, place: CompiledSchema): JsonObject {
   const directive = getOwn(patch, patchWord)
   if (directive !== undefined) return applyDirective(directive, patch)
   const draft: JsonObjectDraft = { ...original }
@@ -77,7 +78,7 @@ interface FieldChange {
   readonly change: JsonValue
 }
 
-function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place: PatchSchema): void {
+function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place: CompiledSchema): void {
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
   else if (isJsonObject(change) && isJsonObject(current)) {
@@ -93,7 +94,7 @@ function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place:
   }
 }
 
-function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: FieldChange, place: PatchSchema): void {
+function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: FieldChange, place: CompiledSchema): void {
   const key = fieldOfDirective(directive, deletePrefix)
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
@@ -114,7 +115,7 @@ function mergeListsOf(
 }
 
 /** Merges every list that has a `$setElementOrder`, in that order, and takes it out of what remains. */
-function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, place: PatchSchema): void {
+function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, place: CompiledSchema): void {
   const directives = [...remaining].filter(([key]) => key.startsWith(orderPrefix))
   for (const [directive] of directives) remaining.delete(directive)
   for (const [directive, order] of directives) {
@@ -164,67 +165,47 @@ function listOf(value: JsonValue | undefined): JsonArray | undefined {
 /*
  * What the schema says about merging: which lists are merged, and by which key.
  *
- * A place is where an object stands. Its fields carry the strategy, as extensions beside the reference to their type.
+ * Strategy and key stand beside the reference to a field's type, not in the type.
  */
-
-interface PatchSchema {
-  readonly node: SchemaNode
-  readonly name: string
-  readonly definitions: Definitions
-}
 
 interface PatchMeta {
   /** What is merged in here: the object itself, or one item of the list. */
-  readonly schema: PatchSchema
+  readonly schema: CompiledSchema
   readonly strategy: 'merge' | 'replace' | 'default'
   /** Empty for lists of scalars. */
   readonly mergeKey: string
 }
 
-function rootPatchSchema({ root, definitions }: Schema): PatchSchema {
-  return patchSchemaAt(root, definitions)
-}
-
 /** A field that holds an object. */
-function patchMetaForStruct(place: PatchSchema, key: string): PatchMeta {
-  const at = fieldNode(place, key)
-  return { schema: patchSchemaAt(at, place.definitions), strategy: strategyOf(at), mergeKey: mergeKeyOf(at) }
+function patchMetaForStruct(schema: CompiledSchema, key: string): PatchMeta {
+  const field = fieldOf(schema, key)
+  return { schema: field, strategy: strategyOf(field), mergeKey: field.patchMergeKey }
 }
 
-/** A field that holds a list; its place is that of the items. */
-function patchMetaForSlice(place: PatchSchema, key: string): PatchMeta {
-  const at = fieldNode(place, key)
-  const { node } = resolveSchema(at, place.definitions)
-  if (node.type !== 'array') throw unprocessable(`expected slice or array type, but ${JSON.stringify(key)} is none`)
-  return {
-    schema: patchSchemaAt(node.items ?? {}, place.definitions),
-    strategy: strategyOf(at),
-    mergeKey: mergeKeyOf(at),
-  }
+/** A field that holds a list: its items are what is merged. */
+function patchMetaForSlice(schema: CompiledSchema, key: string): PatchMeta {
+  const field = fieldOf(schema, key)
+  const { type, items } = field.target
+  if (type !== 'array') throw unprocessable(`expected slice or array type, but ${JSON.stringify(key)} is none`)
+  return { schema: items ?? anything, strategy: strategyOf(field), mergeKey: field.patchMergeKey }
 }
 
-function patchSchemaAt(at: SchemaNode, definitions: Definitions): PatchSchema {
-  const { node, name = '' } = resolveSchema(at, definitions)
-  return { node, name: name.slice(name.lastIndexOf('.') + 1), definitions }
-}
+const anything = compileSchema({})
 
-function fieldNode({ node, name }: PatchSchema, key: string): SchemaNode {
-  if (node.properties === undefined && node.additionalProperties !== undefined) {
+function fieldOf(schema: CompiledSchema, key: string): CompiledSchema {
+  const { properties, allowsAdditional } = schema.target
+  if (properties === undefined && allowsAdditional !== undefined) {
     throw unprocessable('merging an object in json but data type is not struct, instead is: map')
   }
-  const field = node.properties && getOwn(node.properties, key)
-  if (!field)
-    throw unprocessable(`unable to find api field in struct ${name} for the json field ${JSON.stringify(key)}`)
-  return field
+  const field = properties?.get(key)
+  if (field) return field
+  const struct = schema.typeName.slice(schema.typeName.lastIndexOf('.') + 1)
+  throw unprocessable(`unable to find api field in struct ${struct} for the json field ${JSON.stringify(key)}`)
 }
 
 /** `retainKeys` only announces that clients use the directive; the directive itself works everywhere. */
-function strategyOf(at: SchemaNode): PatchMeta['strategy'] {
-  const strategies = (at['x-kubernetes-patch-strategy'] ?? '').split(',')
+function strategyOf({ patchStrategy }: CompiledSchema): PatchMeta['strategy'] {
+  const strategies = patchStrategy.split(',')
   if (strategies.includes('merge')) return 'merge'
   return strategies.includes('replace') ? 'replace' : 'default'
-}
-
-function mergeKeyOf(at: SchemaNode): string {
-  return at['x-kubernetes-patch-merge-key'] ?? ''
 }

@@ -74,7 +74,7 @@ export class CorrelatedValue {
   }
 
   #isMapList(): boolean {
-    return this.#plan.node['x-kubernetes-list-type'] === 'map'
+    return this.#plan.listType === 'map'
   }
 
   /** The first of several items with the same keys counts. */
@@ -89,7 +89,7 @@ export class CorrelatedValue {
 
   /** `undefined` when a key is missing or no scalar. */
   #keyOf(item: JsonValue): string | undefined {
-    const names = this.#plan.node['x-kubernetes-list-map-keys'] ?? []
+    const names = this.#plan.listMapKeys
     if (!isJsonObject(item) || names.length === 0) return undefined
     const values = names.map((name) => getOwn(item, name) ?? null)
     return values.some((value) => typeof value === 'object') ? undefined : JSON.stringify(values)

@@ -41,8 +41,11 @@ function visit(value: JsonValue, plan: CompiledSchema, { path, errors }: ListVis
   }
 }
 
-function validateList(list: JsonArray, { node }: CompiledSchema, path: OptionalPath): FieldError[] {
-  const type = node['x-kubernetes-list-type']
+function validateList(
+  list: JsonArray,
+  { listType: type, listMapKeys: names }: CompiledSchema,
+  path: OptionalPath,
+): FieldError[] {
   if (type === 'set')
     return duplicates(list.map(keyText)).map((index) =>
       fieldError.duplicate(path?.index(index), sortKeys(list[index] ?? null)),
@@ -57,7 +60,6 @@ function validateList(list: JsonArray, { node }: CompiledSchema, path: OptionalP
         'must be an object for an array of list-type map',
       ),
     ]
-  const names = node['x-kubernetes-list-map-keys'] ?? []
   const texts = list.map((item) =>
     names.length === 1 ? keyText(valueOf(item, names[0] ?? '')) : canonicalJson(keysOf(item, names)),
   )

@@ -148,7 +148,7 @@ export function validateEmbeddedResources(value: JsonValue, plan: CompiledSchema
   }
   const object = value as JsonObject
   return [
-    ...(plan.embedded ? validateResource(object, path) : []),
+    ...(plan.isEmbedded ? validateResource(object, path) : []),
     ...Object.keys(object).flatMap((key) => {
       const child = object[key]
       if (child === undefined) return []

@@ -86,7 +86,7 @@ class Pruner {
   }
 
   root(object: JsonObject): JsonObject {
-    return this.#object(object, this.#plan, { keeps: this.#plan.preserves, root: true })
+    return this.#object(object, this.#plan, { keeps: this.#plan.preservesUnknown, root: true })
   }
 
   /** Upstream sorts what it pruned, and after it what it dropped from metadata. */
@@ -98,8 +98,8 @@ class Pruner {
   #value(value: JsonValue, plan: CompiledSchema | undefined, keeps: boolean): JsonValue {
     if (typeof value !== 'object' || value === null) return value
     if (plan === undefined) return keeps ? value : this.#empty(value)
-    if (Array.isArray(value)) return this.#list(value, plan, keeps || plan.preserves)
-    return this.#object(value as JsonObject, plan, { keeps: keeps || plan.preserves, root: false })
+    if (Array.isArray(value)) return this.#list(value, plan, keeps || plan.preservesUnknown)
+    return this.#object(value as JsonObject, plan, { keeps: keeps || plan.preservesUnknown, root: false })
   }
 
   #list(list: JsonArray, plan: CompiledSchema, keeps: boolean): JsonArray {
@@ -124,7 +124,7 @@ class Pruner {
       if (value === undefined) continue
       this.#steps[depth] = key
       const read =
-        (root || plan.embedded) && isMetaField(key)
+        (root || plan.isEmbedded) && isMetaField(key)
           ? this.#metaField(value, plan, root)
           : this.#field(value, plan, keeps)
       if (read === value) continue
@@ -138,7 +138,7 @@ class Pruner {
 
   #field(value: JsonValue, plan: CompiledSchema, keeps: boolean): JsonValue | undefined {
     const place = plan.properties?.get(this.#key()) ?? plan.additional
-    if (place === undefined && !plan.open) {
+    if (place === undefined && plan.allowsAdditional === undefined) {
       if (keeps) return value
       this.#report()
       return undefined

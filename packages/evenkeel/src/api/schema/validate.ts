@@ -8,7 +8,7 @@
 import { getOwn, quote, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, formatFieldError, type FieldError } from '../errors/field-error.ts'
 import type { RuleEvaluator } from '../rules/rules.ts'
-import { compileSchema, type CompiledSchema } from './compile.ts'
+import { compileSchema, type CompiledSchema, type SchemaLimits } from './compile.ts'
 import { CorrelatedValue } from './correlate.ts'
 import { formatOfDefault } from './formats.ts'
 import { validateListTypes } from './list-types.ts'
@@ -111,9 +111,9 @@ export function validateDefault(
   return withoutDuplicates(errors)
 }
 
-function typeOfDefault({ node: { type, format }, nullable }: CompiledSchema): ValueType {
+function typeOfDefault({ type, formatName, nullable }: CompiledSchema): ValueType {
   const types = type === undefined ? undefined : [type]
-  return { types, format: formatOfDefault(format, types), nullable }
+  return { types, format: formatOfDefault(formatName, types), nullable }
 }
 
 interface ValueValidationOptions {
@@ -193,7 +193,7 @@ class SchemaValidator {
 
   #checkNull(plan: CompiledSchema, at: ValueContext): number {
     const right = checkType(null, this.#typeOf(plan), at)
-    checkEnum(null, plan.node, at)
+    checkEnum(null, plan.limits, at)
     return right ? 1 : 0
   }
 
@@ -206,16 +206,16 @@ class SchemaValidator {
     if (plan.alternatives !== undefined) count += this.#checkAlternatives(value, plan.alternatives, at)
     if (typeof value === 'string') {
       count += format?.matches === undefined ? 1 : 2
-      if (plan.limited)
-        checkText(value, plan.node, { trail: at.trail, errors: at.errors, matches: this.#matches, format })
+      if (plan.isLimited)
+        checkText(value, plan.limits, { trail: at.trail, errors: at.errors, matches: this.#matches, format })
     } else if (typeof value === 'number') {
       count += 2
-      if (plan.limited) checkNumber(value, plan.node, { trail: at.trail, errors: at.errors, type })
+      if (plan.isLimited) checkNumber(value, plan.limits, { trail: at.trail, errors: at.errors, type })
     } else if (Array.isArray(value)) {
       count += 2 + this.#checkItems(value, plan, at)
-      if (plan.limited) checkList(value, plan.node, at)
+      if (plan.isLimited) checkList(value, plan.limits, at)
     }
-    if (plan.limited) checkEnum(value, plan.node, at)
+    if (plan.isLimited) checkEnum(value, plan.limits, at)
     return typeof value === 'object' && !Array.isArray(value)
       ? count + 1 + this.#checkFields(value as JsonObject, plan, at)
       : count
@@ -236,13 +236,9 @@ class SchemaValidator {
 
   #checkFields(object: JsonObject, plan: CompiledSchema, at: ValueContext): number {
     const { trail, errors } = at
-    const {
-      properties,
-      additional,
-      node: { required = [], minProperties, maxProperties, additionalProperties },
-    } = plan
+    const { properties, additional, allowsAdditional, required, limits } = plan
     let count = 0
-    if (minProperties !== undefined || maxProperties !== undefined) checkCount(object, plan, at)
+    if (limits.minProperties !== undefined || limits.maxProperties !== undefined) checkCount(object, limits, at)
     for (const key of Object.keys(object)) {
       const value = object[key]
       if (value === undefined) continue
@@ -256,7 +252,7 @@ class SchemaValidator {
           errors,
           pair: pairOf(key, at),
         })
-      else if (additionalProperties === false)
+      else if (allowsAdditional === false)
         errors.push(notInBody({ parent: trail, step: key }, '', 'is a forbidden property'))
     }
     for (const key of required) {
@@ -345,7 +341,7 @@ function checkAll(
 
 function checkCount(
   object: JsonObject,
-  { node: { minProperties, maxProperties } }: CompiledSchema,
+  { minProperties, maxProperties }: SchemaLimits,
   { trail, errors }: ValidationContext,
 ): void {
   const count = Object.values(object).filter((value) => value !== undefined).length

@@ -6,9 +6,9 @@
  */
 import { deepEqual, quote, type JsonArray, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
+import type { SchemaLimits } from './compile.ts'
 import { canonicalJson, sortKeys } from './correlate.ts'
 import type { Format } from './formats.ts'
-import type { SchemaNode } from './schema.ts'
 
 /** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
 export type PatternMatcher = (pattern: string, text: string) => boolean
@@ -73,7 +73,7 @@ function isNumeric(types: readonly string[] | undefined): boolean {
 /** Of a text's length and pattern only the first failure is told. */
 export function checkText(
   text: string,
-  { minLength, maxLength, pattern = '' }: SchemaNode,
+  { minLength, maxLength, pattern = '' }: SchemaLimits,
   { trail, errors, matches, format }: ValidationContext & { matches: PatternMatcher; format: Format | undefined },
 ): void {
   const length = maxLength === undefined && minLength === undefined ? 0 : characters(text, { minLength, maxLength })
@@ -86,7 +86,7 @@ export function checkText(
 
 export function checkNumber(
   value: number,
-  { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false }: SchemaNode,
+  { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false }: SchemaLimits,
   place: ValidationContext & { type: ValueType },
 ): void {
   checkFit('Checked', value, place)
@@ -109,7 +109,7 @@ export function checkNumber(
 /** The list without its items. */
 export function checkList(
   list: JsonArray,
-  { minItems, maxItems, uniqueItems }: SchemaNode,
+  { minItems, maxItems, uniqueItems }: SchemaLimits,
   { trail, errors }: ValidationContext,
 ): void {
   if (minItems !== undefined && list.length < minItems)
@@ -120,10 +120,11 @@ export function checkList(
     errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
 }
 
-export function checkEnum(value: JsonValue, node: SchemaNode, { trail, errors }: ValidationContext): void {
-  if (!node.enum || node.enum.length === 0) return
-  if (value !== null && (node.enum.includes(value) || node.enum.some((allowed) => deepEqual(allowed, value)))) return
-  const supported = node.enum.map((allowed) => (typeof allowed === 'string' ? allowed : canonicalJson(allowed)))
+export function checkEnum(value: JsonValue, limits: SchemaLimits, { trail, errors }: ValidationContext): void {
+  if (!limits.enum || limits.enum.length === 0) return
+  if (value !== null && (limits.enum.includes(value) || limits.enum.some((allowed) => deepEqual(allowed, value))))
+    return
+  const supported = limits.enum.map((allowed) => (typeof allowed === 'string' ? allowed : canonicalJson(allowed)))
   errors.push(fieldError.notSupported(pathOf(trail), sortKeys(value), supported))
 }
 
