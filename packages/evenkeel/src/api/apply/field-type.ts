@@ -1,12 +1,13 @@
 /**
- * How values of a schema are owned and merged: which of them are leaves, and what tells items of a list apart.
+ * How values of a schema are owned and merged by server-side apply: which are leaves, and which keys identify the items of
+ * a list.
  *
- * A type may allow several kinds at once (int-or-string, or anything at all); which one counts is decided by the value.
- * Types are made from schemas by the rules of Kubernetes' own OpenAPI conversion: `x-kubernetes-list-type` and
- * `-map-type` first, then the patch strategy; lists without either are atomic, maps without are not. What a schema
- * says nothing about gets the deduced type: maps by key, lists as one leaf.
+ * A type may allow several kinds at once (int-or-string, or anything); the value decides which counts. Types are derived
+ * from the compiled schema by the rules of Kubernetes' OpenAPI conversion: `x-kubernetes-list-type` and `-map-type` first,
+ * then the patch strategy. Lists without either are atomic, maps are granular. Where a schema declares nothing the type is
+ * deduced: maps by key, lists as one leaf.
  *
- * Types are made when first needed, as schemas may contain themselves, and kept per set of definitions.
+ * Types are derived when they are first needed, as schemas may contain themselves, and kept per compiled node.
  */
 import { isJsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { compile, type CompiledSchema } from '../schema/compile.ts'
@@ -21,7 +22,7 @@ export interface FieldType {
 }
 
 export interface ListOf {
-  /** One leaf; otherwise a set of scalars, or of maps told apart by `keys`. */
+  /** One leaf; otherwise a set of scalars, or of maps identified by `keys`. */
   readonly atomic: boolean
   readonly keys: readonly string[]
   readonly items: TypeSlot
@@ -38,7 +39,7 @@ export interface MapOf {
   readonly always: ReadonlyMap<string, JsonValue>
 }
 
-/** A place where values of one type stand. */
+/** A type that is derived when it is first read. */
 class TypeSlot {
   readonly #make: () => FieldType
   #type: FieldType | undefined
@@ -114,7 +115,7 @@ function typeAt(schema: CompiledSchema, context: Context): FieldType {
   return type
 }
 
-/** A field may say otherwise than the type it refers to. */
+/** A field overrides the map type of the definition it refers to. */
 function override(type: FieldType, mapType: 'atomic' | 'granular' | undefined): FieldType {
   if (mapType === undefined || !type.map) return type
   return { ...type, map: { ...type.map, atomic: mapType === 'atomic' } }

@@ -1,8 +1,8 @@
 /**
- * All rules about the schema of one version, in the order of upstream.
+ * Validates the schema of one version of a CRD, in the order of kube-apiserver.
  *
- * The stages depend on each other: defaults are judged by structural schemas only, and rules in the expression language
- * are compiled only where a schema has nothing else wrong.
+ * The stages depend on each other: defaults are validated only in a structural schema, and CEL rules are compiled only
+ * where a schema has no other error.
  */
 import type { JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
@@ -57,7 +57,7 @@ interface VersionSchemaContext {
   /** Status is a subresource, so that its schema must be found under `properties`. */
   readonly hasStatus: boolean
   /**
-   * Whether the stored definition has the same schema.
+   * Whether the stored CRD has the same schema.
    *
    * @default false
    */
@@ -154,10 +154,7 @@ function checkRoot(schema: JsonSchemaProps, path: FieldPath): FieldError[] {
   ]
 }
 
-/*
- * Rules about single keywords of a schema, wherever it stands: what custom resources do not support, which values
- * keywords take, and what goes together.
- */
+// Keywords: which are supported, which values they take, which exclude each other.
 
 interface KeywordContext {
   readonly path: FieldPath
@@ -256,9 +253,7 @@ function checkObjectKeywords(schema: JsonSchemaProps, surroundings: KeywordConte
   }
 }
 
-/*
- * Rules about `x-kubernetes-validations`, apart from the expressions: those are compiled by whoever has the language.
- */
+// Fields of `x-kubernetes-validations`; expressions are compiled in `api/rules`.
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 

@@ -51,17 +51,17 @@ export function applyStrategicMergePatch(original: JsonObject, patch: unknown, s
   return mergeObjects(original, patch, compile(schema))
 }
 
-function mergeObjects(original: JsonObject, patch: JsonObject, place: CompiledSchema): JsonObject {
+function mergeObjects(original: JsonObject, patch: JsonObject, schema: CompiledSchema): JsonObject {
   const directive = getOwn(patch, patchWord)
   if (directive !== undefined) return applyDirective(directive, patch)
   const draft: JsonObjectDraft = { ...original }
   const remaining: RemainingFields = new Map()
   for (const [key, change] of Object.entries(patch)) if (change !== undefined) remaining.set(key, change)
   retainKeys(draft, remaining)
-  mergeOrderedLists(draft, remaining, place)
+  mergeOrderedLists(draft, remaining, schema)
   // Upstream goes through both in no particular order; an item that is taken out and added stays here.
-  for (const [key, change] of remaining) if (key.startsWith(deletePrefix)) mergeDeletion(draft, { key, change }, place)
-  for (const [key, change] of remaining) if (!key.startsWith(deletePrefix)) mergeField(draft, { key, change }, place)
+  for (const [key, change] of remaining) if (key.startsWith(deletePrefix)) mergeDeletion(draft, { key, change }, schema)
+  for (const [key, change] of remaining) if (!key.startsWith(deletePrefix)) mergeField(draft, { key, change }, schema)
   return draft
 }
 
@@ -78,14 +78,14 @@ interface FieldChange {
   readonly change: JsonValue
 }
 
-function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place: CompiledSchema): void {
+function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, schema: CompiledSchema): void {
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
   else if (isJsonObject(change) && isJsonObject(current)) {
-    const field = patchMetaForStruct(place, key)
+    const field = patchMetaForStruct(schema, key)
     setOwn(draft, key, field.strategy === 'replace' ? change : mergeObjects(current, change, field.schema))
   } else if (Array.isArray(change) && Array.isArray(current)) {
-    const field = patchMetaForSlice(place, key)
+    const field = patchMetaForSlice(schema, key)
     setOwn(draft, key, field.strategy === 'merge' ? mergeListsOf(field, current, { patch: change }) : change)
   } else {
     const value = withoutDirectives(change, { nulls: 'drop' })
@@ -94,14 +94,14 @@ function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place:
   }
 }
 
-function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: FieldChange, place: CompiledSchema): void {
+function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: FieldChange, schema: CompiledSchema): void {
   const key = fieldOfDirective(directive, deletePrefix)
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
   else if (Array.isArray(current) && Array.isArray(change))
-    setOwn(draft, key, mergeListsOf(patchMetaForSlice(place, key), current, { patch: change, deleting: true }))
+    setOwn(draft, key, mergeListsOf(patchMetaForSlice(schema, key), current, { patch: change, deleting: true }))
   // Anything else is no list of scalars with something to take out; upstream passes over it unless both are alike.
-  else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, place)
+  else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, schema)
 }
 
 function mergeListsOf(
@@ -115,7 +115,7 @@ function mergeListsOf(
 }
 
 /** Merges every list that has a `$setElementOrder`, in that order, and takes it out of what remains. */
-function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, place: CompiledSchema): void {
+function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, schema: CompiledSchema): void {
   const directives = [...remaining].filter(([key]) => key.startsWith(orderPrefix))
   for (const [directive] of directives) remaining.delete(directive)
   for (const [directive, order] of directives) {
@@ -123,7 +123,7 @@ function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, p
     const key = fieldOfDirective(directive, orderPrefix)
     const merged = mergeOrdered(
       { current: listOf(getOwn(draft, key)), patch: listOf(remaining.get(key)), order },
-      patchMetaForSlice(place, key),
+      patchMetaForSlice(schema, key),
     )
     if (merged === undefined) continue
     setOwn(draft, key, merged)
@@ -162,11 +162,7 @@ function listOf(value: JsonValue | undefined): JsonArray | undefined {
   throw unexpected('list', value)
 }
 
-/*
- * What the schema says about merging: which lists are merged, and by which key.
- *
- * Strategy and key stand beside the reference to a field's type, not in the type.
- */
+// The strategy and the merge key of a field. They stand beside the reference to the field's type, not in the type.
 
 interface PatchMeta {
   /** What is merged in here: the object itself, or one item of the list. */

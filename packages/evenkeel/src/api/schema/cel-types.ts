@@ -1,9 +1,9 @@
 /**
- * What a schema means to an expression: the type to check with, how to read JSON as values, and how large those can get,
- * which cost estimates need.
+ * The CEL type of a schema: the type to check expressions with, how to read JSON as CEL values, and how large values can
+ * get, which cost estimates need.
  *
- * A place whose type no schema tells is not visible to expressions at all: `schemaType` gives undefined, and a property, item
- * or map of it disappears with it. Objects whose unknown fields are preserved show only the fields they declare.
+ * A value whose type the schema does not declare is not visible to expressions: `schemaDeclType` returns undefined, and the
+ * property, list or map that contains it is invisible, too. Objects that preserve unknown fields show only declared fields.
  */
 import {
   boolType,

@@ -1,7 +1,10 @@
 /**
- * JSON as values, by its schema: objects and lists are wrapped, not copied, and their parts are read when somebody asks.
+ * Reads JSON as CEL values by its compiled schema. Objects and lists are wrapped, not copied; their parts are read when an
+ * expression uses them.
  *
- * Data that contradicts its schema becomes an error value where it is read, not before.
+ * Data that contradicts its schema becomes an error value where it is read, not before. Texts with the formats date,
+ * date-time, duration and byte become CEL timestamps, durations and bytes. A resource always has apiVersion, kind and the
+ * names in its metadata, even where its schema does not declare them.
  */
 import {
   adaptDynamic,
@@ -144,9 +147,7 @@ const formats = new Map<string, (text: string) => Value>([
   ],
 ])
 
-/*
- * Strings that a schema gives a meaning: dates, moments, durations and bytes.
- */
+// Texts with a format.
 
 /** RFC 3339, also without a zone; the empty text is 1970. */
 function readDateTime(text: string): Timestamp | undefined {
@@ -193,9 +194,7 @@ const units: readonly { readonly names: readonly string[]; readonly prefix: stri
   { names: ['w', 'wk'], prefix: 'week', nanos: 604_800n * second },
 ]
 
-/*
- * What every resource has, whatever its schema says: expressions may always ask for its kind and its names.
- */
+// Resources: the fields that expressions may always read.
 
 const string: SchemaNode = { type: 'string' }
 const names: SchemaNode = { type: 'object', properties: { name: string, generateName: string } }

@@ -1,7 +1,7 @@
 /**
- * Lists that are sets have no item twice, lists that are maps no two items with the same keys.
+ * Lists of type set must not repeat an item; lists of type map must not repeat the keys of an item.
  *
- * Of several repetitions of one item only the first is told, as upstream does.
+ * An item that occurs three times is reported once, at its second position, as kube-apiserver does.
  */
 import { getOwn, isJsonObject, setOwn, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
@@ -10,7 +10,7 @@ import { canonicalJson, sortKeys } from './correlate.ts'
 
 type OptionalPath = FieldPath | undefined
 
-/** All repetitions in all lists of a value that may have none. */
+/** The repeated items in all lists of type set and map inside a value. */
 export function validateListTypes(value: JsonValue, plan: CompiledSchema, path: OptionalPath): FieldError[] {
   const errors: FieldError[] = []
   visit(value, plan, { path, errors })
@@ -68,7 +68,7 @@ function validateList(
   )
 }
 
-/** Where a key stands for the second time. */
+/** The positions at which a key occurs for the second time. */
 function duplicates(keys: readonly unknown[]): number[] {
   if (new Set(keys).size === keys.length) return []
   const counts = new Map<unknown, number>()
@@ -81,7 +81,7 @@ function duplicates(keys: readonly unknown[]): number[] {
   return found
 }
 
-/** What a value is looked up by: scalars are that themselves, and a text is told from them by what is before it. */
+/** The key of a value in a set. A text gets a prefix, so that `"1"` and `1` differ. */
 function keyText(value: JsonValue | undefined): unknown {
   if (typeof value === 'string') return `"${value}`
   return typeof value === 'object' && value !== null ? canonicalJson(value) : value

@@ -1,18 +1,17 @@
 /**
- * The one vocabulary for describing objects: OpenAPI v3 schemas with the Kubernetes extensions.
+ * The vocabulary of schemas: OpenAPI v3 with the extensions of Kubernetes.
  *
- * Built-in kinds (from generated records) and custom resources (from their definitions) both speak it, so that
- * pruning, defaulting, validation, strategic merge and apply are each written once. Nodes are shared and frozen in
- * spirit: nobody changes one.
+ * Built-in kinds (from generated definitions) and custom resources (from their CRDs) both use it. `compile.ts` reads the
+ * keywords; everything else reads the compiled form. Nodes are shared between kinds and never modified.
  */
 import type { JsonValue } from '@evenkeel/cel/primitives'
 
 export type ListType = 'atomic' | 'set' | 'map'
 
 export interface SchemaNode {
-  /** The name of a definition that stands here; {@link Definitions} knows it. Siblings other than `default` are extensions of this place. */
+  /** The name of the definition that this node refers to. Siblings are the field's own: its default and extensions. */
   readonly $ref?: string
-  /** Upstream wraps a reference that has siblings: always one element, a reference. */
+  /** In built-in kinds: one member, a reference that has siblings. In custom resources: more conditions. */
   readonly allOf?: readonly SchemaNode[]
   readonly anyOf?: readonly SchemaNode[]
   readonly oneOf?: readonly SchemaNode[]
@@ -57,12 +56,12 @@ export interface SchemaNode {
   }[]
 }
 
-/** Finds a definition by the name a reference gives; undefined when there is none. */
+/** Finds a definition by the name in a reference; undefined when there is none. */
 export type Definitions = (name: string) => SchemaNode | undefined
 
-/** A schema together with what its references mean. */
+/** A schema with the definitions that it refers to. */
 export interface Schema {
-  /** What its definitions call the root, if they do. */
+  /** The name of the root among the definitions, if it has one. */
   readonly name?: string
   readonly root: SchemaNode
   readonly definitions: Definitions

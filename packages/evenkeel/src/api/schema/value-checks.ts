@@ -1,8 +1,8 @@
 /**
- * What a structural schema demands of one value, apart from what lies inside it, in upstream's words.
+ * Checks of one value by its schema node, without the values inside it: type, format, limits, enum.
  *
- * Upstream's peculiarities are kept where objects in the field depend on them: null is never among listed values, and
- * a place with a text format takes lists without complaint about their type.
+ * The messages are those of kube-apiserver, and so are its peculiarities: null is never among the values of an `enum`, and
+ * a node with a text format accepts a list of any type.
  */
 import { deepEqual, quote, type JsonArray, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
@@ -10,12 +10,12 @@ import type { SchemaLimits } from './compile.ts'
 import { canonicalJson, sortKeys } from './correlate.ts'
 import type { Format } from './formats.ts'
 
-/** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
+/** Whether a text matches a pattern. Patterns come from users: the time must be linear in the text. */
 export type PatternMatcher = (pattern: string, text: string) => boolean
 
 /**
- * Where a value stands, as steps towards the root; `undefined` is the validated value itself. Only an error pays for
- * text. kube-apiserver writes a dot before the key of a map that is the validated value itself (`.x in body`), but not
+ * Where a value stands, as steps towards the root; `undefined` is the validated value itself. The text
+ * is made only for an error. kube-apiserver writes a dot before the key of a map that is the validated value itself (`.x in body`), but not
  * before the name of a field: such a step is `.x`.
  */
 export type PathLink = { readonly parent: PathLink; readonly step: string | number } | undefined
@@ -53,7 +53,7 @@ export function notInBody(trail: PathLink, value: unknown, why: string): FieldEr
   return fieldError.invalid(pathOf(trail), value, `${pathText(trail)} in body ${why}`)
 }
 
-/** Whether the type is right; notes the error when it is not. */
+/** Whether the type is right; adds an error when it is not. */
 export function checkType(value: JsonValue, { types, nullable, format }: ValueType, place: ValidationContext): boolean {
   if (value === null) return types === undefined || nullable || wrongType(place, types.join(), 'null')
   const found = typeName(value)
@@ -70,7 +70,7 @@ function isNumeric(types: readonly string[] | undefined): boolean {
   return types?.length === 1 && (types[0] === 'integer' || types[0] === 'number')
 }
 
-/** Of a text's length and pattern only the first failure is told. */
+/** Of length and pattern only the first error is reported. */
 export function checkText(
   text: string,
   { minLength, maxLength, pattern = '' }: SchemaLimits,
@@ -134,7 +134,7 @@ function wrongType({ trail, errors }: ValidationContext, wanted: string, found: 
   return false
 }
 
-/** Limits must fit, too: a whole number with a fraction as its limit is always refused. */
+/** Limits must be of the type, too: an integer with a fraction as its limit is always refused. */
 function checkFit(
   what: string,
   number: number,
@@ -151,7 +151,7 @@ function refuse(value: number, { trail, errors }: ValidationContext, why: string
   errors.push(notInBody(trail, value, `should be ${why}`))
 }
 
-/** A whole number too large for 64 bits is read as any other number. */
+/** An integer that does not fit into 64 bits has the type number. */
 function typeName(value: JsonValue): string {
   if (typeof value === 'number') return isInt64(value) ? 'integer' : 'number'
   return Array.isArray(value) ? 'array' : typeof value
@@ -171,7 +171,7 @@ function isMultiple(value: number, factor: number): boolean {
   return factor > 0 && Number.isInteger(factor < 1 ? (1 / factor) * value : value / factor)
 }
 
-/** Characters as Go counts them: code points. Where the number of UTF-16 units settles the matter, it will do. */
+/** Characters as Go counts them: code points. The number of UTF-16 units is used where it decides. */
 function characters(
   text: string,
   { minLength = 0, maxLength = Infinity }: { minLength?: number | undefined; maxLength?: number | undefined },
