@@ -281,7 +281,7 @@ export {
   type LabelSelector,
   type LabelSelectorRequirement,
 } from './selector/label-selector.ts'
-export { skipString, skipValue } from './json-bytes.ts'
+export { JsonScanner } from './json-bytes.ts'
 
 export type { Definitions, ListType, Schema, SchemaNode } from './schema/schema.ts'
 export {

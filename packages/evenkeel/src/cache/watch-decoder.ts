@@ -5,7 +5,7 @@
  * Invariants: the same items as from parsing every line; what cannot be read throws and is never skipped.
  */
 import { isAscii } from 'node:buffer'
-import { fromStatus, isJsonObject, skipString, skipValue, type KubeObject } from '#api'
+import { fromStatus, isJsonObject, JsonScanner, type KubeObject } from '#api'
 import { ByteLiteral, plainStringEnd } from '#base'
 import { invalidWatchLine, parseWatchLine } from '#client'
 import { Item, type Items } from './items.ts'
@@ -171,7 +171,7 @@ interface ScannedLine {
 
 /** Longer beginnings are not remembered. */
 const prefixBytesMax = 1024
-const metadataKey = Buffer.from('metadata')
+const metadataKey = new ByteLiteral(Buffer.from('"metadata":'))
 const [nameLength, namespaceLength, managedLength, versionLength] = [6, 11, 15, 17]
 /** What is looked for in metadata, by the length of the key with its quotes. */
 const keys = Array.from({ length: versionLength + 1 }, (_, length) => {
@@ -204,19 +204,18 @@ class LineScanner {
     cutStart: 0,
     cutEnd: 0,
   }
-  #bytes: Uint8Array = metadataKey
-  #view: DataView = new DataView(new ArrayBuffer(0))
+  #scanner = new JsonScanner(new Uint8Array(0))
   /** How the last object began, up to the value of its metadata. */
   #beginning: ByteLiteral = added.text
 
   /** Reads the line from `start` to `end`; the answer is used again for the next line. */
   scan(bytes: Uint8Array, start: number, end: number): ScannedLine | undefined {
-    if (bytes !== this.#bytes) this.#look(bytes)
+    if (bytes !== this.#scanner.bytes) this.#scanner = new JsonScanner(bytes)
     const letter = bytes[start + 9]
     const prefix = letter === 0x41 ? added : letter === 0x4d ? modified : deleted
     if (
       end - start < prefix.text.length ||
-      !prefix.text.isAt(this.#view, start) ||
+      !prefix.text.isAt(this.#scanner.view, start) ||
       bytes[end - 1] !== closeBrace ||
       bytes[end - 2] !== closeBrace
     )
@@ -232,25 +231,22 @@ class LineScanner {
     return line.nameEnd > line.nameStart && line.versionEnd > line.versionStart ? line : undefined
   }
 
-  #look(bytes: Uint8Array): void {
-    this.#bytes = bytes
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  }
-
   /** Where the value of `metadata` begins; below 0 when it is not found the expected way. */
   #findMetadata(): number {
     const { start, end } = this.#line
     const beginning = this.#beginning
-    if (end - start >= beginning.length && beginning.isAt(this.#view, start)) return start + beginning.length
-    const found = findMetadata(this.#bytes, start, end)
-    if (found >= 0 && found - start <= prefixBytesMax)
-      this.#beginning = new ByteLiteral(this.#bytes.subarray(start, found))
+    if (end - start >= beginning.length && beginning.isAt(this.#scanner.view, start)) return start + beginning.length
+    if (this.#scanner.bytes[start] !== openBrace) return -1
+    const key = this.#scanner.findMember(start + 1, end, metadataKey)
+    if (key < 0) return -1
+    const found = key + metadataKey.length
+    if (found - start <= prefixBytesMax) this.#beginning = new ByteLiteral(this.#scanner.bytes.subarray(start, found))
     return found
   }
 
   /** Notes what is in metadata; false when it is not as expected. */
   #scanMetadata(start: number): boolean {
-    const [bytes, view, line] = [this.#bytes, this.#view, this.#line]
+    const [bytes, view, line] = [this.#scanner.bytes, this.#scanner.view, this.#line]
     if (bytes[start] !== openBrace) return false
     for (let at = start + 1; at < line.end;) {
       const keyStart = at
@@ -259,7 +255,7 @@ class LineScanner {
       at =
         bytes[keyEnd + 1] === quote
           ? plainStringEnd(view, keyEnd + 1, line.end)
-          : skipValue(bytes, keyEnd + 1, line.end)
+          : this.#scanner.valueEnd(keyEnd + 1, line.end)
       if (at < 0) return false
       const length = keyEnd - keyStart
       const key = length <= versionLength ? keys[length] : undefined
@@ -273,7 +269,7 @@ class LineScanner {
 
   /** Notes where a value ends that was looked for; false when it is no string that can be taken as it is. */
   #note(keyStart: number, keyEnd: number, valueEnd: number): boolean {
-    const [bytes, line] = [this.#bytes, this.#line]
+    const [bytes, line] = [this.#scanner.bytes, this.#line]
     const length = keyEnd - keyStart
     if (length === managedLength) {
       // One of the commas around it goes as well.
@@ -296,19 +292,6 @@ class LineScanner {
     }
     return true
   }
-}
-
-function findMetadata(bytes: Uint8Array, start: number, end: number): number {
-  if (bytes[start] !== openBrace) return -1
-  for (let at = start + 1; at < end;) {
-    const keyEnd = skipString(bytes, at, end)
-    if (keyEnd < 0 || bytes[keyEnd] !== colon) return -1
-    if (metadataKey.equals(bytes.subarray(at + 1, keyEnd - 1))) return keyEnd + 1
-    at = skipValue(bytes, keyEnd + 1, end)
-    if (at < 0 || bytes[at] !== comma) return -1
-    at++
-  }
-  return -1
 }
 
 /** Whether all is known that can be: nothing that follows matters. */

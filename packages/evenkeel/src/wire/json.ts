@@ -222,7 +222,7 @@ function noteKey(key: string, frames: readonly ContainerFrame[], found: Duplicat
  * Where a string of a valid JSON text ends: found with `indexOf`, which looks at many characters at a time.
  */
 
-/** The index of the quote that ends a string. */
+/** The index of the quote that ends a string. The text is a JavaScript string here; `JsonScanner` does the same for bytes. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (text.charCodeAt(end - 1) === backslash && isEscaped(text, end)) end = text.indexOf('"', end + 1)

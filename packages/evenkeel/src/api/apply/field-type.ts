@@ -1,15 +1,17 @@
 /**
- * How values of a schema are owned and merged: which of them are leaves, and what tells items of a list apart.
+ * How values of a schema are owned and merged by server-side apply: which are leaves, and which keys identify the items of
+ * a list.
  *
- * A type may allow several kinds at once (int-or-string, or anything at all); which one counts is decided by the value.
- * Types are made from schemas by the rules of Kubernetes' own OpenAPI conversion: `x-kubernetes-list-type` and
- * `-map-type` first, then the patch strategy; lists without either are atomic, maps without are not. What a schema
- * says nothing about gets the deduced type: maps by key, lists as one leaf.
+ * A type may allow several kinds at once (int-or-string, or anything); the value decides which counts. Types are derived
+ * from the compiled schema by the rules of Kubernetes' OpenAPI conversion: `x-kubernetes-list-type` and `-map-type` first,
+ * then the patch strategy. Lists without either are atomic, maps are granular. Where a schema declares nothing the type is
+ * deduced: maps by key, lists as one leaf.
  *
- * Types are made when first needed, as schemas may contain themselves, and kept per set of definitions.
+ * Types are derived when they are first needed, as schemas may contain themselves, and kept per compiled node.
  */
 import { isJsonObject, type JsonValue } from '@evenkeel/cel/primitives'
-import { resolveSchema, type Definitions, type Schema, type SchemaNode } from '../schema/schema.ts'
+import { compile, type CompiledSchema } from '../schema/compile.ts'
+import type { Schema } from '../schema/schema.ts'
 
 export type ScalarKind = 'string' | 'numeric' | 'boolean' | 'untyped'
 
@@ -20,7 +22,7 @@ export interface FieldType {
 }
 
 export interface ListOf {
-  /** One leaf; otherwise a set of scalars, or of maps told apart by `keys`. */
+  /** One leaf; otherwise a set of scalars, or of maps identified by `keys`. */
   readonly atomic: boolean
   readonly keys: readonly string[]
   readonly items: TypeSlot
@@ -37,7 +39,7 @@ export interface MapOf {
   readonly always: ReadonlyMap<string, JsonValue>
 }
 
-/** A place where values of one type stand. */
+/** A type that is derived when it is first read. */
 class TypeSlot {
   readonly #make: () => FieldType
   #type: FieldType | undefined
@@ -81,15 +83,7 @@ const roots = new WeakMap<Schema, FieldType>()
 export function fieldTypeOf(schema: Schema | undefined): FieldType {
   if (schema === undefined) return deduced
   let type = roots.get(schema)
-  if (!type)
-    roots.set(
-      schema,
-      (type = typeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, {
-        definitions: schema.definitions,
-        preserve: false,
-        struct: false,
-      })),
-    )
+  if (!type) roots.set(schema, (type = typeAt(compile(schema), { preserve: false, struct: false })))
   return type
 }
 
@@ -99,51 +93,38 @@ export function typeOfField(map: MapOf, name: string): FieldType | undefined {
 }
 
 interface Context {
-  readonly definitions: Definitions
-  /** Some schema around this one keeps unknown fields, and so do all that stand inside it without a name. */
+  /** Some schema around this one keeps unknown fields, and so do all inside it that have no name. */
   readonly preserve: boolean
-  /** The schema has a name: a Go type, not one that somebody declared. */
+  /** The schema has a name: it is a Go type of a built-in kind. */
   readonly struct: boolean
 }
 
-type Cache = Map<string, WeakMap<SchemaNode, FieldType>>
-const caches = new WeakMap<Definitions, Cache>()
+/** The types of one compiled node, by what its surroundings add: see {@link typeAt}. */
+const types = new WeakMap<CompiledSchema, Map<string, FieldType>>()
 
-function typeAt(place: SchemaNode, context: Context): FieldType {
-  const { node, name } = resolveSchema(place, context.definitions)
-  const preserve = name === undefined && context.preserve
-  const mapType = node === place ? undefined : place['x-kubernetes-map-type']
-  const kept = cacheFor(context.definitions, `${preserve} ${name ?? ''} ${mapType ?? ''}`)
-  let type = kept.get(node)
-  if (!type)
-    kept.set(
-      node,
-      (type = override(
-        typeOfNode(node, name ?? '', { definitions: context.definitions, preserve, struct: name !== undefined }),
-        mapType,
-      )),
-    )
+function typeAt(schema: CompiledSchema, context: Context): FieldType {
+  const { target, typeName } = schema
+  const struct = typeName !== ''
+  const preserve = !struct && context.preserve
+  const mapType = target === schema ? undefined : schema.mapType
+  const variant = `${preserve} ${typeName} ${mapType ?? ''}`
+  let variants = types.get(target)
+  if (!variants) types.set(target, (variants = new Map()))
+  let type = variants.get(variant)
+  if (!type) variants.set(variant, (type = override(typeOfNode(target, typeName, { preserve, struct }), mapType)))
   return type
 }
 
-function cacheFor(definitions: Definitions, variant: string): WeakMap<SchemaNode, FieldType> {
-  let cache = caches.get(definitions)
-  if (!cache) caches.set(definitions, (cache = new Map()))
-  let kept = cache.get(variant)
-  if (!kept) cache.set(variant, (kept = new WeakMap()))
-  return kept
-}
-
-/** A field may say otherwise than the type it refers to. */
+/** A field overrides the map type of the definition it refers to. */
 function override(type: FieldType, mapType: 'atomic' | 'granular' | undefined): FieldType {
   if (mapType === undefined || !type.map) return type
   return { ...type, map: { ...type.map, atomic: mapType === 'atomic' } }
 }
 
-function typeOfNode(node: SchemaNode, name: string, context: Context): FieldType {
+function typeOfNode(node: CompiledSchema, name: string, context: Context): FieldType {
   if (/(?:^|\.)Quantity$/.test(name)) return { scalar: 'untyped' }
   if (/(?:^|\.)RawExtension$/.test(name)) return untyped
-  const inside = node['x-kubernetes-preserve-unknown-fields'] === true ? { ...context, preserve: true } : context
+  const inside = node.preservesUnknown ? { ...context, preserve: true } : context
   switch (node.type) {
     case undefined:
       return { scalar: 'untyped', list: listOf(node, inside), map: mapOf(node, inside) }
@@ -158,12 +139,12 @@ function typeOfNode(node: SchemaNode, name: string, context: Context): FieldType
       return { scalar: 'boolean' }
     default:
       return {
-        scalar: node.format === undefined || node.format === '' || node.format === 'byte' ? 'string' : 'untyped',
+        scalar: isPlainText(node) ? 'string' : 'untyped',
       }
   }
 }
 
-function listOf(node: SchemaNode, context: Context): ListOf {
+function listOf(node: CompiledSchema, context: Context): ListOf {
   const { items } = node
   return {
     ...relationOf(node),
@@ -171,34 +152,33 @@ function listOf(node: SchemaNode, context: Context): ListOf {
   }
 }
 
-function relationOf(node: SchemaNode): Pick<ListOf, 'atomic' | 'keys'> {
-  const strategy = node['x-kubernetes-patch-strategy']
-  switch (node['x-kubernetes-list-type']) {
+function relationOf(node: CompiledSchema): Pick<ListOf, 'atomic' | 'keys'> {
+  switch (node.listType) {
     case 'atomic':
       return { atomic: true, keys: [] }
     case 'set':
       return { atomic: false, keys: [] }
     case 'map':
-      return { atomic: false, keys: node['x-kubernetes-list-map-keys'] ?? [] }
+      return { atomic: false, keys: node.listMapKeys }
     case undefined:
       break
   }
+  const { patchStrategy: strategy, patchMergeKey: key } = node
   if (strategy !== 'merge' && strategy !== 'merge,retainKeys') return { atomic: true, keys: [] }
-  const key = node['x-kubernetes-patch-merge-key']
-  return { atomic: false, keys: key === undefined ? [] : [key] }
+  return { atomic: false, keys: key === '' ? [] : [key] }
 }
 
-function mapOf(node: SchemaNode, context: Context): MapOf {
+function mapOf(node: CompiledSchema, context: Context): MapOf {
   const fields = new Map(
-    Object.entries(node.properties ?? {}).map(([name, place]) => [
+    [...(node.properties ?? [])].map(([name, field]) => [
       name,
-      new FieldSlot(() => typeAt(place, context), place.default),
+      new FieldSlot(() => typeAt(field, context), field.default),
     ]),
   )
   const others = othersOf(node, context)
-  const always = context.struct ? alwaysOf(node, context.definitions) : new Map<string, JsonValue>()
+  const always = context.struct ? alwaysOf(node) : new Map<string, JsonValue>()
   return {
-    atomic: node['x-kubernetes-map-type'] === 'atomic',
+    atomic: node.mapType === 'atomic',
     fields,
     others: others.slot,
     deduced: fields.size === 0 && others.deduced,
@@ -207,33 +187,40 @@ function mapOf(node: SchemaNode, context: Context): MapOf {
 }
 
 /** Structs that are no pointers have the default `{}`; what is required has no `omitempty`. */
-function alwaysOf({ properties = {}, required = [] }: SchemaNode, definitions: Definitions): Map<string, JsonValue> {
+function alwaysOf({ properties, required }: CompiledSchema): Map<string, JsonValue> {
   const always = new Map<string, JsonValue>()
-  for (const [name, place] of Object.entries(properties)) {
-    const { node } = resolveSchema(place, definitions)
-    if (isJsonObject(place.default) && node !== place && node.type === 'object') always.set(name, {})
-    else if (required.includes(name)) always.set(name, zeroOf(place, node))
+  for (const [name, field] of properties ?? []) {
+    const { target } = field
+    if (isJsonObject(field.default) && target !== field && target.type === 'object') always.set(name, {})
+    else if (required.includes(name)) always.set(name, zeroOf(field))
   }
   return always
 }
 
-function zeroOf(place: SchemaNode, node: SchemaNode): JsonValue {
-  if (node !== place) return node.type === 'string' && place.default !== undefined ? '' : null
-  if (node.type === 'integer' || node.type === 'number') return 0
-  if (node.type === 'boolean') return false
-  return node.type === 'string' && node.format !== 'byte' ? '' : null
+function zeroOf(field: CompiledSchema): JsonValue {
+  const { target } = field
+  if (target !== field) return target.type === 'string' && field.default !== undefined ? '' : null
+  if (field.type === 'integer' || field.type === 'number') return 0
+  if (field.type === 'boolean') return false
+  return field.type === 'string' && field.formatName !== 'byte' ? '' : null
 }
 
-function othersOf(node: SchemaNode, context: Context): { slot: TypeSlot | undefined; deduced: boolean } {
-  const { additionalProperties: additional, properties = {} } = node
-  if (typeof additional === 'object') {
-    const named = additional.$ref !== undefined || additional.allOf?.[0]?.$ref !== undefined
-    return { slot: new TypeSlot(() => typeAt(additional, context)), deduced: !named && isUntypedScalar(additional) }
-  }
-  const free = additional ?? (context.preserve || Object.keys(properties).length === 0)
+function othersOf(node: CompiledSchema, context: Context): { slot: TypeSlot | undefined; deduced: boolean } {
+  const { additional, allowsAdditional, properties } = node
+  if (additional)
+    return {
+      slot: new TypeSlot(() => typeAt(additional, context)),
+      deduced: !additional.isReference && isUntypedScalar(additional),
+    }
+  const free = allowsAdditional ?? (context.preserve || (properties?.size ?? 0) === 0)
   return { slot: free ? new TypeSlot(() => deduced) : undefined, deduced: free }
 }
 
-function isUntypedScalar({ type, format }: SchemaNode): boolean {
-  return type === undefined || (type === 'string' && format !== undefined && format !== '' && format !== 'byte')
+function isUntypedScalar(node: CompiledSchema): boolean {
+  return node.type === undefined || (node.type === 'string' && !isPlainText(node))
+}
+
+/** Texts of other formats are compared as any value is. */
+function isPlainText({ formatName = '' }: CompiledSchema): boolean {
+  return formatName === '' || formatName === 'byte'
 }

@@ -1,5 +1,5 @@
 /**
- * The CustomResourceDefinition of a kind: what to apply to a cluster before objects of the kind can live there.
+ * The CustomResourceDefinition of a kind: what to apply to a cluster before objects of the kind can be created.
  */
 import { deepFreeze, type JsonObject } from '@evenkeel/cel/primitives'
 import { actionsAnnotation, checkActionDefinition } from '../actions.ts'
@@ -27,7 +27,7 @@ export function crdOf(kind: Kind): UnstructuredObject {
     ...(categories.length > 0 && { categories }),
   }
   const spec = { group, scope, names, versions: [versionOf(kind, kind.schema)], conversion: { strategy: 'None' } }
-  const definition = {
+  const crd = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: {
@@ -38,9 +38,9 @@ export function crdOf(kind: Kind): UnstructuredObject {
     },
     spec,
   }
-  const [error] = validateCrd({ ...definition, status: { storedVersions: [kind.version] } })
+  const [error] = validateCrd({ ...crd, status: { storedVersions: [kind.version] } })
   if (error !== undefined) throw new RangeError(`${kind.kind} cannot be a custom resource: ${formatFieldError(error)}`)
-  return deepFreeze(definition)
+  return deepFreeze(crd)
 }
 
 function versionOf(

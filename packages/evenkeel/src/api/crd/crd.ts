@@ -1,13 +1,17 @@
 /**
- * Whether a CustomResourceDefinition is right: names, versions, schemas, conversion, and what may change of it.
+ * Validates a CustomResourceDefinition: names, versions, schemas, conversion, approval, and what an update may change.
  *
- * Paths and sentences are those of apiextensions-apiserver 1.36. The definition is taken to have its defaults. Nothing
- * here asks anybody: what needs a pattern engine or an expression language comes in as a check.
+ * Paths and messages are those of apiextensions-apiserver 1.36. The CRD is expected to have its defaults. Everything is
+ * pure: checks that need a pattern engine or CEL are passed in.
+ *
+ * A CRD in a group of the Kubernetes community (`*.k8s.io`, `*.kubernetes.io`) must name its approval in an annotation, or
+ * say that it has none. Errors about conversion use the field names of the internal version, `webhookClientConfig` for
+ * `webhook.clientConfig`: tools search for them.
  */
 import { checkDns1035Label, checkDnsSubdomain, type JsonObject } from '@evenkeel/cel/primitives'
 import type { ConditionStatus, NewCondition } from '../conditions.ts'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
-import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields-structural.ts'
+import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields.ts'
 import type { SchemaChecks } from './version-schema.ts'
 import { checkCrdNames, checkVersions } from './versions.ts'
 
@@ -21,27 +25,27 @@ interface CrdChecks extends SchemaChecks {
 }
 
 export interface ValidateCrdOptions extends CrdChecks {
-  /** The stored definition, for an update. */
+  /** The stored CRD, for an update. */
   readonly old?: JsonObject
 }
 
-/** Everything that is wrong with a definition, and with what an update makes of the old one. */
-export function validateCrd(definition: JsonObject, { old, ...checks }: ValidateCrdOptions = {}): FieldError[] {
-  const [spec, status] = [objectIn(definition, 'spec'), objectIn(definition, 'status')]
+/** The errors of a CRD, and of the change from the stored one. */
+export function validateCrd(crd: JsonObject, { old, ...checks }: ValidateCrdOptions = {}): FieldError[] {
+  const [spec, status] = [objectIn(crd, 'spec'), objectIn(crd, 'status')]
   return [
-    ...(old === undefined ? checkObjectName(definition, spec) : []),
+    ...(old === undefined ? checkObjectName(crd, spec) : []),
     ...checkSpec(spec, { ...checks, oldSpec: old && objectIn(old, 'spec') }),
-    ...(old === undefined ? [] : validateCrdUpdate(definition, old)),
-    ...validateCrdStatus(definition),
+    ...(old === undefined ? [] : validateCrdUpdate(crd, old)),
+    ...validateCrdStatus(crd),
     ...checkStoredVersions(spec, status),
-    ...checkApproval(definition, old),
+    ...checkApproval(crd, old),
     ...checkPreserving(spec, old),
   ]
 }
 
 /** What an update may not change: names always, scope and kind as soon as objects may exist. */
-export function validateCrdUpdate(definition: JsonObject, old: JsonObject): FieldError[] {
-  const [spec, oldSpec] = [objectIn(definition, 'spec'), objectIn(old, 'spec')]
+export function validateCrdUpdate(crd: JsonObject, old: JsonObject): FieldError[] {
+  const [spec, oldSpec] = [objectIn(crd, 'spec'), objectIn(old, 'spec')]
   const [names, oldNames] = [objectIn(spec, 'names'), objectIn(oldSpec, 'names')]
   const path = FieldPath.of('spec')
   return [
@@ -56,16 +60,13 @@ export function validateCrdUpdate(definition: JsonObject, old: JsonObject): Fiel
   ]
 }
 
-/** What is wrong with the status of a definition: all that a write to the status is judged by. */
-export function validateCrdStatus(definition: JsonObject): FieldError[] {
-  return checkCrdNames(
-    objectIn(objectIn(definition, 'status'), 'acceptedNames'),
-    FieldPath.of('status', 'acceptedNames'),
-  )
+/** The errors of the status of a CRD: all that a write to the status is validated by. */
+export function validateCrdStatus(crd: JsonObject): FieldError[] {
+  return checkCrdNames(objectIn(objectIn(crd, 'status'), 'acceptedNames'), FieldPath.of('status', 'acceptedNames'))
 }
 
-function checkObjectName(definition: JsonObject, spec: JsonObject): FieldError[] {
-  const name = textIn(objectIn(definition, 'metadata'), 'name')
+function checkObjectName(crd: JsonObject, spec: JsonObject): FieldError[] {
+  const name = textIn(objectIn(crd, 'metadata'), 'name')
   if (name === `${textIn(objectIn(spec, 'names'), 'plural')}.${textIn(spec, 'group')}`) return []
   return [fieldError.invalid(FieldPath.of('metadata', 'name'), name, 'must be spec.names.plural+"."+spec.group')]
 }
@@ -95,7 +96,7 @@ function checkGroup(group: string, path: FieldPath): FieldError[] {
   return group.includes('.') ? [] : [fieldError.invalid(path, group, 'should be a domain with at least one dot')]
 }
 
-/** Versions that objects may be stored in must stay, until somebody has rewritten those objects and says so. */
+/** Versions that objects may be stored in must stay until those objects are rewritten and the status no longer lists them. */
 function checkStoredVersions(spec: JsonObject, status: JsonObject): FieldError[] {
   const path = FieldPath.of('status', 'storedVersions')
   const [stored, versions] = [textsIn(status, 'storedVersions'), objectsIn(spec, 'versions')]
@@ -132,8 +133,8 @@ function checkPreserving(spec: JsonObject, old: JsonObject | undefined): FieldEr
   return [fieldError.invalid(FieldPath.of('spec', 'preserveUnknownFields'), true, detail)]
 }
 
-function isEstablished(definition: JsonObject): boolean {
-  const conditions = objectsIn(objectIn(definition, 'status'), 'conditions')
+function isEstablished(crd: JsonObject): boolean {
+  const conditions = objectsIn(objectIn(crd, 'status'), 'conditions')
   return conditions.some(
     (condition) => textIn(condition, 'type') === 'Established' && textIn(condition, 'status') === 'True',
   )
@@ -143,17 +144,15 @@ function requireSame(value: string, old: string, path: FieldPath): FieldError[] 
   return value === old ? [] : [fieldError.invalid(path, value, 'field is immutable')]
 }
 
-/*
- * Groups of the Kubernetes community are not for everybody: a definition in one says who approved it, or that nobody did.
- */
+// Approval of protected groups.
 
 const annotation = 'api-approved.kubernetes.io'
 const discussion = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
 /** Complains of an approval that is missing or no approval, unless it was like that before. */
-function checkApproval(definition: JsonObject, old: JsonObject | undefined): FieldError[] {
-  if (!isProtected(textIn(objectIn(definition, 'spec'), 'group'))) return []
-  const approval = approvalOf(definition)
+function checkApproval(crd: JsonObject, old: JsonObject | undefined): FieldError[] {
+  if (!isProtected(textIn(objectIn(crd, 'spec'), 'group'))) return []
+  const approval = approvalOf(crd)
   const state = stateOf(approval)
   if (state === 'fine' || (old !== undefined && stateOf(approvalOf(old)) === state)) return []
   const path = FieldPath.of('metadata', 'annotations').key(annotation)
@@ -168,7 +167,7 @@ function checkApproval(definition: JsonObject, old: JsonObject | undefined): Fie
   ]
 }
 
-/** What the status of a definition says about its approval; undefined where none is needed. */
+/** The condition about the approval of a CRD; undefined where none is needed. */
 export function approvalCondition(
   group: string,
   annotations: Readonly<Record<string, string>>,
@@ -202,8 +201,8 @@ function isProtected(group: string): boolean {
   return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)
 }
 
-function approvalOf(definition: JsonObject): string {
-  return textIn(objectIn(objectIn(definition, 'metadata'), 'annotations'), annotation)
+function approvalOf(crd: JsonObject): string {
+  return textIn(objectIn(objectIn(crd, 'metadata'), 'annotations'), annotation)
 }
 
 function stateOf(approval: string): 'fine' | 'missing' | 'odd' {
@@ -211,12 +210,7 @@ function stateOf(approval: string): 'fine' | 'missing' | 'odd' {
   return approval.startsWith('unapproved') || /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+/i.test(approval) ? 'fine' : 'odd'
 }
 
-/*
- * Rules about how a definition's versions are turned into each other.
- *
- * Paths name the fields as upstream's inner form does: `webhookClientConfig` for `webhook.clientConfig`. Tools look for
- * them in messages.
- */
+// Conversion between versions.
 
 /** Checks where a webhook is; the rules are those of all webhooks. */
 type ClientConfigCheck = (config: JsonObject, path: FieldPath) => FieldError[]

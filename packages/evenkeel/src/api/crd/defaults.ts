@@ -1,49 +1,44 @@
 /**
- * Whether the defaults of a structural schema are themselves valid: known fields only, of the right type and range.
+ * Validates the defaults inside a structural schema: known fields only, and values that the schema itself accepts.
  *
- * A wrong default would make every object that relies on it invalid, long after its author has left.
+ * A wrong default would make every object that relies on it invalid, long after the CRD was created. The validator is that
+ * of custom objects ({@link validateDefault}); CEL rules are checked when a default passes it.
  */
-import {
-  checkDns1035Label,
-  getOwn,
-  isJsonObject,
-  setOwn,
-  type JsonObject,
-  type JsonValue,
-} from '@evenkeel/cel/primitives'
+import { checkDns1035Label, getOwn, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
-import { validateDefault, type ConstraintOptions } from '../schema/constraints.ts'
 import type { SchemaNode } from '../schema/schema.ts'
+import { validateDefault } from '../schema/validate.ts'
+import type { PatternMatcher } from '../schema/value-checks.ts'
 import { isSchema, type JsonSchemaProps } from './json-schema-props.ts'
 
-/** What is wrong with a default by the rules of its schema. */
+/** The errors of a default by the CEL rules of its schema. */
 export type DefaultCheck = (value: JsonValue, schema: SchemaNode, path: FieldPath) => readonly FieldError[]
 
 interface DefaultsContext {
   readonly path: FieldPath
-  readonly options: ConstraintOptions
-  /** Holds a default that is otherwise right to the rules of its schema. */
+  readonly matches: PatternMatcher
+  /** Checks a default that is otherwise valid by the CEL rules of its schema. */
   readonly checkRules?: DefaultCheck
-  /** Within metadata or names of an embedded object, whose unknown fields are not the schema's business. */
+  /** Whether the schema is inside the metadata of an embedded resource, where unknown fields are allowed. */
   readonly insideMeta?: boolean
 }
 
-/** Everything that is wrong with the defaults in the schema of an object. */
-export function checkDefaults(schema: JsonSchemaProps, surroundings: DefaultsContext): FieldError[] {
-  const { path, insideMeta: meta = false } = surroundings
+/** The errors of all defaults in a schema. */
+export function checkDefaults(schema: JsonSchemaProps, context: DefaultsContext): FieldError[] {
+  const { path, insideMeta: meta = false } = context
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   const insideMeta = meta && !embedded
   const own =
     schema.default === undefined
       ? []
-      : checkDefault(schema.default, schema, { ...surroundings, path: path.child('default'), insideMeta })
+      : checkDefault(schema.default, schema, { ...context, path: path.child('default'), insideMeta })
   const items = isSchema(schema.items)
-    ? checkDefaults(schema.items, { ...surroundings, path: path.child('items'), insideMeta })
+    ? checkDefaults(schema.items, { ...context, path: path.child('items'), insideMeta })
     : []
   const properties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const isMeta = embedded && metaFields.has(name)
     return checkDefaults(property, {
-      ...surroundings,
+      ...context,
       path: path.child('properties').key(name),
       insideMeta: insideMeta || isMeta,
     })
@@ -56,7 +51,7 @@ const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion
 function checkDefault(
   value: JsonValue,
   schema: JsonSchemaProps,
-  { path, options, checkRules, insideMeta = false }: DefaultsContext,
+  { path, matches, checkRules, insideMeta = false }: DefaultsContext,
 ): FieldError[] {
   const unknown =
     !insideMeta && hasUnknownFields(value, schema)
@@ -64,38 +59,17 @@ function checkDefault(
       : []
   const embedded = insideMeta ? [] : checkEmbedded(value, schema, path)
   if (embedded.length > 0) return [...unknown, ...embedded]
-  const errors = validateDefault(value, { root: plain(schema), definitions: () => undefined }, options)
+  const errors = validateDefault(value, schema as SchemaNode, { matches })
   const broken = errors.length > 0 ? [] : (checkRules?.(value, schema as SchemaNode, path) ?? [])
   return [...unknown, ...errors.map((error) => under(path, error)), ...broken]
 }
 
-/**
- * A schema as defaults are judged by it: upstream looks at `type` alone, not at int-or-string. An empty reference, which
- * is complained of elsewhere, must not be followed.
- */
-function plain(schema: JsonSchemaProps): SchemaNode {
-  const { $ref: _ref, 'x-kubernetes-int-or-string': _either, ...rest } = schema
-  const node: Record<string, unknown> = { ...rest }
-  for (const keyword of ['items', 'additionalProperties', 'not'] as const) {
-    const child = schema[keyword]
-    if (isSchema(child)) node[keyword] = plain(child)
-  }
-  for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const)
-    if (schema[keyword] !== undefined) node[keyword] = schema[keyword].map(plain)
-  if (schema.properties !== undefined) {
-    const properties = {}
-    for (const [name, property] of Object.entries(schema.properties)) setOwn(properties, name, plain(property))
-    node['properties'] = properties
-  }
-  return node
-}
-
-/** An error that names a place within a value, moved to where the value stands. */
+/** An error with a path inside the default, moved to the path of the default. */
 function under(path: FieldPath, error: FieldError): FieldError {
   return { ...error, field: error.field === '<nil>' ? path.toString() : path.child(error.field).toString() }
 }
 
-/** Whether pruning would take something from a value. */
+/** Whether pruning would remove something from a value. */
 function hasUnknownFields(value: JsonValue, schema: JsonSchemaProps | undefined, { lenient = false } = {}): boolean {
   const preserves = lenient || schema?.['x-kubernetes-preserve-unknown-fields'] === true
   if (Array.isArray(value)) {
@@ -115,7 +89,7 @@ function hasUnknownFields(value: JsonValue, schema: JsonSchemaProps | undefined,
   })
 }
 
-/** Whole objects inside a value must say what they are. */
+/** Embedded resources inside a value need an apiVersion and a kind. */
 function checkEmbedded(value: JsonValue, schema: JsonSchemaProps | undefined, path: FieldPath): FieldError[] {
   if (schema === undefined) return []
   if (Array.isArray(value)) {

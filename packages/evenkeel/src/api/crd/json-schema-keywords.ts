@@ -1,5 +1,13 @@
 /**
- * Keywords of JSON Schema that stand alone: which are copied, which are written differently, which have no counterpart.
+ * Converts single keywords of JSON Schema to those of a structural schema: which are copied, which are written differently,
+ * which have no counterpart.
+ *
+ * Several schemas for one value become one structural schema: the common fields are declared once, what differs becomes a
+ * condition.
+ *
+ *     a | b, as { type: 'a', x } and { type: 'b', y }   ──▶   { type, x, y } with oneOf: x where type is a, y where it is b
+ *
+ * Schemas of different types (a text or a list) have no common structural schema.
  */
 import { deepEqual, getOwn, isJsonObject, setOwn, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 
@@ -164,13 +172,7 @@ function checkPattern(pattern: JsonValue | undefined, where: string): void {
   }
 }
 
-/*
- * Several schemas for one value as one structural schema: the shape is common, what differs becomes conditions.
- *
- *     a | b, as { type: 'a', x } and { type: 'b', y }   ──▶   { type, x, y } with oneOf: x where type is a, y where it is b
- *
- * Shapes that contradict each other (a text or a list) have no structural schema.
- */
+// Unions: several schemas for one value.
 
 export type Combinator = 'allOf' | 'anyOf' | 'oneOf'
 

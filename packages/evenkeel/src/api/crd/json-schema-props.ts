@@ -1,11 +1,14 @@
 /**
- * A schema as a CustomResourceDefinition writes it, read without trusting it.
+ * Reads the schema inside a CRD, JSON that is not trusted, as JSONSchemaProps.
  *
- * Everything the API's type has is here, also what a structural schema must not use, so that the rules can complain of
- * it by name. Reading follows Go's zero values: an empty text, `false`, an empty list of schemas and `null` say nothing,
- * and are left out; keywords of the wrong type are left out and reported. Afterwards presence is all that rules ask for.
+ * It has every keyword of the API type, also those that a structural schema must not use, so that validation can refuse
+ * them by name. Reading follows Go's zero values: an empty text, `false`, an empty list of schemas and `null` are left out;
+ * keywords of the wrong type are left out and reported. Afterwards a keyword that is present has a meaning.
  *
- * Invariant: a schema nested deeper than {@link depthMax} is not read, so every walk of one may be recursive.
+ * Paths to declared fields are here, too (`.spec.color`, `.spec['the color']`): selectable fields and the `fieldPath` of CEL
+ * rules. They name one field of every object, so they have neither indices nor wildcards.
+ *
+ * Invariant: a schema nested deeper than {@link depthMax} is not read, so every function on a schema may be recursive.
  */
 import { exceedsDepth, getOwn, isJsonObject, setOwn, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
@@ -23,7 +26,7 @@ type Nested =
   | 'x-kubernetes-list-type'
   | 'x-kubernetes-map-type'
 
-/** The keywords of a definition's schema. */
+/** The keywords of a schema inside a CRD. */
 export interface JsonSchemaProps extends Omit<SchemaNode, Nested> {
   readonly type?: string
   readonly title?: string
@@ -157,7 +160,7 @@ const readers: Readonly<Record<keyof JsonSchemaProps, Reader>> = {
   'x-kubernetes-embedded-resource': flag,
   'x-kubernetes-int-or-string': flag,
   'x-kubernetes-validations': objects,
-  // Of built-in kinds only; a definition that carries them loses them, as it would upstream.
+  // Keywords of built-in kinds: a CRD loses them, as in kube-apiserver.
   'x-kubernetes-patch-merge-key': nothing,
   'x-kubernetes-patch-strategy': nothing,
   'x-kubernetes-unions': nothing,
@@ -184,12 +187,7 @@ function emptyIsNone<T>(items: readonly T[]): readonly T[] | undefined {
   return items.length === 0 ? undefined : items
 }
 
-/*
- * Paths to fields that a schema declares: `.spec.color`, `.spec['the color']`.
- *
- * Selectable fields and the `fieldPath` of rules are such paths. They name a place for every object, so there are no
- * indices and no wildcards.
- */
+// Paths to declared fields.
 
 interface FieldReference {
   /** The steps from the root. */

@@ -1,8 +1,9 @@
 /**
- * From JSON Schema, as schema libraries write it (draft 2020-12 or OpenAPI 3.0), to a structural schema.
+ * Converts JSON Schema, as schema libraries write it (draft 2020-12 or OpenAPI 3.0), to a structural schema.
  *
- * What only annotates is dropped, what is written differently is rewritten, and what a custom resource cannot express
- * is refused by the path it stands at: a schema that quietly checks less than its types promise would be worse.
+ * Annotations are dropped, keywords with another spelling are rewritten, and what a custom resource cannot express is
+ * refused with its path: a schema must not silently check less than its types promise. References are replaced by the
+ * schema they refer to; a schema that refers to itself has no structural form.
  */
 import {
   deepEqual,
@@ -208,11 +209,7 @@ function finishType(draft: NodeDraft, where: string): NodeDraft {
   return { ...draft, type: first }
 }
 
-/*
- * References inside a JSON Schema, followed by putting what they refer to in their place.
- *
- * Structural schemas have no references, so a schema that refers to itself has no structural form.
- */
+// References.
 
 /** More places than a sensible schema has: references to references can multiply without end. */
 const placesMax = 20_000

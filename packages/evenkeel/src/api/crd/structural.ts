@@ -1,8 +1,9 @@
 /**
- * Whether a schema is structural: every field has a type, and what `allOf`, `anyOf`, `oneOf` and `not` say only narrows
- * values whose shape is declared outside of them.
+ * Validates that a schema is structural: every field has a type, and `allOf`, `anyOf`, `oneOf` and `not` only restrict values
+ * that are declared outside of them.
  *
- * That is what lets pruning and defaulting walk a schema without trying alternatives.
+ * Pruning and defaulting can therefore process an object without trying alternatives. A valid schema becomes the frozen
+ * node that `schema/compile.ts` compiles.
  */
 import { compareText, deepEqual, deepFreeze, getOwn, type JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, formatFieldError, type FieldError } from '../errors/field-error.ts'
@@ -209,9 +210,7 @@ function* childrenOf(schema: JsonSchemaProps): Generator<JsonSchemaProps> {
   yield* Object.values(schema.properties ?? {})
 }
 
-/*
- * What may stand inside `allOf`, `anyOf`, `oneOf` and `not`: conditions on a value, nothing that describes it.
- */
+// Junctions: they may restrict a value, but not describe it.
 
 interface NestedValidationContext {
   readonly path: FieldPath
@@ -292,25 +291,22 @@ function checkNested(schema: JsonSchemaProps, narrowing: NestedValidationContext
   }
 }
 
-/*
- * From the schema of a definition's version to the node that pruning, defaulting, validation and apply walk.
- */
+// From the schema in a CRD to the node that is compiled.
 
 /**
  * The schema of a version as a frozen node, without keywords that say nothing or that custom resources do not have.
  *
- * @param schema what `versions[].schema.openAPIV3Schema` holds. {@link validateDefinition} has found it right.
- * @throws {RangeError} when it cannot be a structural schema: nobody validated it.
+ * @param schema what `versions[].schema.openAPIV3Schema` holds. {@link validateCrd} has accepted it.
+ * @throws {RangeError} when it is no structural schema: the CRD was not validated.
  */
 export function toStructuralSchema(schema: JsonObject): SchemaNode {
   const {
     schema: read,
     errors: [error],
   } = readJsonSchemaProps(schema, FieldPath.of('openAPIV3Schema'))
-  if (error !== undefined)
-    throw new RangeError(`the schema of a definition cannot be read: ${error.field}: ${error.body}`)
+  if (error !== undefined) throw new RangeError(`cannot read the schema of a CRD: ${error.field}: ${error.body}`)
   const foreign = findForeignKeyword(read)
-  if (foreign !== undefined) throw new RangeError(`the schema of a definition is not structural: ${foreign}`)
+  if (foreign !== undefined) throw new RangeError(`the schema of a CRD is not structural: ${foreign}`)
   const { id: _id, $schema: _schema, ...node } = read
   return deepFreeze(node) as SchemaNode
 }

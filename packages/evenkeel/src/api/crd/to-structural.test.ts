@@ -28,11 +28,11 @@ test('toStructural gives a frozen node', () => {
   expect([node, node.properties, node.properties?.['a']].every(Object.isFrozen)).toBe(true)
 })
 
-test('toStructural refuses what nobody validated', () => {
+test('toStructural refuses a schema that was not validated', () => {
   expect(() => toStructuralSchema({ type: 5 as unknown as string })).toThrow(
-    'the schema of a definition cannot be read: openAPIV3Schema.type: Invalid value: 5: is of the wrong type',
+    'cannot read the schema of a CRD: openAPIV3Schema.type: Invalid value: 5: is of the wrong type',
   )
   expect(() => toStructuralSchema({ type: 'object', properties: { a: { $ref: '#/x' } } })).toThrow(
-    "the schema of a definition is not structural: OpenAPIV3Schema '$ref' is not supported",
+    "the schema of a CRD is not structural: OpenAPIV3Schema '$ref' is not supported",
   )
 })

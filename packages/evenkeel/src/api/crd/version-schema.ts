@@ -1,20 +1,26 @@
 /**
- * All rules about the schema of one version, in the order of upstream.
+ * Validates the schema of one version of a CRD, in the order of kube-apiserver.
  *
- * The stages depend on each other: defaults are judged by structural schemas only, and rules in the expression language
- * are compiled only where a schema has nothing else wrong.
+ * The stages depend on each other: defaults are validated only in a structural schema, and CEL rules are compiled only
+ * where a schema has no other error.
  */
 import type { JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
-import type { ConstraintOptions } from '../schema/constraints.ts'
 import type { SchemaNode } from '../schema/schema.ts'
+import type { PatternMatcher } from '../schema/value-checks.ts'
 import { checkDefaults, type DefaultCheck } from './defaults.ts'
 import { followReference, isSchema, readJsonSchemaProps, type JsonSchemaProps } from './json-schema-props.ts'
 import { checkListType, checkMapType } from './list-map-types.ts'
 import { checkStructural, findDefault, findForeignKeyword, nestedSchemas } from './structural.ts'
 
 /** What judging a schema needs from layers that have a pattern engine and an expression language. */
-export interface SchemaChecks extends Partial<ConstraintOptions> {
+export interface SchemaChecks {
+  /**
+   * Whether a text matches a pattern, in the dialect of RE2.
+   *
+   * @default every text matches every pattern
+   */
+  readonly matches?: PatternMatcher
   /**
    * Why a pattern is not one of Go's regular expressions, in Go's words; `undefined` when it is.
    *
@@ -51,7 +57,7 @@ interface VersionSchemaContext {
   /** Status is a subresource, so that its schema must be found under `properties`. */
   readonly hasStatus: boolean
   /**
-   * Whether the stored definition has the same schema.
+   * Whether the stored CRD has the same schema.
    *
    * @default false
    */
@@ -100,14 +106,14 @@ function judge(
 function checkShape(
   schema: JsonSchemaProps,
   path: FieldPath,
-  { checkPattern = () => undefined, expressions, ...options }: SchemaChecks,
+  { matches = () => true, checkPattern = () => undefined, expressions }: SchemaChecks,
 ): FieldError[] {
   const structural = checkStructural(schema, path, checkPattern)
   if (structural.length > 0) return structural
   const root: JsonSchemaProps = { ...schema, 'x-kubernetes-embedded-resource': true }
   return checkDefaults(root, {
     path,
-    options: { matches: () => true, ...options },
+    matches,
     ...(expressions && { checkRules: expressions.startDefaults() }),
   })
 }
@@ -148,10 +154,7 @@ function checkRoot(schema: JsonSchemaProps, path: FieldPath): FieldError[] {
   ]
 }
 
-/*
- * Rules about single keywords of a schema, wherever it stands: what custom resources do not support, which values
- * keywords take, and what goes together.
- */
+// Keywords: which are supported, which values they take, which exclude each other.
 
 interface KeywordContext {
   readonly path: FieldPath
@@ -250,9 +253,7 @@ function checkObjectKeywords(schema: JsonSchemaProps, surroundings: KeywordConte
   }
 }
 
-/*
- * Rules about `x-kubernetes-validations`, apart from the expressions: those are compiled by whoever has the language.
- */
+// Fields of `x-kubernetes-validations`; expressions are compiled in `api/rules`.
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 

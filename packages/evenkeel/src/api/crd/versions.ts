@@ -1,19 +1,24 @@
 /**
- * Rules about the versions of a definition: their names, that one is stored, and what each of them offers.
+ * Validates the versions of a CRD: their names, that exactly one is stored, and what each offers besides its schema
+ * (subresources, columns, selectable fields), and the names of the resource.
+ *
+ * Like kube-apiserver, fields that all versions have in common are moved to the top level first. It shows only in the paths
+ * of errors: a CRD with one version gets `spec.validation.openAPIV3Schema`, never `spec.versions[0].schema`. Tools know
+ * those paths.
  */
 import { checkDns1035Label, deepEqual, utf8Length, type JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
-import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields-structural.ts'
+import { isSet, objectIn, objectsIn, optionalObjectIn, textIn, textsIn } from '../fields.ts'
 import { followReference, readJsonSchemaProps, type JsonSchemaProps } from './json-schema-props.ts'
 import { findForeignKeyword } from './structural.ts'
 import { checkVersionSchema, type SchemaChecks } from './version-schema.ts'
 
 interface VersionChecks extends SchemaChecks {
-  /** The spec of the stored definition, for an update. */
+  /** The spec of the stored CRD, for an update. */
   readonly oldSpec?: JsonObject | undefined
 }
 
-/** Everything that is wrong with the versions in the spec of a definition. */
+/** The errors of the versions in the spec of a CRD. */
 export function checkVersions(spec: JsonObject, checks: VersionChecks): FieldError[] {
   const versions = objectsIn(spec, 'versions')
   const path = FieldPath.of('spec', 'versions')
@@ -68,7 +73,7 @@ function checkSchemas(spec: JsonObject, { oldSpec, ...checks }: VersionChecks): 
   return errors
 }
 
-/** Whether a stored definition has the same schema for the version of that name. */
+/** Whether a stored CRD has the same schema for the version of that name. */
 function isUnchangedIn(oldSpec: JsonObject, { name, schema }: JsonObject): boolean {
   const before = objectsIn(oldSpec, 'versions').find((version) => version['name'] === name)
   return before !== undefined && deepEqual(before['schema'] ?? null, schema ?? null)
@@ -112,9 +117,7 @@ function schemaOf(version: JsonObject): JsonObject | undefined {
   return optionalObjectIn(objectIn(version, 'schema'), 'openAPIV3Schema')
 }
 
-/*
- * Rules about what a version offers beside its schema: subresources, columns, selectable fields.
- */
+// Subresources, columns, selectable fields.
 
 /** Paths of the scale subresource lead into spec and status. */
 function checkSubresources(subresources: JsonObject, path: FieldPath): FieldError[] {
@@ -128,7 +131,7 @@ function checkSubresources(subresources: JsonObject, path: FieldPath): FieldErro
   ]
 }
 
-/** Columns of tables; that their paths can be read is left to whoever prints, as upstream does. */
+/** Columns of tables; their paths are not parsed here, as in kube-apiserver. */
 function checkColumn(column: JsonObject, path: FieldPath): FieldError[] {
   const [type, format, jsonPath] = [textIn(column, 'type'), textIn(column, 'format'), textIn(column, 'jsonPath')]
   const typeDetail = `must be one of ${columnTypes.join(',')}`
@@ -162,7 +165,7 @@ function checkSelectableFields(fields: readonly JsonObject[], schema: JsonSchema
   return seen.size > selectableMax ? [...errors, fieldError.tooMany(path, seen.size, selectableMax)] : errors
 }
 
-/** What clients of a deprecated version are told: one printable line. */
+/** The warning for clients of a deprecated version: one printable line. */
 function checkDeprecation(version: JsonObject, path: FieldPath): FieldError[] {
   const warning = version['deprecationWarning']
   if (typeof warning !== 'string') return []
@@ -215,12 +218,7 @@ function checkSimplePath(jsonPath: string, path: FieldPath): FieldError[] {
     : [fieldError.invalid(path, jsonPath, 'must be a simple json path starting with .')]
 }
 
-/*
- * A definition's versions with what they all say alike lifted out of them, as upstream does before it judges.
- *
- * Only paths in messages come of it: a definition with one version hears of `spec.validation.openAPIV3Schema`, never of
- * `spec.versions[0].schema`. Tools and people know those paths, so they are kept.
- */
+// Common fields of all versions.
 
 /** Something that versions say, and where: at the version, or above all of them. */
 interface LiftedVersion {
@@ -264,9 +262,7 @@ function saysSomething(version: JsonObject, keyword: keyof typeof liftedNames): 
   return optionalObjectIn(version, keyword) !== undefined || objectsIn(version, keyword).length > 0
 }
 
-/*
- * Rules about the names of a defined kind, those wished for and those granted.
- */
+// Names of the resource, in the spec and in the status.
 
 /** Names that are absent are no concern here. */
 export function checkCrdNames(names: JsonObject, path: FieldPath): FieldError[] {

@@ -19,7 +19,8 @@ import {
   type JsonValue,
 } from '@evenkeel/cel/primitives'
 import { badRequest } from '../errors/constructors.ts'
-import { resolveSchema, type Definitions, type Schema, type SchemaNode } from '../schema/schema.ts'
+import { compile, compileSchema, type CompiledSchema } from '../schema/compile.ts'
+import type { Schema } from '../schema/schema.ts'
 import {
   deletePrefix,
   fieldOfDirective,
@@ -47,20 +48,20 @@ const depthMax = 1000
 export function applyStrategicMergePatch(original: JsonObject, patch: unknown, schema: Schema): JsonObject {
   if (!isJsonObject(patch)) throw badRequest('invalid JSON document: a strategic merge patch is an object')
   if (exceedsDepth(patch, depthMax)) throw badRequest(`the patch is nested more than ${depthMax} levels deep`)
-  return mergeObjects(original, patch, rootPatchSchema(schema))
+  return mergeObjects(original, patch, compile(schema))
 }
 
-function mergeObjects(original: JsonObject, patch: JsonObject, place: PatchSchema): JsonObject {
+function mergeObjects(original: JsonObject, patch: JsonObject, schema: CompiledSchema): JsonObject {
   const directive = getOwn(patch, patchWord)
   if (directive !== undefined) return applyDirective(directive, patch)
   const draft: JsonObjectDraft = { ...original }
   const remaining: RemainingFields = new Map()
   for (const [key, change] of Object.entries(patch)) if (change !== undefined) remaining.set(key, change)
   retainKeys(draft, remaining)
-  mergeOrderedLists(draft, remaining, place)
+  mergeOrderedLists(draft, remaining, schema)
   // Upstream goes through both in no particular order; an item that is taken out and added stays here.
-  for (const [key, change] of remaining) if (key.startsWith(deletePrefix)) mergeDeletion(draft, { key, change }, place)
-  for (const [key, change] of remaining) if (!key.startsWith(deletePrefix)) mergeField(draft, { key, change }, place)
+  for (const [key, change] of remaining) if (key.startsWith(deletePrefix)) mergeDeletion(draft, { key, change }, schema)
+  for (const [key, change] of remaining) if (!key.startsWith(deletePrefix)) mergeField(draft, { key, change }, schema)
   return draft
 }
 
@@ -77,14 +78,14 @@ interface FieldChange {
   readonly change: JsonValue
 }
 
-function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place: PatchSchema): void {
+function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, schema: CompiledSchema): void {
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
   else if (isJsonObject(change) && isJsonObject(current)) {
-    const field = patchMetaForStruct(place, key)
+    const field = patchMetaForStruct(schema, key)
     setOwn(draft, key, field.strategy === 'replace' ? change : mergeObjects(current, change, field.schema))
   } else if (Array.isArray(change) && Array.isArray(current)) {
-    const field = patchMetaForSlice(place, key)
+    const field = patchMetaForSlice(schema, key)
     setOwn(draft, key, field.strategy === 'merge' ? mergeListsOf(field, current, { patch: change }) : change)
   } else {
     const value = withoutDirectives(change, { nulls: 'drop' })
@@ -93,14 +94,14 @@ function mergeField(draft: JsonObjectDraft, { key, change }: FieldChange, place:
   }
 }
 
-function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: FieldChange, place: PatchSchema): void {
+function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: FieldChange, schema: CompiledSchema): void {
   const key = fieldOfDirective(directive, deletePrefix)
   const current = getOwn(draft, key)
   if (change === null) delete draft[key]
   else if (Array.isArray(current) && Array.isArray(change))
-    setOwn(draft, key, mergeListsOf(patchMetaForSlice(place, key), current, { patch: change, deleting: true }))
+    setOwn(draft, key, mergeListsOf(patchMetaForSlice(schema, key), current, { patch: change, deleting: true }))
   // Anything else is no list of scalars with something to take out; upstream passes over it unless both are alike.
-  else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, place)
+  else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, schema)
 }
 
 function mergeListsOf(
@@ -114,7 +115,7 @@ function mergeListsOf(
 }
 
 /** Merges every list that has a `$setElementOrder`, in that order, and takes it out of what remains. */
-function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, place: PatchSchema): void {
+function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, schema: CompiledSchema): void {
   const directives = [...remaining].filter(([key]) => key.startsWith(orderPrefix))
   for (const [directive] of directives) remaining.delete(directive)
   for (const [directive, order] of directives) {
@@ -122,7 +123,7 @@ function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, p
     const key = fieldOfDirective(directive, orderPrefix)
     const merged = mergeOrdered(
       { current: listOf(getOwn(draft, key)), patch: listOf(remaining.get(key)), order },
-      patchMetaForSlice(place, key),
+      patchMetaForSlice(schema, key),
     )
     if (merged === undefined) continue
     setOwn(draft, key, merged)
@@ -161,70 +162,46 @@ function listOf(value: JsonValue | undefined): JsonArray | undefined {
   throw unexpected('list', value)
 }
 
-/*
- * What the schema says about merging: which lists are merged, and by which key.
- *
- * A place is where an object stands. Its fields carry the strategy, as extensions beside the reference to their type.
- */
-
-interface PatchSchema {
-  readonly node: SchemaNode
-  readonly name: string
-  readonly definitions: Definitions
-}
+// The strategy and the merge key of a field. They stand beside the reference to the field's type, not in the type.
 
 interface PatchMeta {
   /** What is merged in here: the object itself, or one item of the list. */
-  readonly schema: PatchSchema
+  readonly schema: CompiledSchema
   readonly strategy: 'merge' | 'replace' | 'default'
   /** Empty for lists of scalars. */
   readonly mergeKey: string
 }
 
-function rootPatchSchema({ root, definitions }: Schema): PatchSchema {
-  return patchSchemaAt(root, definitions)
-}
-
 /** A field that holds an object. */
-function patchMetaForStruct(place: PatchSchema, key: string): PatchMeta {
-  const at = fieldNode(place, key)
-  return { schema: patchSchemaAt(at, place.definitions), strategy: strategyOf(at), mergeKey: mergeKeyOf(at) }
+function patchMetaForStruct(schema: CompiledSchema, key: string): PatchMeta {
+  const field = fieldOf(schema, key)
+  return { schema: field, strategy: strategyOf(field), mergeKey: field.patchMergeKey }
 }
 
-/** A field that holds a list; its place is that of the items. */
-function patchMetaForSlice(place: PatchSchema, key: string): PatchMeta {
-  const at = fieldNode(place, key)
-  const { node } = resolveSchema(at, place.definitions)
-  if (node.type !== 'array') throw unprocessable(`expected slice or array type, but ${JSON.stringify(key)} is none`)
-  return {
-    schema: patchSchemaAt(node.items ?? {}, place.definitions),
-    strategy: strategyOf(at),
-    mergeKey: mergeKeyOf(at),
-  }
+/** A field that holds a list: its items are what is merged. */
+function patchMetaForSlice(schema: CompiledSchema, key: string): PatchMeta {
+  const field = fieldOf(schema, key)
+  const { type, items } = field.target
+  if (type !== 'array') throw unprocessable(`expected slice or array type, but ${JSON.stringify(key)} is none`)
+  return { schema: items ?? anything, strategy: strategyOf(field), mergeKey: field.patchMergeKey }
 }
 
-function patchSchemaAt(at: SchemaNode, definitions: Definitions): PatchSchema {
-  const { node, name = '' } = resolveSchema(at, definitions)
-  return { node, name: name.slice(name.lastIndexOf('.') + 1), definitions }
-}
+const anything = compileSchema({})
 
-function fieldNode({ node, name }: PatchSchema, key: string): SchemaNode {
-  if (node.properties === undefined && node.additionalProperties !== undefined) {
+function fieldOf(schema: CompiledSchema, key: string): CompiledSchema {
+  const { properties, allowsAdditional } = schema.target
+  if (properties === undefined && allowsAdditional !== undefined) {
     throw unprocessable('merging an object in json but data type is not struct, instead is: map')
   }
-  const field = node.properties && getOwn(node.properties, key)
-  if (!field)
-    throw unprocessable(`unable to find api field in struct ${name} for the json field ${JSON.stringify(key)}`)
-  return field
+  const field = properties?.get(key)
+  if (field) return field
+  const struct = schema.typeName.slice(schema.typeName.lastIndexOf('.') + 1)
+  throw unprocessable(`unable to find api field in struct ${struct} for the json field ${JSON.stringify(key)}`)
 }
 
 /** `retainKeys` only announces that clients use the directive; the directive itself works everywhere. */
-function strategyOf(at: SchemaNode): PatchMeta['strategy'] {
-  const strategies = (at['x-kubernetes-patch-strategy'] ?? '').split(',')
+function strategyOf({ patchStrategy }: CompiledSchema): PatchMeta['strategy'] {
+  const strategies = patchStrategy.split(',')
   if (strategies.includes('merge')) return 'merge'
   return strategies.includes('replace') ? 'replace' : 'default'
-}
-
-function mergeKeyOf(at: SchemaNode): string {
-  return at['x-kubernetes-patch-merge-key'] ?? ''
 }

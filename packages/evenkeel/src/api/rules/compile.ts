@@ -22,6 +22,7 @@ import {
 import { followReference, type JsonSchemaProps } from '../crd/json-schema-props.ts'
 import { schemaDeclType } from '../schema/cel-types.ts'
 import { jsonAdapter, withObjectMeta } from '../schema/cel-values.ts'
+import { compileSchema } from '../schema/compile.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { hasRules, readRules, type Rule } from './rules.ts'
 
@@ -56,12 +57,13 @@ export function compileRules(place: RuleLocation): readonly CompiledRule[] {
 
 /** What expressions see of a whole object, or of an object inside one. */
 export function declTypeAt(node: SchemaNode, isResource: boolean): DeclType | undefined {
-  return schemaDeclType({ root: node, definitions: () => undefined }, { isResource })
+  return schemaDeclType(compileSchema(node), { isResource })
 }
 
 /** Reads what stands at a place. */
 function adapterOf({ node, isResource }: Pick<RuleLocation, 'node' | 'isResource'>): Adapt {
-  return jsonAdapter(isResource ? withObjectMeta(node) : node, (same) => same)
+  const schema = compileSchema(node)
+  return jsonAdapter(isResource ? withObjectMeta(schema) : schema)
 }
 
 /** What a message may look like when it is shown: `selfType` and its parts instead of names that nobody wrote. */

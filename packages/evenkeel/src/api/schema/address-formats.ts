@@ -1,8 +1,11 @@
 /**
- * Network addresses as Go reads them: IPv4, IPv6, ranges, and hardware addresses.
+ * Network addresses, URIs and e-mail addresses as Go reads them: the checks behind the formats of the same names.
  *
- * For compatibility with old objects upstream allows leading zeros in IPv4 addresses (`010.0.0.1`), except inside what
- * is asked for as IPv6.
+ * IPv4 addresses may have leading zeros (`010.0.0.1`), for compatibility with old objects, except inside an IPv6 address.
+ * The CEL library `ip()` reads addresses by other rules (no leading zeros, zones are recognised) and has its own parser.
+ * A URI is what a request line may hold: absolute, or a path that begins with a slash. An e-mail address is one address
+ * by RFC 5322, `a@example.com` or `"Ann B." <a@example.com>`; groups of one (`friends: a@example.com;`) are not
+ * recognised, and the charset of an encoded name is not checked.
  */
 
 /** Upstream looks for a dot in any address, so an IPv6 address that ends in an IPv4 one passes. */
@@ -67,9 +70,7 @@ function isColoned(text: string, strictness: Strictness): boolean {
   return halves.length === 2 ? count < 8 : count === 8
 }
 
-/*
- * Whether a text is a URI as a request line may hold it: absolute, or a path that begins with a slash.
- */
+// URIs.
 
 export function isUri(text: string): boolean {
   if (text === '' || hasControl(text)) return false
@@ -130,11 +131,7 @@ function isHostText(text: string): boolean {
   return !/[ \\^`{|}#/?@%]/.test(text.replace(/%[89a-f][0-9a-f]/gi, '')) && isEscaped(text)
 }
 
-/*
- * Whether a text is one e-mail address as RFC 5322 has it: `a@example.com`, `"Ann B." <a@example.com>`.
- *
- * Groups of one (`friends: a@example.com;`) are not known, and the charset of an encoded name is not looked at.
- */
+// E-mail addresses.
 
 export function isEmail(text: string): boolean {
   const reader = new Reader(text)

@@ -1,9 +1,9 @@
 /**
- * What a schema means to an expression: the type to check with, how to read JSON as values, and how large those can get,
- * which cost estimates need.
+ * The CEL type of a schema: the type to check expressions with, how to read JSON as CEL values, and how large values can
+ * get, which cost estimates need.
  *
- * A place whose type no schema tells is not visible to expressions at all: `schemaType` gives undefined, and a property, item
- * or map of it disappears with it. Objects whose unknown fields are preserved show only the fields they declare.
+ * A value whose type the schema does not declare is not visible to expressions: `schemaDeclType` returns undefined, and the
+ * property, list or map that contains it is invisible, too. Objects that preserve unknown fields show only declared fields.
  */
 import {
   boolType,
@@ -23,7 +23,8 @@ import {
 } from '@evenkeel/cel'
 import { utf8Length } from '@evenkeel/cel/primitives'
 import { jsonAdapter, withObjectMeta } from './cel-values.ts'
-import { resolveSchema, type Schema, type SchemaNode } from './schema.ts'
+import { compile, CompiledSchema, compileSchema, type SchemaLimits } from './compile.ts'
+import type { Schema } from './schema.ts'
 
 export interface DeclTypeOptions {
   /**
@@ -42,12 +43,14 @@ export interface DeclTypeOptions {
 
 /** The type of values a schema describes; undefined when expressions cannot see them. */
 export function schemaDeclType(
-  { root, definitions }: Schema,
+  schema: Schema | CompiledSchema,
   { isResource = false, name = 'object' }: DeclTypeOptions = {},
 ): DeclType | undefined {
-  return new DeclTypeBuilder((node) => resolveSchema(node, definitions).node).build(root, { isResource, name })
+  const compiled = schema instanceof CompiledSchema ? schema : compile(schema)
+  return new DeclTypeBuilder().build(compiled, { isResource, name })
 }
 
+const anything = compileSchema({ 'x-kubernetes-preserve-unknown-fields': true })
 const requestSizeMax = 3 * 1024 * 1024
 
 interface DeclTypeContext {
@@ -56,36 +59,27 @@ interface DeclTypeContext {
 }
 
 class DeclTypeBuilder {
-  readonly #follow: (node: SchemaNode) => SchemaNode
-  readonly #open = new Set<SchemaNode>()
+  readonly #open = new Set<CompiledSchema>()
 
-  constructor(follow: (node: SchemaNode) => SchemaNode) {
-    this.#follow = follow
-  }
-
-  build(written: SchemaNode, place: DeclTypeContext): DeclType | undefined {
-    const node = this.#follow(written)
-    // Schemas of our own kinds may contain themselves; expressions then see anything there.
+  build(schema: CompiledSchema, place: DeclTypeContext): DeclType | undefined {
+    const node = schema.target
+    // Schemas of built-in kinds may contain themselves; expressions then see anything there.
     if (this.#open.has(node))
-      return {
-        type: dynType,
-        adapt: jsonAdapter({ 'x-kubernetes-preserve-unknown-fields': true }, this.#follow),
-        maxElements: 0,
-        minSerializedSize: 1,
-      }
+      return { type: dynType, adapt: jsonAdapter(anything), maxElements: 0, minSerializedSize: 1 }
     this.#open.add(node)
     const result = this.#typeOf(place.isResource ? withObjectMeta(node) : node, place)
     this.#open.delete(node)
     return result
   }
 
-  #typeOf(node: SchemaNode, { name }: DeclTypeContext): DeclType | undefined {
-    const adapt = jsonAdapter(node, this.#follow)
-    if (node['x-kubernetes-int-or-string']) {
+  #typeOf(node: CompiledSchema, { name }: DeclTypeContext): DeclType | undefined {
+    const adapt = jsonAdapter(node)
+    const { maxLength } = node.limits
+    if (node.isIntOrString) {
       return {
         type: dynType,
         adapt,
-        maxElements: node.maxLength === undefined ? requestSizeMax - 2 : fromLength(node.maxLength),
+        maxElements: maxLength === undefined ? requestSizeMax - 2 : fromLength(maxLength),
         minSerializedSize: 1,
       }
     }
@@ -107,11 +101,14 @@ class DeclTypeBuilder {
     }
   }
 
-  #child(node: SchemaNode, name: string): DeclType | undefined {
-    return this.build(node, { isResource: node['x-kubernetes-embedded-resource'] ?? false, name })
+  #child(node: CompiledSchema, name: string): DeclType | undefined {
+    return this.build(node, { isResource: node.isEmbedded, name })
   }
 
-  #array({ items, maxItems }: SchemaNode, { name, adapt }: { name: string; adapt: Adapt }): DeclType | undefined {
+  #array(
+    { items, limits: { maxItems } }: CompiledSchema,
+    { name, adapt }: { name: string; adapt: Adapt },
+  ): DeclType | undefined {
     const element = items && this.#child(items, `${name}.@idx`)
     if (!element) return undefined
     const maxElements =
@@ -121,17 +118,16 @@ class DeclTypeBuilder {
     return { type: listOf(element.type), adapt, maxElements, minSerializedSize: 2, element }
   }
 
-  #object(node: SchemaNode, { name, adapt }: { name: string; adapt: Adapt }): DeclType | undefined {
-    const { additionalProperties } = node
-    if (typeof additionalProperties === 'object') return this.#map(additionalProperties, node, { name, adapt })
+  #object(node: CompiledSchema, { name, adapt }: { name: string; adapt: Adapt }): DeclType | undefined {
+    if (node.additional) return this.#map(node.additional, node.limits, { name, adapt })
     const fields = new Map<string, DeclType>()
     let minSize = 2
-    for (const [property, schema] of Object.entries(node.properties ?? {})) {
+    for (const [property, schema] of node.properties ?? []) {
       const escaped = escapeName(property)
       const field = this.#child(schema, `${name}.${escaped ?? property}`)
       if (!field) continue
       if (escaped !== undefined) fields.set(escaped, field)
-      if (node.required?.includes(property) && schema.default === undefined)
+      if (node.required.includes(property) && schema.default === undefined)
         minSize += utf8Length(property) + field.minSerializedSize + 4
     }
     const types = new Map([...fields].map(([field, { type }]) => [field, type]))
@@ -139,8 +135,8 @@ class DeclTypeBuilder {
   }
 
   #map(
-    values: SchemaNode,
-    { maxProperties }: SchemaNode,
+    values: CompiledSchema,
+    { maxProperties }: SchemaLimits,
     { name, adapt }: { name: string; adapt: Adapt },
   ): DeclType | undefined {
     const element = this.#child(values, `${name}.@elem`)
@@ -159,12 +155,15 @@ function fromLength(maxLength: number): number {
   return Math.max(0, maxLength) * 4
 }
 
-function stringLike(node: SchemaNode): Pick<DeclType, 'type' | 'maxElements' | 'minSerializedSize'> {
-  switch (node.format) {
+function stringLike({
+  formatName,
+  limits,
+}: CompiledSchema): Pick<DeclType, 'type' | 'maxElements' | 'minSerializedSize'> {
+  switch (formatName) {
     case 'byte':
       return {
         type: bytesType,
-        maxElements: node.maxLength === undefined ? requestSizeMax - 2 : Math.max(0, node.maxLength),
+        maxElements: limits.maxLength === undefined ? requestSizeMax - 2 : Math.max(0, limits.maxLength),
         minSerializedSize: 2,
       }
     case 'duration':
@@ -174,14 +173,14 @@ function stringLike(node: SchemaNode): Pick<DeclType, 'type' | 'maxElements' | '
     case 'date-time':
       return { type: timestampType, maxElements: 32, minSerializedSize: 21 }
     default:
-      return { type: stringType, maxElements: stringLength(node), minSerializedSize: 2 }
+      return { type: stringType, maxElements: stringLength(limits), minSerializedSize: 2 }
   }
 }
 
-function stringLength(node: SchemaNode): number {
-  if (node.maxLength !== undefined) return fromLength(node.maxLength)
-  if (node.enum === undefined || node.enum.length === 0) return requestSizeMax - 2
-  return node.enum.reduce<number>(
+function stringLength({ maxLength, enum: listed = [] }: SchemaLimits): number {
+  if (maxLength !== undefined) return fromLength(maxLength)
+  if (listed.length === 0) return requestSizeMax - 2
+  return listed.reduce<number>(
     (longest, value) => Math.max(longest, typeof value === 'string' ? utf8Length(value) : 0),
     0,
   )

@@ -1,7 +1,10 @@
 /**
- * JSON as values, by its schema: objects and lists are wrapped, not copied, and their parts are read when somebody asks.
+ * Reads JSON as CEL values by its compiled schema. Objects and lists are wrapped, not copied; their parts are read when an
+ * expression uses them.
  *
- * Data that contradicts its schema becomes an error value where it is read, not before.
+ * Data that contradicts its schema becomes an error value where it is read, not before. Texts with the formats date,
+ * date-time, duration and byte become CEL timestamps, durations and bytes. A resource always has apiVersion, kind and the
+ * names in its metadata, even where its schema does not declare them.
  */
 import {
   adaptDynamic,
@@ -20,27 +23,27 @@ import {
   type ListSemantics,
   type Value,
 } from '@evenkeel/cel'
-import { getOwn, isJsonObject } from '@evenkeel/cel/primitives'
+import { isJsonObject } from '@evenkeel/cel/primitives'
+import type { CompiledSchema } from './compile.ts'
 import type { SchemaNode } from './schema.ts'
 
-type ResolveNode = (node: SchemaNode) => SchemaNode
-
 /** How to read what a schema describes. Nested readers are made when they are first needed. */
-export function jsonAdapter(node: SchemaNode, follow: ResolveNode): Adapt {
-  const read = readerFor(node, follow)
+export function jsonAdapter(schema: CompiledSchema): Adapt {
+  const node = schema.target
+  const read = readerFor(node)
   return (json) => {
     if (json !== null) return read(json)
     return node.nullable ? null : new EvaluationError('invalid data, got null for schema with nullable=false')
   }
 }
 
-function readerFor(node: SchemaNode, follow: ResolveNode): Adapt {
-  if (node['x-kubernetes-int-or-string']) return readIntOrString
+function readerFor(node: CompiledSchema): Adapt {
+  if (node.isIntOrString) return readIntOrString
   switch (node.type) {
     case 'object':
-      return objectReader(node, follow)
+      return objectReader(node)
     case 'array':
-      return listReader(node, follow)
+      return listReader(node)
     case 'string':
       return stringReader(node)
     case 'number':
@@ -82,21 +85,16 @@ function readIntOrString(json: unknown): Value {
         new EvaluationError('invalid data, expected XIntOrString value to be either a string or integer'))
 }
 
-function objectReader(written: SchemaNode, follow: ResolveNode): Adapt {
-  const node = written['x-kubernetes-embedded-resource'] ? withObjectMeta(written) : written
-  const { properties, additionalProperties } = node
+function objectReader(node: CompiledSchema): Adapt {
+  const { properties, additional } = node.isEmbedded ? withObjectMeta(node) : node
   const adapters = new Map<string, Adapt>()
   const adaptOf = (name: string): Adapt | undefined => {
     const key = properties ? name : ''
     const known = adapters.get(key)
     if (known) return known
-    const schema = properties
-      ? getOwn(properties, name)
-      : typeof additionalProperties === 'object'
-        ? additionalProperties
-        : undefined
+    const schema = properties ? properties.get(name) : additional
     if (!schema) return undefined
-    const adapt = jsonAdapter(follow(schema), follow)
+    const adapt = jsonAdapter(schema)
     adapters.set(key, adapt)
     return adapt
   }
@@ -107,13 +105,10 @@ function objectReader(written: SchemaNode, follow: ResolveNode): Adapt {
       : new EvaluationError('invalid data, expected a map for the provided schema with type=object')
 }
 
-function listReader(
-  { items, 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys = [] }: SchemaNode,
-  follow: ResolveNode,
-): Adapt {
+function listReader({ items, listType, listMapKeys: keys }: CompiledSchema): Adapt {
   if (!items) return () => new EvaluationError('invalid array type, expected Items with a non-empty Schema')
   let adapt: Adapt | undefined
-  const element: Adapt = (json) => (adapt ??= jsonAdapter(follow(items), follow))(json)
+  const element: Adapt = (json) => (adapt ??= jsonAdapter(items))(json)
   const semantics: ListSemantics | undefined =
     listType === 'set' ? { kind: 'set' } : listType === 'map' ? { kind: 'map', keys } : undefined
   return (json) =>
@@ -122,8 +117,8 @@ function listReader(
       : new EvaluationError('invalid data, expected an array for the provided schema with type=array')
 }
 
-function stringReader({ format }: SchemaNode): Adapt {
-  const read = formats.get(format ?? '')
+function stringReader({ formatName }: CompiledSchema): Adapt {
+  const read = formats.get(formatName ?? '')
   return (json) => {
     if (typeof json !== 'string') return mismatch('string', json)
     return read ? read(json) : json
@@ -152,9 +147,7 @@ const formats = new Map<string, (text: string) => Value>([
   ],
 ])
 
-/*
- * Strings that a schema gives a meaning: dates, moments, durations and bytes.
- */
+// Texts with a format.
 
 /** RFC 3339, also without a zone; the empty text is 1970. */
 function readDateTime(text: string): Timestamp | undefined {
@@ -201,20 +194,28 @@ const units: readonly { readonly names: readonly string[]; readonly prefix: stri
   { names: ['w', 'wk'], prefix: 'week', nanos: 604_800n * second },
 ]
 
-/*
- * What every resource has, whatever its schema says: expressions may always ask for its kind and its names.
- */
+// Resources: the fields that expressions may always read.
 
 const string: SchemaNode = { type: 'string' }
 const names: SchemaNode = { type: 'object', properties: { name: string, generateName: string } }
 
 /** A schema of a resource with those fields; the same schema when it has them. */
-export function withObjectMeta(node: SchemaNode): SchemaNode {
-  const { kind, apiVersion, metadata } = node.properties ?? {}
-  const hasNames =
+export function withObjectMeta(schema: CompiledSchema): CompiledSchema {
+  let resource = resources.get(schema)
+  if (!resource) resources.set(schema, (resource = hasObjectMeta(schema) ? schema : schema.withProperties(metaFields)))
+  return resource
+}
+
+const resources = new WeakMap<CompiledSchema, CompiledSchema>()
+const metaFields = { kind: string, apiVersion: string, metadata: names }
+
+function hasObjectMeta({ properties }: CompiledSchema): boolean {
+  const metadata = properties?.get('metadata')
+  return (
+    properties?.get('kind')?.type === 'string' &&
+    properties.get('apiVersion')?.type === 'string' &&
     metadata?.type === 'object' &&
-    metadata.properties?.['name']?.type === 'string' &&
-    metadata.properties['generateName']?.type === 'string'
-  if (kind?.type === 'string' && apiVersion?.type === 'string' && hasNames) return node
-  return { ...node, properties: { ...node.properties, kind: string, apiVersion: string, metadata: names } }
+    metadata.properties?.get('name')?.type === 'string' &&
+    metadata.properties.get('generateName')?.type === 'string'
+  )
 }

@@ -1,8 +1,10 @@
 /**
- * Which part of an old object is the same part as one of the new object, and whether it has changed.
+ * Finds the part of the old object that a part of the new object corresponds to, and whether it has changed.
  *
- * Fields correspond by name, items of a list that is a map by their keys, items of other lists not at all. A mistake in
- * a part that has not changed was there before, so an update is not refused for it.
+ * Fields correspond by name, items of a list of type map by their keys, items of other lists not at all. An error in a
+ * part that has not changed existed before, so an update is not refused for it.
+ *
+ * `canonicalJson` writes JSON with sorted keys: one text for all equal values, and the order in which Go shows them.
  */
 import {
   deepEqual,
@@ -14,7 +16,7 @@ import {
 } from '@evenkeel/cel/primitives'
 import type { CompiledSchema } from './compile.ts'
 
-/** Two values that are the same part of their objects. */
+/** A value and the value of the old object that it corresponds to. */
 export class CorrelatedValue {
   readonly #value: JsonValue
   readonly #old: JsonValue
@@ -28,12 +30,12 @@ export class CorrelatedValue {
     this.#plan = plan
   }
 
-  /** What was there before. */
+  /** The value in the old object. */
   get old(): JsonValue {
     return this.#old
   }
 
-  /** A field of both; `undefined` when one lacks it or the schema does not know it. */
+  /** A field of both; `undefined` when one lacks it or the schema does not declare it. */
   field(key: string): CorrelatedValue | undefined {
     const place = this.#plan.properties?.get(key) ?? this.#plan.additional
     if (!place || !isJsonObject(this.#value) || !isJsonObject(this.#old)) return undefined
@@ -74,7 +76,7 @@ export class CorrelatedValue {
   }
 
   #isMapList(): boolean {
-    return this.#plan.node['x-kubernetes-list-type'] === 'map'
+    return this.#plan.listType === 'map'
   }
 
   /** The first of several items with the same keys counts. */
@@ -89,20 +91,16 @@ export class CorrelatedValue {
 
   /** `undefined` when a key is missing or no scalar. */
   #keyOf(item: JsonValue): string | undefined {
-    const names = this.#plan.node['x-kubernetes-list-map-keys'] ?? []
+    const names = this.#plan.listMapKeys
     if (!isJsonObject(item) || names.length === 0) return undefined
     const values = names.map((name) => getOwn(item, name) ?? null)
     return values.some((value) => typeof value === 'object') ? undefined : JSON.stringify(values)
   }
 }
 
-/*
- * JSON with its keys in order: one text for all values that say the same, and values as Go would show them.
- *
- * Recursion is bounded by the depth that the reader of the text allowed.
- */
+// Canonical JSON. Recursion is bounded by the nesting limit of the JSON parser.
 
-/** A copy with its keys in order, for showing. */
+/** A copy with sorted keys, for messages. */
 export function sortKeys(value: JsonValue): JsonValue {
   return typeof value === 'object' && value !== null ? (JSON.parse(canonicalJson(value)) as JsonValue) : value
 }

@@ -1,136 +1,135 @@
 /**
- * A schema, prepared for walking objects with it: what Go's types would be.
+ * The Go types of a built-in kind, derived from its compiled schema: what decoding needs to know about each value.
  *
- *     struct  named fields, each with a slot    map   any key, one slot       raw   anything, untouched
+ *     struct  named fields, each with a slot    map   any key, one slot       raw   any value, left as it is
  *     list    one slot for all items            scalar  reads one value
  *
- * A slot finds its shape when it is first needed: schemas may contain themselves, and most of a Pod is never used.
- * Shapes are kept per set of definitions, so PodSpec is prepared once for Pods, Deployments and the rest.
+ * A slot derives its type when it is first read: types may contain themselves, and most of a Pod is never used. One
+ * definition has one type, so that of PodSpec is shared by Pods, Deployments and all other kinds of a server.
  */
+import { compile, type CompiledSchema } from './compile.ts'
 import { scalars, type Scalar } from './scalars.ts'
-import { resolveSchema, type Definitions, type ResolvedSchema, type Schema, type SchemaNode } from './schema.ts'
+import type { Schema } from './schema.ts'
 
 export type GoType =
   | {
       readonly kind: 'struct'
       readonly name: string
       readonly type: string
-      readonly fields: ReadonlyMap<string, GoTypeSlot>
+      readonly fields: ReadonlyMap<string, Slot>
     }
-  | { readonly kind: 'map'; readonly values: GoTypeSlot }
-  | { readonly kind: 'list'; readonly items: GoTypeSlot }
+  | { readonly kind: 'map'; readonly values: Slot }
+  | { readonly kind: 'list'; readonly items: Slot }
   | { readonly kind: 'scalar'; readonly scalar: Scalar }
   | { readonly kind: 'raw' }
 
-/** A place where values of one shape stand. */
-class GoTypeSlot {
-  /** Shown also when it is empty; an empty list or map of any other field is as good as none. */
+/** Where values of one type stand. */
+interface Slot {
   readonly required: boolean
-  readonly #place: SchemaNode
-  readonly #definitions: Definitions
-  #shape: GoType | undefined
+  readonly type: GoType
+}
 
-  constructor(place: SchemaNode, definitions: Definitions, { required = false }: { required?: boolean } = {}) {
+/** A field, the items of a list or the values of a map: where values of one type stand. */
+class GoTypeSlot implements Slot {
+  /** Shown also when it is empty; an empty list or map of any other field is left out. */
+  readonly required: boolean
+  readonly #schema: CompiledSchema
+  #type: GoType | undefined
+
+  constructor(schema: CompiledSchema, { required = false }: { required?: boolean } = {}) {
     this.required = required
-    this.#place = place
-    this.#definitions = definitions
+    this.#schema = schema
   }
 
   get type(): GoType {
-    return (this.#shape ??= goTypeAt(this.#place, this.#definitions))
+    return (this.#type ??= goTypeAt(this.#schema))
   }
 }
 
-/** The shape of the objects a schema describes. */
+/** The type of the objects a schema describes. */
 export function goTypeOf(schema: Schema): GoType {
-  let shape = roots.get(schema)
-  if (!shape)
-    roots.set(
-      schema,
-      (shape = goTypeAt(schema.name === undefined ? schema.root : { $ref: schema.name }, schema.definitions)),
-    )
-  return shape
+  let type = roots.get(schema)
+  if (!type) roots.set(schema, (type = goTypeAt(compile(schema))))
+  return type
 }
 
 const roots = new WeakMap<Schema, GoType>()
+const types = new WeakMap<CompiledSchema, GoType>()
 
-/** The type of a shape as Go writes it: `[]v1.Container`, `map[string]string`. */
-export function goTypeName(shape: GoType): string {
-  switch (shape.kind) {
+/** The name of a type as Go writes it: `[]v1.Container`, `map[string]string`. */
+export function goTypeName(type: GoType): string {
+  switch (type.kind) {
     case 'struct':
-      return shape.type
+      return type.type
     case 'map':
-      return `map[string]${goTypeName(shape.values.type)}`
+      return `map[string]${goTypeName(type.values.type)}`
     case 'list':
-      return `[]${goTypeName(shape.items.type)}`
+      return `[]${goTypeName(type.items.type)}`
     case 'scalar':
-      return shape.scalar.type
+      return type.scalar.type
     case 'raw':
       return 'interface {}'
   }
 }
 
-const cache = new WeakMap<Definitions, WeakMap<SchemaNode, GoType>>()
-
-function goTypeAt(place: SchemaNode, definitions: Definitions): GoType {
-  const resolved = resolveSchema(place, definitions)
-  let known = cache.get(definitions)
-  if (!known) cache.set(definitions, (known = new WeakMap()))
-  let shape = known.get(resolved.node)
-  if (!shape) known.set(resolved.node, (shape = prepare(resolved, definitions)))
-  return shape
+function goTypeAt(schema: CompiledSchema): GoType {
+  const { target, typeName } = schema
+  let type = types.get(target)
+  if (!type) types.set(target, (type = deriveType(target, typeName)))
+  return type
 }
 
-function prepare({ node, name = '' }: ResolvedSchema, definitions: Definitions): GoType {
-  if (node['x-kubernetes-int-or-string'] === true || node.format === 'int-or-string')
+function deriveType(schema: CompiledSchema, name: string): GoType {
+  if (schema.isIntOrString || schema.formatName === 'int-or-string')
     return { kind: 'scalar', scalar: scalars.intOrString }
-  if (node.oneOf?.some(({ type }) => type === 'number') === true) return { kind: 'scalar', scalar: scalars.quantity }
-  switch (node.type) {
+  if (schema.alternatives?.one.some(({ type }) => type === 'number') === true)
+    return { kind: 'scalar', scalar: scalars.quantity }
+  switch (schema.type) {
     case 'array':
-      return { kind: 'list', items: new GoTypeSlot(node.items ?? {}, definitions) }
+      return schema.items ? { kind: 'list', items: new GoTypeSlot(schema.items) } : listOfAnything
     case 'object':
-      return objectGoType(node, name, definitions)
+      return objectType(schema, name)
     case undefined:
-      return node.properties === undefined ? { kind: 'raw' } : objectGoType(node, name, definitions)
+      return schema.properties === undefined ? { kind: 'raw' } : objectType(schema, name)
     default:
-      return { kind: 'scalar', scalar: scalarOf(node, name) }
+      return { kind: 'scalar', scalar: scalarOf(schema, name) }
   }
 }
 
-function objectGoType(node: SchemaNode, name: string, definitions: Definitions): GoType {
-  if (node.properties === undefined && node.additionalProperties === undefined && isRaw(name)) return { kind: 'raw' }
-  if (node.properties === undefined && typeof node.additionalProperties === 'object') {
-    return { kind: 'map', values: new GoTypeSlot(node.additionalProperties, definitions) }
-  }
-  if (node.additionalProperties === true || node['x-kubernetes-preserve-unknown-fields'] === true)
-    return { kind: 'raw' }
+const listOfAnything: GoType = { kind: 'list', items: { required: false, type: { kind: 'raw' } } }
+
+function objectType(schema: CompiledSchema, name: string): GoType {
+  const { properties, additional, allowsAdditional } = schema
+  if (properties === undefined && allowsAdditional === undefined && isRaw(name)) return { kind: 'raw' }
+  if (properties === undefined && additional) return { kind: 'map', values: new GoTypeSlot(additional) }
+  if ((allowsAdditional === true && !additional) || schema.preservesUnknown) return { kind: 'raw' }
   const fields = new Map(
-    Object.entries(node.properties ?? {}).map(([key, place]) => [
+    [...(properties ?? [])].map(([key, field]) => [
       key,
-      new GoTypeSlot(place, definitions, { required: node.required?.includes(key) ?? false }),
+      new GoTypeSlot(field, { required: schema.required.includes(key) }),
     ]),
   )
   const [type = ''] = /[^.]*\.?[^.]*$/.exec(name) ?? []
   return { kind: 'struct', name: type.slice(type.indexOf('.') + 1), type, fields }
 }
 
-/** An object without any word about its fields is a value passed through, except for the few empty structs, which have names. */
+/** An object that declares nothing about its fields is left as it is, except for the few empty structs, which have names. */
 function isRaw(name: string): boolean {
   return name === '' || /\.(?:RawExtension|FieldsV1|Patch)$/.test(name)
 }
 
-function scalarOf(node: SchemaNode, name: string): Scalar {
-  switch (node.type) {
+function scalarOf({ type, formatName }: CompiledSchema, name: string): Scalar {
+  switch (type) {
     case 'boolean':
       return scalars.boolean
     case 'number':
       return scalars.float
     case 'integer':
-      return node.format === 'int32' ? scalars.int32 : scalars.int64
+      return formatName === 'int32' ? scalars.int32 : scalars.int64
     default:
       break
   }
-  if (node.format === 'byte') return scalars.bytes
-  if (node.format !== 'date-time') return scalars.string
+  if (formatName === 'byte') return scalars.bytes
+  if (formatName !== 'date-time') return scalars.string
   return name.endsWith('.MicroTime') ? scalars.microTime : scalars.time
 }

@@ -1,13 +1,17 @@
 /**
- * Makes a decoded object of a built-in kind what Go's decoder and encoder would have made of it, in one walk.
+ * Decodes an object of a built-in kind as Go's decoder and encoder would, in one pass over the parsed JSON.
  *
- * - A field that the schema does not know is removed and reported.
- * - null means absent, and so do an empty list and an empty map in a field that need not be there: such a field is removed; in a list or a map it becomes the zero value of its type.
- * - Every scalar is checked and brought into its canonical form. The first wrong one ends the walk.
- * - Names are matched exactly; values without a schema (raw extensions, managed fields) are left alone.
+ * - A field that the schema does not declare is removed and reported.
+ * - null is absent, and so are an empty list and an empty map in a field that is not required: the field is removed. In a
+ *   list or a map null becomes the zero value of the type.
+ * - Every scalar is checked and gets its canonical form. The first wrong one ends decoding.
+ * - Names are matched exactly. Values without a schema (raw extensions, managed fields) stay as they are.
  *
- * Nothing given is written to: a container is copied when something in it changes, which is rare, so an object that is
- * fine comes back as it is. Recursion is bounded by the depth that the reader of the text allowed.
+ * The given object is not modified: a container is copied when something in it changes, which is rare, so a valid object
+ * is usually returned as it is. Recursion is bounded by the nesting limit of the JSON parser.
+ *
+ * The messages of `fieldValidation` are here, too: one per field that a strict decoder objects to. They are warnings
+ * (`Warn`) or one error (`Strict`).
  */
 import {
   isJsonObject,
@@ -28,27 +32,27 @@ export interface DecodedObject {
   readonly object: JsonObject
   /** Paths of removed fields, in the order of the text: `spec.containers[0].foo`. At most 100. */
   readonly unknown: readonly string[]
-  /** The sentence about the first value of a wrong type; the object is then the one given. */
+  /** The message about the first value of a wrong type; the object is then the one given. */
   readonly mistake?: string
 }
 
 type PathSteps = (string | number)[]
 
 interface DecodeState {
-  /** Where we are. After a mistake: where it is. */
+  /** The path of the current value; after an error, that of the wrong value. */
   readonly steps: PathSteps
   readonly unknown: string[]
 }
 
 /** Prunes, checks and normalises an object. */
 export function decodeObject(object: JsonObject, schema: Schema): DecodedObject {
-  const shape = goTypeOf(schema)
-  const walk: DecodeState = { steps: [], unknown: [] }
+  const type = goTypeOf(schema)
+  const state: DecodeState = { steps: [], unknown: [] }
   try {
-    return { object: visit(object, shape, walk) as JsonObject, unknown: walk.unknown }
+    return { object: visit(object, type, state) as JsonObject, unknown: state.unknown }
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    return { object, unknown: walk.unknown, mistake: describe(error, shape, walk.steps) }
+    return { object, unknown: state.unknown, mistake: describe(error, type, state.steps) }
   }
 }
 
@@ -57,40 +61,40 @@ export function cannotBeHandledError(kind: string, version: string, mistake: str
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${mistake}`)
 }
 
-/** As many as upstream reports. */
+/** As many as kube-apiserver reports. */
 const unknownMax = 100
 
-function visit(value: JsonValue, shape: GoType, walk: DecodeState): JsonValue {
-  switch (shape.kind) {
+function visit(value: JsonValue, type: GoType, state: DecodeState): JsonValue {
+  switch (type.kind) {
     case 'scalar':
-      return shape.scalar.read(value)
+      return type.scalar.read(value)
     case 'struct':
-      return visitStruct(value, shape, walk)
+      return visitStruct(value, type, state)
     case 'list':
-      return visitList(value, shape, walk)
+      return visitList(value, type, state)
     case 'map':
-      return visitMap(value, shape, walk)
+      return visitMap(value, type, state)
     case 'raw':
       return value
   }
 }
 
-function visitStruct(value: JsonValue, shape: GoType & { kind: 'struct' }, walk: DecodeState): JsonValue {
-  if (!isJsonObject(value)) throw wrongType(value, shape.type)
-  const depth = walk.steps.length
+function visitStruct(value: JsonValue, type: GoType & { kind: 'struct' }, state: DecodeState): JsonValue {
+  if (!isJsonObject(value)) throw wrongType(value, type.type)
+  const depth = state.steps.length
   let draft: JsonObjectDraft | undefined
   for (const key of Object.keys(value)) {
-    const slot = shape.fields.get(key)
+    const slot = type.fields.get(key)
     const child = value[key]
-    walk.steps[depth] = key
-    if (slot === undefined) note(walk)
+    state.steps[depth] = key
+    if (slot === undefined) note(state)
     const read =
       slot === undefined || child === null || child === undefined
         ? undefined
-        : presentOf(visit(child, slot.type, walk), slot)
+        : presentOf(visit(child, slot.type, state), slot)
     if (read !== child) draft = put(draft ?? { ...value }, key, read)
   }
-  walk.steps.length = depth
+  state.steps.length = depth
   return draft ?? value
 }
 
@@ -108,33 +112,33 @@ function isEmpty(value: JsonValue): boolean {
   return Object.keys(value as JsonObject).length === 0
 }
 
-function visitMap(value: JsonValue, shape: GoType & { kind: 'map' }, walk: DecodeState): JsonValue {
-  if (!isJsonObject(value)) throw wrongType(value, goTypeName(shape))
-  const values = shape.values.type
-  const depth = walk.steps.length
+function visitMap(value: JsonValue, type: GoType & { kind: 'map' }, state: DecodeState): JsonValue {
+  if (!isJsonObject(value)) throw wrongType(value, goTypeName(type))
+  const values = type.values.type
+  const depth = state.steps.length
   let draft: JsonObjectDraft | undefined
   for (const key of Object.keys(value)) {
     const child = value[key] ?? null
-    walk.steps[depth] = key
-    const read = child === null ? zeroOf(values) : visit(child, values, walk)
+    state.steps[depth] = key
+    const read = child === null ? zeroOf(values) : visit(child, values, state)
     if (read !== child) draft = put(draft ?? { ...value }, key, read)
   }
-  walk.steps.length = depth
+  state.steps.length = depth
   return draft ?? value
 }
 
-function visitList(value: JsonValue, shape: GoType & { kind: 'list' }, walk: DecodeState): JsonValue {
-  if (!Array.isArray(value)) throw wrongType(value, goTypeName(shape))
-  const items = shape.items.type
-  const depth = walk.steps.length
+function visitList(value: JsonValue, type: GoType & { kind: 'list' }, state: DecodeState): JsonValue {
+  if (!Array.isArray(value)) throw wrongType(value, goTypeName(type))
+  const items = type.items.type
+  const depth = state.steps.length
   let draft: JsonValue[] | undefined
   for (let index = 0; index < value.length; index++) {
     const item = (value as JsonArray)[index] ?? null
-    walk.steps[depth] = index
-    const read = item === null ? zeroOf(items) : visit(item, items, walk)
+    state.steps[depth] = index
+    const read = item === null ? zeroOf(items) : visit(item, items, state)
     if (read !== item) (draft ??= [...(value as JsonArray)])[index] = read
   }
-  walk.steps.length = depth
+  state.steps.length = depth
   return draft ?? value
 }
 
@@ -144,10 +148,10 @@ function put(draft: JsonObjectDraft, key: string, value: JsonValue | undefined):
   return draft
 }
 
-function zeroOf(shape: GoType): JsonValue {
-  switch (shape.kind) {
+function zeroOf(type: GoType): JsonValue {
+  switch (type.kind) {
     case 'scalar':
-      return shape.scalar.zero
+      return type.scalar.zero
     case 'list':
       return []
     case 'raw':
@@ -172,33 +176,29 @@ function describe({ message, types }: DecodeError, root: GoType, steps: Readonly
   if (types === undefined) return message
   let struct = ''
   const fields: (string | number)[] = []
-  let shape: GoType | undefined = root
+  let type: GoType | undefined = root
   for (const step of steps) {
-    if (shape?.kind === 'struct') {
-      struct = shape.name
+    if (type?.kind === 'struct') {
+      struct = type.name
       fields.push(step)
-      shape = shape.fields.get(String(step))?.type
-    } else if (shape?.kind === 'list') shape = shape.items.type
-    else if (shape?.kind === 'map') shape = shape.values.type
+      type = type.fields.get(String(step))?.type
+    } else if (type?.kind === 'list') type = type.items.type
+    else if (type?.kind === 'map') type = type.values.type
   }
   const into = fields.length > 0 ? `Go struct field ${struct}.${fields.join('.')}` : 'Go value'
   return `json: cannot unmarshal ${types.found} into ${into} of type ${types.wanted}`
 }
 
-/*
- * What fieldValidation reports: one sentence per field that a strict reader objects to, in upstream's words.
- *
- * The same sentences are warnings (`Warn`) or one refusal (`Strict`).
- */
+// Field validation: the messages about unknown and duplicate fields.
 
 interface StrictFindings {
-  /** Paths of keys that were there twice. */
+  /** Paths of keys that occur twice. */
   readonly duplicates?: readonly string[]
-  /** Paths of fields nobody knows. */
+  /** Paths of fields that the schema does not declare. */
   readonly unknown?: readonly string[]
 }
 
-/** As many as upstream reports. */
+/** As many as kube-apiserver reports. */
 const messagesMax = 100
 
 /** The sentences: `duplicate field "metadata.labels.a"`, `unknown field "spec.foo"`. */

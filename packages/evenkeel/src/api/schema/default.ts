@@ -1,10 +1,10 @@
 /**
- * Fills in the defaults that the structural schema of a custom resource declares: when an object is written, and
- * again whenever it is read, so that a new default shows in old objects.
+ * Applies the defaults that the structural schema of a custom resource declares: when an object is written, and again
+ * whenever it is read, so that a new default appears in old objects.
  *
- * Only where the parent is there: a default of `spec.size` does not make a `spec`. Defaults are filled in into
- * defaults, and take the place of a null that may not stand. Nothing given is written to; an object that needs
- * nothing comes back as it is, and what has no defaults below it is not even looked at.
+ * A default applies only where the parent exists: one of `spec.size` does not create `spec`. It replaces a null that the
+ * schema does not allow, and it gets defaults itself. The given object is not modified; an object that lacks no default
+ * is returned as it is, and subtrees without defaults are skipped.
  */
 import {
   deepCopy,
@@ -53,7 +53,7 @@ function fillObject(object: JsonObject, { properties, additional }: CompiledSche
   return draft ?? object
 }
 
-/** What finally stands at a place; `undefined` when there is nothing and no default. */
+/** The value with its defaults; `undefined` when there is neither a value nor a default. */
 function applyDefault(value: JsonValue | undefined, plan: CompiledSchema): JsonValue | undefined {
   const lacking = value === undefined || (value === null && !plan.nullable)
   if (!lacking) return fill(value, plan)

@@ -130,8 +130,8 @@ describe('formatOf', () => {
   })
 
   test('knows formats only for the types they belong to', () => {
-    expect(formatOf('int32', ['integer'])).toEqual({ name: 'int32' })
-    expect(formatOf('double', ['number'])).toEqual({ name: 'double' })
+    expect(formatOf('int32', ['integer'])).toEqual({ name: 'int32', limitsNumbers: true })
+    expect(formatOf('double', ['number'])).toEqual({ name: 'double', limitsNumbers: true })
     for (const [name, types] of [
       ['int32', ['string']],
       ['int32', ['number']],

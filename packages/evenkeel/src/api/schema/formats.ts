@@ -1,15 +1,13 @@
 /**
- * The formats that a schema of a custom resource can demand; any other name is ignored, as upstream does.
+ * The formats that kube-apiserver checks for custom resources; any other name is ignored.
  *
- * Dashes in a name mean nothing (`date-time` is `datetime`). Numbers have formats of their own, which only limit how
- * large they are. Every check is linear in the length of the text: texts come from users.
+ * Dashes in a name do not count (`date-time` is `datetime`). Formats of numbers only limit their size. Dates, times and
+ * durations are laxer than elsewhere in Kubernetes. Every check is linear in the length of the text: texts come from users.
  */
 import { parseDuration, parseTimestamp, utf8Length } from '@evenkeel/cel/primitives'
 import { isCidr, isEmail, isIpv4, isIpv6, isMac, isUri } from './address-formats.ts'
 
-/*
- * Host names, and the two kinds of names that Kubernetes itself has.
- */
+// Host names, and the short and long names of Kubernetes.
 
 /** Labels of letters of any script, symbols, digits and dashes; a name of several ends in letters only. */
 function isHostname(text: string): boolean {
@@ -21,7 +19,7 @@ function isHostname(text: string): boolean {
   return topLabel.test(top) && labels.every((each) => label.test(each))
 }
 
-// A lone label may have a dash only as its second character: a peculiarity of upstream.
+// A lone label may have a dash only as its second character: a peculiarity of kube-apiserver.
 const loneLabel = /^[a-zA-Z0-9\p{S}\p{L}]-?[a-zA-Z0-9\p{S}\p{L}]{0,62}$/u
 const label = /^[a-zA-Z0-9\p{S}\p{L}](?:[a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?$/u
 const topLabel = /^\p{L}{2,63}$/u
@@ -37,9 +35,7 @@ function isLongName(text: string): boolean {
 
 const shortName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/
 
-/*
- * Dates, times and durations as the validator of custom resources knows them; it is laxer than Kubernetes elsewhere.
- */
+// Dates, times and durations.
 
 function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && parseTimestamp(`${text}T00:00:00Z`) !== undefined
@@ -71,7 +67,7 @@ function isDuration(text: string): boolean {
   return known
 }
 
-/** Only from the first of its digits: to try a long number from each of them would take forever. */
+/** Only from the first of its digits: trying a long number from each of them would be quadratic. */
 const amountAndUnit = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g
 /** 64 bits of nanoseconds. */
 const durationMsMax = 2 ** 63 / 1e6
@@ -83,9 +79,7 @@ function isUnit(unit: string): boolean {
   return exactUnits.has(unit) || unitBeginnings.some((beginning) => unit.startsWith(beginning))
 }
 
-/*
- * Numbers that carry a check digit: book numbers and card numbers.
- */
+// Numbers with a check digit: ISBN and credit cards.
 
 /** Blanks and dashes are ignored; the last digit may be an X, which is ten. */
 function isIsbn10(text: string): boolean {
@@ -128,18 +122,35 @@ function luhn(digit: number, index: number): number {
 export interface Format {
   /** As the schema writes it. */
   readonly name: string
-  /** Absent for formats of numbers. */
-  readonly matches?: (text: string) => boolean
+  /** Whether a text has the format; absent where texts are not checked. */
+  readonly matches?: ((text: string) => boolean) | undefined
+  /** Whether it limits how large a number may be. */
+  readonly limitsNumbers?: boolean
 }
 
-/** The format of a place that takes these types; `undefined` when there is none or it says nothing here. */
+/** The format of a value of these types; `undefined` when there is none or it is not checked for them. */
 export function formatOf(name: string | undefined, types: readonly string[] | undefined): Format | undefined {
   if (name === undefined || name === '') return undefined
   const type = types?.length === 1 ? types[0] : 'string'
-  if (type === 'integer') return name === 'int32' || name === 'int64' ? { name } : undefined
-  if (type === 'number') return name === 'float' || name === 'double' ? { name } : undefined
-  const matches = type === 'string' ? checks.get(name.replaceAll('-', '')) : undefined
+  if (type === 'integer' || type === 'number')
+    return numberFormats[type].has(name) ? { name, limitsNumbers: true } : undefined
+  const matches = type === 'string' ? textFormat(name) : undefined
   return matches && { name, matches }
+}
+
+/**
+ * The format of a default inside a CRD. kube-apiserver validates defaults by the schema as it is written, without
+ * removing the formats that do not go with its types: errors name those too.
+ */
+export function formatOfDefault(name: string | undefined, types: readonly string[] | undefined): Format | undefined {
+  if (name === undefined || name === '') return undefined
+  return { name, matches: textFormat(name), limitsNumbers: formatOf(name, types)?.limitsNumbers === true }
+}
+
+const numberFormats = { integer: new Set(['int32', 'int64']), number: new Set(['float', 'double']) }
+
+function textFormat(name: string): ((text: string) => boolean) | undefined {
+  return checks.get(name.replaceAll('-', ''))
 }
 
 const checks = new Map<string, (text: string) => boolean>([

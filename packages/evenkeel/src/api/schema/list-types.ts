@@ -1,7 +1,7 @@
 /**
- * Lists that are sets have no item twice, lists that are maps no two items with the same keys.
+ * Lists of type set must not repeat an item; lists of type map must not repeat the keys of an item.
  *
- * Of several repetitions of one item only the first is told, as upstream does.
+ * An item that occurs three times is reported once, at its second position, as kube-apiserver does.
  */
 import { getOwn, isJsonObject, setOwn, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
@@ -10,7 +10,7 @@ import { canonicalJson, sortKeys } from './correlate.ts'
 
 type OptionalPath = FieldPath | undefined
 
-/** All repetitions in all lists of a value that may have none. */
+/** The repeated items in all lists of type set and map inside a value. */
 export function validateListTypes(value: JsonValue, plan: CompiledSchema, path: OptionalPath): FieldError[] {
   const errors: FieldError[] = []
   visit(value, plan, { path, errors })
@@ -41,8 +41,11 @@ function visit(value: JsonValue, plan: CompiledSchema, { path, errors }: ListVis
   }
 }
 
-function validateList(list: JsonArray, { node }: CompiledSchema, path: OptionalPath): FieldError[] {
-  const type = node['x-kubernetes-list-type']
+function validateList(
+  list: JsonArray,
+  { listType: type, listMapKeys: names }: CompiledSchema,
+  path: OptionalPath,
+): FieldError[] {
   if (type === 'set')
     return duplicates(list.map(keyText)).map((index) =>
       fieldError.duplicate(path?.index(index), sortKeys(list[index] ?? null)),
@@ -57,7 +60,6 @@ function validateList(list: JsonArray, { node }: CompiledSchema, path: OptionalP
         'must be an object for an array of list-type map',
       ),
     ]
-  const names = node['x-kubernetes-list-map-keys'] ?? []
   const texts = list.map((item) =>
     names.length === 1 ? keyText(valueOf(item, names[0] ?? '')) : canonicalJson(keysOf(item, names)),
   )
@@ -66,7 +68,7 @@ function validateList(list: JsonArray, { node }: CompiledSchema, path: OptionalP
   )
 }
 
-/** Where a key stands for the second time. */
+/** The positions at which a key occurs for the second time. */
 function duplicates(keys: readonly unknown[]): number[] {
   if (new Set(keys).size === keys.length) return []
   const counts = new Map<unknown, number>()
@@ -79,7 +81,7 @@ function duplicates(keys: readonly unknown[]): number[] {
   return found
 }
 
-/** What a value is looked up by: scalars are that themselves, and a text is told from them by what is before it. */
+/** The key of a value in a set. A text gets a prefix, so that `"1"` and `1` differ. */
 function keyText(value: JsonValue | undefined): unknown {
   if (typeof value === 'string') return `"${value}`
   return typeof value === 'object' && value !== null ? canonicalJson(value) : value

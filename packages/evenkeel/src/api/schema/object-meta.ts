@@ -1,8 +1,10 @@
 /**
- * The metadata of custom objects, and of objects embedded in them: what Go's ObjectMeta makes of it.
+ * The metadata of custom objects and of the resources embedded in them, read as Go's ObjectMeta.
  *
- * The schema of a custom resource says next to nothing about metadata. Instead it is read as the struct that built-in
- * kinds have: types are checked, unknown fields are dropped and named, and what is empty is left out.
+ * The schema of a custom resource declares next to nothing about metadata, so it is decoded as that of a built-in kind:
+ * types are checked, unknown fields are dropped and reported, empty fields are left out. An embedded resource needs an
+ * apiVersion and a kind; its metadata follows the rules of all metadata, except that the name is optional and may be
+ * anything that fits into a URL.
  */
 import {
   checkDns1035Label,
@@ -28,14 +30,14 @@ import type { Schema, SchemaNode } from './schema.ts'
 /** Reads metadata; null is empty metadata. */
 export function coerceObjectMeta(value: JsonValue): DecodedObject {
   if (value === null) return { object: {}, unknown: [] }
-  // Anything but an object is refused in the words for one.
+  // A value that is no object gets the message for one.
   const conformed = decodeObject(value as JsonObject, schema)
   if (conformed.mistake === undefined) return { ...conformed, object: leaveOutEmpty(conformed.object) }
   const { mistake = '' } = isJsonObject(value) ? decodeObject(inOrder(value), schema) : conformed
   return { ...conformed, mistake: mistake.replace(/(\.uid of type )string$/, '$1types.UID') }
 }
 
-/** Upstream reads metadata in the order of its keys, so that decides which of several mistakes is told. */
+/** kube-apiserver reads metadata in the order of its keys: that decides which of several errors it reports. */
 function inOrder(metadata: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(metadata).sort(([a], [b]) => compareText(a, b)))
 }
@@ -130,10 +132,7 @@ function complete(owner: JsonValue): JsonValue {
   return isJsonObject(owner) ? { apiVersion: '', kind: '', name: '', uid: '', ...owner } : owner
 }
 
-/*
- * Objects inside custom objects: each needs an apiVersion and a kind, and its metadata is held to the rules of all
- * metadata, except that a name may be missing and may be anything that fits into a URL.
- */
+// Embedded resources.
 
 type OptionalPath = FieldPath | undefined
 
@@ -148,7 +147,7 @@ export function validateEmbeddedResources(value: JsonValue, plan: CompiledSchema
   }
   const object = value as JsonObject
   return [
-    ...(plan.embedded ? validateResource(object, path) : []),
+    ...(plan.isEmbedded ? validateResource(object, path) : []),
     ...Object.keys(object).flatMap((key) => {
       const child = object[key]
       if (child === undefined) return []

@@ -1,12 +1,14 @@
 /**
- * Makes the decoded body of a custom object what its structural schema says it is, in one walk.
+ * Prunes a decoded custom object by its structural schema, in one pass.
  *
- * - A field that the schema does not know is removed and reported, unless its parent preserves unknown fields; what is declared inside such a parent is still held to its schema.
- * - null where none may stand is removed when there is no default to take its place; in lists it stays.
- * - The metadata of the object, and of every embedded resource, is read as ObjectMeta; apiVersion, kind and metadata are never unknown there.
+ * - A field that the schema does not declare is removed and reported, unless its parent preserves unknown fields. Declared
+ *   fields inside such a parent are still pruned.
+ * - A null that the schema does not allow is removed, unless a default will replace it. In lists it stays.
+ * - The metadata of the object, and of every embedded resource, is read as ObjectMeta. apiVersion, kind and metadata are
+ *   always declared there.
  *
- * Nothing given is written to: a container is copied when something in it changes. Recursion is bounded by the depth of
- * the schema, and below that, where everything is removed, by the depth that the reader of the text allowed.
+ * The given object is not modified: a container is copied when something in it changes. Recursion is bounded by the depth
+ * of the schema, and where everything is removed, by the nesting limit of the JSON parser.
  */
 import {
   compareText,
@@ -26,7 +28,7 @@ import type { SchemaNode } from './schema.ts'
 
 type PathSteps = (string | number)[]
 
-/** What is wrong with the metadata of an embedded resource; never leaves this file. */
+/** An error in the metadata of an embedded resource; caught in this file. */
 class PruneError extends Error {}
 
 /** Prunes a custom object and reads its metadata. */
@@ -35,16 +37,16 @@ export function pruneCustomObject(value: JsonObject, schema: SchemaNode): Decode
   if (mistake !== undefined) return { object: value, unknown: [], mistake }
   const metadata = value['metadata'] === undefined ? undefined : coerceObjectMeta(value['metadata'])
   if (metadata?.mistake !== undefined) return { object: value, unknown: [], mistake: metadata.mistake }
-  const walk = new Pruner(compileSchema(schema))
+  const pruner = new Pruner(compileSchema(schema))
   try {
-    const shaped = walk.root(value)
+    const shaped = pruner.root(value)
     const object =
       metadata === undefined || shaped['metadata'] === metadata.object
         ? shaped
         : { ...shaped, metadata: metadata.object }
     return {
       object,
-      unknown: [...(metadata?.unknown.map((path) => `metadata.${path}`).sort(compareText) ?? []), ...walk.unknown()],
+      unknown: [...(metadata?.unknown.map((path) => `metadata.${path}`).sort(compareText) ?? []), ...pruner.unknown()],
     }
   } catch (error) {
     if (!(error instanceof PruneError)) throw error
@@ -72,7 +74,7 @@ function goType(value: JsonValue): string {
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
 
-/** Far more than anybody is told; a hostile body could have a field per four bytes. */
+/** More than is ever reported; a hostile body could have a field per four bytes. */
 const unknownMax = 1000
 
 class Pruner {
@@ -86,20 +88,20 @@ class Pruner {
   }
 
   root(object: JsonObject): JsonObject {
-    return this.#object(object, this.#plan, { keeps: this.#plan.preserves, root: true })
+    return this.#object(object, this.#plan, { keeps: this.#plan.preservesUnknown, root: true })
   }
 
-  /** Upstream sorts what it pruned, and after it what it dropped from metadata. */
+  /** Pruned fields in order, then the dropped fields of metadata in order, as kube-apiserver reports them. */
   unknown(): string[] {
     return [...this.#pruned.sort(compareText), ...this.#dropped.sort(compareText)]
   }
 
-  /** `keeps` says that unknown fields stay: the list items of a place that preserves them are as free as it is. */
+  /** `keeps` says that unknown fields stay: it also holds for the items of a list that preserves them. */
   #value(value: JsonValue, plan: CompiledSchema | undefined, keeps: boolean): JsonValue {
     if (typeof value !== 'object' || value === null) return value
     if (plan === undefined) return keeps ? value : this.#empty(value)
-    if (Array.isArray(value)) return this.#list(value, plan, keeps || plan.preserves)
-    return this.#object(value as JsonObject, plan, { keeps: keeps || plan.preserves, root: false })
+    if (Array.isArray(value)) return this.#list(value, plan, keeps || plan.preservesUnknown)
+    return this.#object(value as JsonObject, plan, { keeps: keeps || plan.preservesUnknown, root: false })
   }
 
   #list(list: JsonArray, plan: CompiledSchema, keeps: boolean): JsonArray {
@@ -124,7 +126,7 @@ class Pruner {
       if (value === undefined) continue
       this.#steps[depth] = key
       const read =
-        (root || plan.embedded) && isMetaField(key)
+        (root || plan.isEmbedded) && isMetaField(key)
           ? this.#metaField(value, plan, root)
           : this.#field(value, plan, keeps)
       if (read === value) continue
@@ -138,7 +140,7 @@ class Pruner {
 
   #field(value: JsonValue, plan: CompiledSchema, keeps: boolean): JsonValue | undefined {
     const place = plan.properties?.get(this.#key()) ?? plan.additional
-    if (place === undefined && !plan.open) {
+    if (place === undefined && plan.allowsAdditional === undefined) {
       if (keeps) return value
       this.#report()
       return undefined
@@ -211,7 +213,7 @@ class Pruner {
   }
 }
 
-/** What becomes of a null: it stays where it may, and where a default will replace it. */
+/** A null stays where it is allowed and where a default will replace it. */
 function nullAt(place: CompiledSchema | undefined): null | undefined {
   return place === undefined || place.nullable || place.defaultValue !== undefined ? null : undefined
 }

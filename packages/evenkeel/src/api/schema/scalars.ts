@@ -1,10 +1,11 @@
 /**
- * Readers of the scalar types of built-in kinds: each takes a JSON value and gives it back as Go would print it.
+ * Readers of the scalar types of built-in kinds: each takes a JSON value and returns it as Go would print it.
  *
- * Go decodes into its own types and encodes again, so what is stored is canonical: a quantity `0.5` is `500m`, a time is
- * in UTC with whole seconds, base64 has no line breaks. Readers throw a {@link DecodeError} in Go's words.
+ * Go decodes into its own types and encodes again, so the stored form is canonical: a quantity `0.5` is `500m`, a time is
+ * in UTC with whole seconds, base64 has no line breaks. A wrong value throws a {@link DecodeError} with the message of
+ * Go's JSON decoder, because clients and tests search for it; `decode.ts` catches it.
  *
- * One difference is known: `1.0` for an integer is refused by Go and taken here, since JSON.parse does not tell it from `1`.
+ * One difference is known: Go refuses `1.0` for an integer; it is accepted here, because JSON.parse reads it as `1`.
  */
 import {
   formatQuantity,
@@ -15,11 +16,7 @@ import {
   type JsonValue,
 } from '@evenkeel/cel/primitives'
 
-/*
- * A value that a typed reader cannot take, in the words of Go's JSON decoder: clients and tests search for them.
- *
- * Thrown inside the walk of an object only; outside it is a sentence.
- */
+// Decoding errors.
 
 export class DecodeError extends Error {
   /** What was found and what was wanted, when the mistake is one of types: the sentence then names the field. */

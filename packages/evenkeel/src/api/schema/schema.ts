@@ -1,18 +1,17 @@
 /**
- * The one vocabulary for describing objects: OpenAPI v3 schemas with the Kubernetes extensions.
+ * The vocabulary of schemas: OpenAPI v3 with the extensions of Kubernetes.
  *
- * Built-in kinds (from generated records) and custom resources (from their definitions) both speak it, so that
- * pruning, defaulting, validation, strategic merge and apply are each written once. Nodes are shared and frozen in
- * spirit: nobody changes one.
+ * Built-in kinds (from generated definitions) and custom resources (from their CRDs) both use it. `compile.ts` reads the
+ * keywords; everything else reads the compiled form. Nodes are shared between kinds and never modified.
  */
 import type { JsonValue } from '@evenkeel/cel/primitives'
 
 export type ListType = 'atomic' | 'set' | 'map'
 
 export interface SchemaNode {
-  /** The name of a definition that stands here; {@link Definitions} knows it. Siblings other than `default` are extensions of this place. */
+  /** The name of the definition that this node refers to. Siblings are the field's own: its default and extensions. */
   readonly $ref?: string
-  /** Upstream wraps a reference that has siblings: always one element, a reference. */
+  /** In built-in kinds: one member, a reference that has siblings. In custom resources: more conditions. */
   readonly allOf?: readonly SchemaNode[]
   readonly anyOf?: readonly SchemaNode[]
   readonly oneOf?: readonly SchemaNode[]
@@ -57,69 +56,13 @@ export interface SchemaNode {
   }[]
 }
 
-/** Finds a definition by the name a reference gives; undefined when there is none. */
+/** Finds a definition by the name in a reference; undefined when there is none. */
 export type Definitions = (name: string) => SchemaNode | undefined
 
-/** A schema together with what its references mean. */
+/** A schema with the definitions that it refers to. */
 export interface Schema {
-  /** What its definitions call the root, if they do. */
+  /** The name of the root among the definitions, if it has one. */
   readonly name?: string
   readonly root: SchemaNode
   readonly definitions: Definitions
-}
-
-/*
- * From a place in a schema to what stands there: references and their wrappers are followed.
- *
- *     { allOf: [{ $ref: 'a.v1.Spec' }], default: {} }  ──▶  the node of `a.v1.Spec`, and that name
- *
- * What was found is kept per set of definitions, which all kinds of one server share. Extensions and defaults of the
- * place itself stay with the place: whoever wants them reads them there first.
- */
-
-export interface ResolvedSchema {
-  readonly node: SchemaNode
-  /** The last definition on the way, `io.k8s.api.core.v1.Pod`; absent when the node stands for itself. */
-  readonly name?: string
-}
-
-/**
- * The node that stands at a place.
- *
- * @throws {RangeError} when a reference leads nowhere or in a circle: schemas are ours, so that is a mistake of ours.
- */
-export function resolveSchema(place: SchemaNode, definitions: Definitions): ResolvedSchema {
-  if (place.$ref === undefined && place.allOf === undefined) return { node: place }
-  let known = cache.get(definitions)
-  if (!known) cache.set(definitions, (known = new WeakMap()))
-  let resolved = known.get(place)
-  if (!resolved) known.set(place, (resolved = follow(place, definitions)))
-  return resolved
-}
-
-const cache = new WeakMap<Definitions, WeakMap<SchemaNode, ResolvedSchema>>()
-
-/** More steps than any schema needs; a circle has no end. */
-const stepsMax = 32
-
-function follow(place: SchemaNode, definitions: Definitions): ResolvedSchema {
-  let resolved: ResolvedSchema = { node: place }
-  for (let step = 0; step < stepsMax; step++) {
-    const next = nextStep(resolved.node, definitions)
-    if (next === undefined) return resolved
-    resolved = next.name === undefined && resolved.name !== undefined ? { ...next, name: resolved.name } : next
-  }
-  throw new RangeError(`the reference ${place.$ref ?? '(in allOf)'} leads in a circle`)
-}
-
-function nextStep(node: SchemaNode, definitions: Definitions): ResolvedSchema | undefined {
-  if (node.$ref !== undefined) {
-    const name = node.$ref.slice(node.$ref.lastIndexOf('/') + 1)
-    const target = definitions(name)
-    if (target === undefined) throw new RangeError(`there is no schema ${name}`)
-    return { node: target, name }
-  }
-  // Custom resources use allOf for more conditions on the same value; they have no references.
-  const [only] = node.allOf ?? []
-  return only?.$ref !== undefined && node.allOf?.length === 1 ? { node: only } : undefined
 }

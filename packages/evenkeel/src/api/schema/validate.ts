@@ -1,16 +1,25 @@
 /**
- * Everything that is wrong with a custom object, by its structural schema: a list, in upstream's words and order.
+ * Validates a custom object, or a default inside a CRD, by its structural schema: a list of errors in the wording and
+ * order of kube-apiserver.
  *
- * First what the schema demands of values, then embedded resources, then lists that are sets or maps, then rules in the
- * expression language, if the object is whole enough to evaluate any. On an update, a mistake in a part that has not
- * changed is forgiven; of lists only when the old object had such a mistake, too.
+ * An object passes four checks: values, embedded resources, lists of type set and map, CEL rules. Rules are skipped when
+ * an earlier error would make them fail for a reason that their author did not write. On an update an error in a part
+ * that has not changed is dropped; of list types only when the old object had such an error, too.
+ *
+ * Values are checked recursively, and every step returns how many checks it made. kube-apiserver counts the same: when all
+ * members of an `anyOf` fail, it reports the errors of the member with the highest count. For example
+ *
+ *     anyOf: [{ properties: { a: { type: string } } }, { minProperties: 9 }]   with { a: 1 }
+ *
+ * reports the wrong type of `a`, because the first member looked at one value more. Recursion is bounded by the depth of
+ * the schema.
  */
 import { getOwn, quote, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, formatFieldError, type FieldError } from '../errors/field-error.ts'
 import type { RuleEvaluator } from '../rules/rules.ts'
-import { compileSchema, type CompiledSchema } from './compile.ts'
-import { notInBody, pathOf } from './constraints.ts'
+import { compileSchema, type CompiledSchema, type SchemaLimits } from './compile.ts'
 import { CorrelatedValue } from './correlate.ts'
+import { formatOfDefault } from './formats.ts'
 import { validateListTypes } from './list-types.ts'
 import { validateEmbeddedResources } from './object-meta.ts'
 import type { SchemaNode } from './schema.ts'
@@ -20,17 +29,21 @@ import {
   checkNumber,
   checkText,
   checkType,
+  notInBody,
+  pathOf,
+  pathText,
   type PatternMatcher,
   type ValidationContext,
+  type ValueType,
 } from './value-checks.ts'
 
 export interface ValidateCustomOptions {
-  /** Whether a text matches a pattern, in the dialect of RE2. Patterns come from users: this must not take forever. */
+  /** Whether a text matches a pattern, in the dialect of RE2. Patterns come from users: the time must be linear in the text. */
   readonly matches: PatternMatcher
   /** The object that is to be replaced. */
   readonly old?: JsonObject | undefined
   /**
-   * What is written. A change of the status says nothing about the rest, and embedded resources are not looked at.
+   * The part that is written. A write to the status validates only the status, without embedded resources.
    *
    * @default the whole object
    */
@@ -42,14 +55,14 @@ export interface ValidateCustomOptions {
    */
   readonly rules?: RuleEvaluator | undefined
   /**
-   * Hears of rules that are broken by what has not changed, which is no error.
+   * Receives the message of a rule that an unchanged part violates, which is no error.
    *
-   * @default nobody does
+   * @default messages are dropped
    */
   readonly warn?: ((text: string) => void) | undefined
 }
 
-/** What is wrong with an object that has been shaped and has its defaults. */
+/** The errors of an object that has been pruned and has its defaults. */
 export function validateCustomObject(
   object: JsonObject,
   schema: SchemaNode,
@@ -58,7 +71,7 @@ export function validateCustomObject(
   const errors = validateBySchema(object, schema, options)
   const { rules, old, warn } = options
   if (!rules) return errors
-  // Rules rely on types and limits: with those violated they would fail for reasons that nobody wrote.
+  // Rules rely on types and limits: with those violated they would fail for reasons that are not theirs.
   if (errors.some(({ type }) => blocking.has(type)))
     return [...errors, fieldError.invalid(undefined, null, notEvaluated)]
   return [...errors, ...rules.evaluate(object, { old, warn })]
@@ -91,6 +104,27 @@ function validateBySchema(
   return [...errors, ...validateListTypes(object, plan, undefined)]
 }
 
+/**
+ * What is wrong with a default inside a CRD, by the schema node that declares it. Paths begin at the default.
+ *
+ * kube-apiserver looks at less here than in an object: neither at list types, nor at int-or-string.
+ */
+export function validateDefault(
+  value: JsonValue,
+  schema: SchemaNode,
+  { matches }: { matches: PatternMatcher },
+): FieldError[] {
+  const errors: FieldError[] = []
+  const validator = new SchemaValidator(matches, { typeOf: typeOfDefault })
+  validator.check(value, compileSchema(schema), { trail: undefined, errors, pair: undefined })
+  return withoutDuplicates(errors)
+}
+
+function typeOfDefault({ type, formatName, nullable }: CompiledSchema): ValueType {
+  const types = type === undefined ? undefined : [type]
+  return { types, format: formatOfDefault(formatName, types), nullable }
+}
+
 interface ValueValidationOptions {
   readonly matches: PatternMatcher
   readonly old: JsonValue | undefined
@@ -110,7 +144,7 @@ function validateStatus(
   }))
 }
 
-/** The old object is looked at only when something is wrong: it can only make errors fewer. */
+/** The old object is read only when there are errors: it can only remove some. */
 function validateValues(
   value: JsonValue,
   plan: CompiledSchema,
@@ -129,15 +163,10 @@ function withoutDuplicates(errors: FieldError[]): FieldError[] {
   return errors.length < 2 ? errors : [...new Map(errors.map((error) => [formatFieldError(error), error])).values()]
 }
 
-/*
- * The walk of a value with its schema that collects errors.
- *
- * Every step returns how much it looked at. Upstream counts the same: of several alternatives that all fail, it tells
- * the errors of the one in which it got furthest. Recursion is bounded by the depth of the schema.
- */
+// Values: the recursive check that collects errors and counts.
 
 interface ValueContext extends ValidationContext {
-  /** The value together with the old one it replaces, where there is one to compare with. */
+  /** The value with the old value that it replaces, where there is one. */
   readonly pair: CorrelatedValue | undefined
 }
 
@@ -148,9 +177,14 @@ interface ValidationResult {
 
 class SchemaValidator {
   readonly #matches: PatternMatcher
+  readonly #typeOf: (plan: CompiledSchema) => ValueType
 
-  constructor(matches: PatternMatcher) {
+  constructor(
+    matches: PatternMatcher,
+    { typeOf = (plan) => plan }: { typeOf?: (plan: CompiledSchema) => ValueType } = {},
+  ) {
     this.#matches = matches
+    this.#typeOf = typeOf
   }
 
   check(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
@@ -162,27 +196,30 @@ class SchemaValidator {
   }
 
   #checkNull(plan: CompiledSchema, at: ValueContext): number {
-    const right = checkType(null, plan, at)
-    checkEnum(null, plan, at)
+    const right = checkType(null, this.#typeOf(plan), at)
+    checkEnum(null, plan.limits, at)
     return right ? 1 : 0
   }
 
-  // The order of the checks is upstream's, and so are the numbers.
+  // The order of the checks and the counts are those of kube-apiserver.
   #checkPresent(value: JsonValue, plan: CompiledSchema, at: ValueContext): number {
     let count = 4
-    if (plan.types !== undefined || plan.format !== undefined) count += checkType(value, plan, at) ? 2 : 1
+    const type = this.#typeOf(plan)
+    const { types, format } = type
+    if (types !== undefined || format !== undefined) count += checkType(value, type, at) ? 2 : 1
     if (plan.alternatives !== undefined) count += this.#checkAlternatives(value, plan.alternatives, at)
     if (typeof value === 'string') {
-      count += plan.format?.matches === undefined ? 1 : 2
-      if (plan.limited) checkText(value, plan, { trail: at.trail, errors: at.errors, matches: this.#matches })
+      count += format?.matches === undefined ? 1 : 2
+      if (plan.isLimited)
+        checkText(value, plan.limits, { trail: at.trail, errors: at.errors, matches: this.#matches, format })
     } else if (typeof value === 'number') {
       count += 2
-      if (plan.limited) checkNumber(value, plan, at)
+      if (plan.isLimited) checkNumber(value, plan.limits, { trail: at.trail, errors: at.errors, type })
     } else if (Array.isArray(value)) {
       count += 2 + this.#checkItems(value, plan, at)
-      if (plan.limited) checkList(value, plan, at)
+      if (plan.isLimited) checkList(value, plan.limits, at)
     }
-    if (plan.limited) checkEnum(value, plan, at)
+    if (plan.isLimited) checkEnum(value, plan.limits, at)
     return typeof value === 'object' && !Array.isArray(value)
       ? count + 1 + this.#checkFields(value as JsonObject, plan, at)
       : count
@@ -203,22 +240,23 @@ class SchemaValidator {
 
   #checkFields(object: JsonObject, plan: CompiledSchema, at: ValueContext): number {
     const { trail, errors } = at
-    const {
-      properties,
-      additional,
-      node: { required = [], minProperties, maxProperties, additionalProperties },
-    } = plan
+    const { properties, additional, allowsAdditional, required, limits } = plan
     let count = 0
-    if (minProperties !== undefined || maxProperties !== undefined) checkCount(object, plan, at)
+    if (limits.minProperties !== undefined || limits.maxProperties !== undefined) checkCount(object, limits, at)
     for (const key of Object.keys(object)) {
       const value = object[key]
       if (value === undefined) continue
-      const place = properties?.get(key) ?? additional
+      const property = properties?.get(key)
+      const place = property ?? additional
       if (place?.plain !== undefined && place.plain === typeof value)
         count += place.plain === 'string' ? plainTextCount : plainBooleanCount
       else if (place !== undefined)
-        count += this.check(value, place, { trail: { parent: trail, step: key }, errors, pair: pairOf(key, at) })
-      else if (additionalProperties === false)
+        count += this.check(value, place, {
+          trail: { parent: trail, step: property === undefined && trail === undefined ? `.${key}` : key },
+          errors,
+          pair: pairOf(key, at),
+        })
+      else if (allowsAdditional === false)
         errors.push(notInBody({ parent: trail, step: key }, '', 'is a forbidden property'))
     }
     for (const key of required) {
@@ -227,7 +265,7 @@ class SchemaValidator {
     return count
   }
 
-  /** Alternatives are about the whole value: what has not changed is not forgiven inside them. */
+  /** Alternatives are conditions on the whole value: errors in unchanged parts count inside them. */
   #checkAlternatives(
     value: JsonValue,
     { any, one, all, not }: NonNullable<CompiledSchema['alternatives']>,
@@ -238,7 +276,7 @@ class SchemaValidator {
       return { errors: found, count: this.check(value, plan, { trail, errors: found, pair: undefined }) }
     }
     const refuse = (why: string): void => {
-      errors.push(fieldError.invalid(undefined, '', `${quote(pathOf(trail)?.toString() ?? '')} must ${why}`))
+      errors.push(fieldError.invalid(undefined, '', `${quote(pathText(trail))} must ${why}`))
     }
     let count = any.length > 0 ? checkAny(any, attempt, { errors, refuse }) : 0
     if (one.length > 0) count += checkOne(one, attempt, { errors, refuse })
@@ -248,7 +286,7 @@ class SchemaValidator {
   }
 }
 
-/** What {@link SchemaValidator.check} counts for a good text and a good boolean; spared the walk, since most fields are such. */
+/** What {@link SchemaValidator.check} counts for a good text and a good boolean; it is not called for them, since most fields are such. */
 const plainTextCount = 7
 const plainBooleanCount = 6
 
@@ -307,7 +345,7 @@ function checkAll(
 
 function checkCount(
   object: JsonObject,
-  { node: { minProperties, maxProperties } }: CompiledSchema,
+  { minProperties, maxProperties }: SchemaLimits,
   { trail, errors }: ValidationContext,
 ): void {
   const count = Object.values(object).filter((value) => value !== undefined).length
@@ -317,7 +355,7 @@ function checkCount(
     errors.push(fieldError.tooMany(pathOf(trail), count, maxProperties))
 }
 
-/** The types of the whole object are never forgiven: old and new were brought to the same version before. */
+/** Errors in apiVersion and kind of the object always count: old and new object have the same version here. */
 function pairOf(key: string, { trail, pair }: ValueContext): CorrelatedValue | undefined {
   return pair === undefined || (trail === undefined && (key === 'kind' || key === 'apiVersion'))
     ? undefined

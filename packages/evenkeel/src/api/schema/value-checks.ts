@@ -1,17 +1,24 @@
 /**
- * What a structural schema demands of one value, apart from what lies inside it, in upstream's words.
+ * Checks of one value by its schema node, without the values inside it: type, format, limits, enum.
  *
- * Upstream's peculiarities are kept where objects in the field depend on them: null is never among listed values, and
- * a place with a text format takes lists without complaint about their type.
+ * The messages are those of kube-apiserver, and so are its peculiarities: null is never among the values of an `enum`, and
+ * a node with a text format accepts a list of any type.
  */
 import { deepEqual, quote, type JsonArray, type JsonValue } from '@evenkeel/cel/primitives'
-import { fieldError, type FieldError } from '../errors/field-error.ts'
-import type { CompiledSchema } from './compile.ts'
-import { notInBody, pathOf, type PathLink } from './constraints.ts'
+import { fieldError, FieldPath, type FieldError } from '../errors/field-error.ts'
+import type { SchemaLimits } from './compile.ts'
 import { canonicalJson, sortKeys } from './correlate.ts'
+import type { Format } from './formats.ts'
 
-/** Whether a text matches a pattern. Patterns come from users: this must not take forever, whatever the pattern. */
+/** Whether a text matches a pattern. Patterns come from users: the time must be linear in the text. */
 export type PatternMatcher = (pattern: string, text: string) => boolean
+
+/**
+ * Where a value stands, as steps towards the root; `undefined` is the validated value itself. The text
+ * is made only for an error. kube-apiserver writes a dot before the key of a map that is the validated value itself (`.x in body`), but not
+ * before the name of a field: such a step is `.x`.
+ */
+export type PathLink = { readonly parent: PathLink; readonly step: string | number } | undefined
 
 export interface ValidationContext {
   readonly trail: PathLink
@@ -19,29 +26,56 @@ export interface ValidationContext {
   readonly errors: FieldError[]
 }
 
-/** Whether the type is right; notes the error when it is not. */
-export function checkType(
-  value: JsonValue,
-  { types, nullable, format }: CompiledSchema,
-  place: ValidationContext,
-): boolean {
+/** What a schema node says about the type of a value. */
+export interface ValueType {
+  /** `undefined` when any type is right. */
+  readonly types: readonly string[] | undefined
+  readonly format: Format | undefined
+  readonly nullable: boolean
+}
+
+/** The path as messages write it: `spec.ports[0].name`, and nothing for the validated value itself. */
+export function pathText(trail: PathLink): string {
+  if (trail === undefined) return ''
+  const parent = pathText(trail.parent)
+  if (typeof trail.step === 'number') return `${parent}[${trail.step}]`
+  return trail.parent === undefined ? trail.step : `${parent}.${trail.step}`
+}
+
+/** The path as the field of an error; `undefined` for the validated value itself. */
+export function pathOf(trail: PathLink): FieldPath | undefined {
+  const text = pathText(trail).replace(/^\./, '')
+  return text === '' ? undefined : FieldPath.of(text)
+}
+
+/** The error of a value that violates its schema: `spec.replicas in body should be ...`. */
+export function notInBody(trail: PathLink, value: unknown, why: string): FieldError {
+  return fieldError.invalid(pathOf(trail), value, `${pathText(trail)} in body ${why}`)
+}
+
+/** Whether the type is right; adds an error when it is not. */
+export function checkType(value: JsonValue, { types, nullable, format }: ValueType, place: ValidationContext): boolean {
   if (value === null) return types === undefined || nullable || wrongType(place, types.join(), 'null')
   const found = typeName(value)
   if (types?.includes(found) === true || (found === 'integer' && types?.includes('number') === true)) return true
   if (format === undefined) return types === undefined || wrongType(place, types.join(), found)
-  if (typeof value === 'string' || Array.isArray(value)) {
-    return format.matches !== undefined || wrongType(place, types?.join() ?? '', found)
-  }
-  return wrongType(place, format.name, found === 'integer' ? 'int64' : found === 'number' ? 'float64' : '')
+  if (typeof value === 'string' || Array.isArray(value))
+    return !isNumeric(types) || wrongType(place, types?.join() ?? '', found)
+  const foundFormat = found === 'integer' ? 'int64' : found === 'number' ? 'float64' : ''
+  if (foundFormat === format.name) return types === undefined || wrongType(place, types.join(), found)
+  return wrongType(place, format.name, foundFormat)
 }
 
-/** Of a text's length and pattern only the first failure is told. */
+function isNumeric(types: readonly string[] | undefined): boolean {
+  return types?.length === 1 && (types[0] === 'integer' || types[0] === 'number')
+}
+
+/** Of length and pattern only the first error is reported. */
 export function checkText(
   text: string,
-  { node, format }: CompiledSchema,
-  { trail, errors, matches }: ValidationContext & { matches: PatternMatcher },
+  { minLength, maxLength, pattern = '' }: SchemaLimits,
+  { trail, errors, matches, format }: ValidationContext & { matches: PatternMatcher; format: Format | undefined },
 ): void {
-  const { minLength, maxLength, pattern = '' } = node
   const length = maxLength === undefined && minLength === undefined ? 0 : characters(text, { minLength, maxLength })
   if (maxLength !== undefined && length > maxLength) errors.push(fieldError.tooLong(pathOf(trail), maxLength))
   else if (minLength !== undefined && length < minLength)
@@ -50,20 +84,23 @@ export function checkText(
   if (format?.matches?.(text) === false) wrongType({ trail, errors }, format.name, text)
 }
 
-export function checkNumber(value: number, plan: CompiledSchema, place: ValidationContext): void {
-  const { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false } = plan.node
-  checkFit('Checked', value, { plan, place })
+export function checkNumber(
+  value: number,
+  { multipleOf, minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false }: SchemaLimits,
+  place: ValidationContext & { type: ValueType },
+): void {
+  checkFit('Checked', value, place)
   if (multipleOf !== undefined) {
-    checkFit('MultipleOf', multipleOf, { plan, place })
+    checkFit('MultipleOf', multipleOf, place)
     if (!isMultiple(value, multipleOf)) refuse(value, place, `a multiple of ${multipleOf}`)
   }
   if (minimum !== undefined) {
-    checkFit('Minimum boundary', minimum, { plan, place })
+    checkFit('Minimum boundary', minimum, place)
     if (exclusiveMinimum ? value <= minimum : value < minimum)
       refuse(value, place, `greater than ${exclusiveMinimum ? '' : 'or equal to '}${minimum}`)
   }
   if (maximum !== undefined) {
-    checkFit('Maximum boundary', maximum, { plan, place })
+    checkFit('Maximum boundary', maximum, place)
     if (exclusiveMaximum ? value >= maximum : value > maximum)
       refuse(value, place, `less than ${exclusiveMaximum ? '' : 'or equal to '}${maximum}`)
   }
@@ -72,7 +109,7 @@ export function checkNumber(value: number, plan: CompiledSchema, place: Validati
 /** The list without its items. */
 export function checkList(
   list: JsonArray,
-  { node: { minItems, maxItems, uniqueItems } }: CompiledSchema,
+  { minItems, maxItems, uniqueItems }: SchemaLimits,
   { trail, errors }: ValidationContext,
 ): void {
   if (minItems !== undefined && list.length < minItems)
@@ -83,44 +120,38 @@ export function checkList(
     errors.push(notInBody(trail, '', "shouldn't contain duplicates"))
 }
 
-export function checkEnum(value: JsonValue, { node }: CompiledSchema, { trail, errors }: ValidationContext): void {
-  if (!node.enum || node.enum.length === 0) return
-  if (value !== null && (node.enum.includes(value) || node.enum.some((allowed) => deepEqual(allowed, value)))) return
-  const supported = node.enum.map((allowed) => (typeof allowed === 'string' ? allowed : canonicalJson(allowed)))
+export function checkEnum(value: JsonValue, limits: SchemaLimits, { trail, errors }: ValidationContext): void {
+  if (!limits.enum || limits.enum.length === 0) return
+  if (value !== null && (limits.enum.includes(value) || limits.enum.some((allowed) => deepEqual(allowed, value))))
+    return
+  const supported = limits.enum.map((allowed) => (typeof allowed === 'string' ? allowed : canonicalJson(allowed)))
   errors.push(fieldError.notSupported(pathOf(trail), sortKeys(value), supported))
 }
 
 function wrongType({ trail, errors }: ValidationContext, wanted: string, found: string): false {
-  const path = pathOf(trail)
-  errors.push(
-    fieldError.typeInvalid(path, found, `${path?.toString() ?? ''} in body must be of type ${wanted}: ${quote(found)}`),
-  )
+  const detail = `${pathText(trail)} in body must be of type ${wanted}: ${quote(found)}`
+  errors.push(fieldError.typeInvalid(pathOf(trail), found, detail))
   return false
 }
 
-/** Limits must fit, too: a whole number with a fraction as its limit is always refused. */
+/** Limits must be of the type, too: an integer with a fraction as its limit is always refused. */
 function checkFit(
   what: string,
   number: number,
-  { plan: { types, format }, place: { trail, errors } }: { plan: CompiledSchema; place: ValidationContext },
+  { type: { types, format }, trail, errors }: ValidationContext & { type: ValueType },
 ): void {
   const type = types?.length === 1 ? types[0] : undefined
   if (fits(number, type, format?.name)) return
-  const how = format === undefined ? '(default format)' : `with format ${format.name}`
-  errors.push(
-    fieldError.invalid(
-      undefined,
-      '',
-      `${what} value must be of type ${type ?? ''} ${how} in ${pathOf(trail)?.toString() ?? ''}`,
-    ),
-  )
+  const how = format?.limitsNumbers === true ? `with format ${format.name}` : '(default format)'
+  const detail = `${what} value must be of type ${type ?? ''} ${how} in ${pathText(trail)}`
+  errors.push(fieldError.invalid(undefined, '', detail))
 }
 
 function refuse(value: number, { trail, errors }: ValidationContext, why: string): void {
   errors.push(notInBody(trail, value, `should be ${why}`))
 }
 
-/** A whole number too large for 64 bits is read as any other number. */
+/** An integer that does not fit into 64 bits has the type number. */
 function typeName(value: JsonValue): string {
   if (typeof value === 'number') return isInt64(value) ? 'integer' : 'number'
   return Array.isArray(value) ? 'array' : typeof value
@@ -140,7 +171,7 @@ function isMultiple(value: number, factor: number): boolean {
   return factor > 0 && Number.isInteger(factor < 1 ? (1 / factor) * value : value / factor)
 }
 
-/** Characters as Go counts them: code points. Where the number of UTF-16 units settles the matter, it will do. */
+/** Characters as Go counts them: code points. The number of UTF-16 units is used where it decides. */
 function characters(
   text: string,
   { minLength = 0, maxLength = Infinity }: { minLength?: number | undefined; maxLength?: number | undefined },
