@@ -1,8 +1,8 @@
 /**
- * The tree of an expression, after macros are expanded: eight kinds of nodes and nothing else.
+ * The syntax tree after macro expansion: eight kinds of nodes.
  *
- * Operators are calls with names such as `_+_`. Nodes are identities: checker and cost estimate keep what they learn in
- * maps keyed by node, so a macro that uses a node twice must {@link copyNode} it.
+ * Operators are calls with names such as `_+_`. Checker and cost estimate keep their results in maps keyed by node, so a macro
+ * that uses a node twice must {@link copyNode} it.
  */
 import {
   boolType,
@@ -18,7 +18,7 @@ import {
 import { Bytes, Double, Uint, type Value } from './values.ts'
 
 interface Positioned {
-  /** Where messages about this node point, in UTF-16 units from the start of the text. */
+  /** The position in messages, in UTF-16 units from the start of the text. */
   readonly offset: number
 }
 
@@ -36,7 +36,7 @@ export interface SelectNode extends Positioned {
   readonly kind: 'select'
   readonly operand: Node
   readonly field: string
-  /** `has(operand.field)`: asks, does not read. */
+  /** `has(operand.field)`: tests the presence of the field. */
   readonly testOnly: boolean
 }
 
@@ -78,7 +78,7 @@ export interface StructNode extends Positioned {
 }
 
 /**
- * The one loop: `for variable in range while condition: accumulator = step`, then `result`.
+ * The loop: `for variable in range while condition: accumulator = step`, then `result`.
  *
  * With a second variable the first is an index or key and the second the value.
  */
@@ -104,7 +104,7 @@ export type Node =
   | StructNode
   | ComprehensionNode
 
-/** The name macros give to what they accumulate; users cannot shadow it. */
+/** The accumulator variable of macros; expressions cannot shadow it. */
 export const accumulatorName = '__result__'
 
 export function literal(value: Value, offset: number): LiteralNode {
@@ -131,7 +131,7 @@ export function list(elements: readonly Node[], offset: number): ListNode {
   return { kind: 'list', elements, optional: noOptionals, offset }
 }
 
-/** A tree of new nodes that says the same. */
+/** A deep copy of a tree. */
 export function copyNode(node: Node): Node {
   switch (node.kind) {
     case 'literal':
@@ -162,7 +162,7 @@ export function copyNode(node: Node): Node {
   }
 }
 
-/** Calls `visit` for a node and everything below it, parents first. */
+/** Calls `visit` for a node and all its descendants, parents first. */
 export function walk(node: Node, visit: (node: Node) => void): void {
   visit(node)
   for (const child of childrenOf(node)) walk(child, visit)
@@ -190,10 +190,7 @@ function childrenOf(node: Node): readonly Node[] {
 
 const noOptionals: ReadonlySet<number> = new Set()
 
-/*
- * What can be said about a node by looking at it: the type of a literal, the name that a chain of selections may be.
- */
-
+/** The type of a literal. */
 export function literalType(value: Value): Type {
   switch (typeof value) {
     case 'boolean':
@@ -211,7 +208,7 @@ export function literalType(value: Value): Type {
   return value instanceof Bytes ? bytesType : dynType
 }
 
-/** `a.b.c` of a chain of plain selections; undefined for anything else. */
+/** The name `a.b.c` of a chain of selections; undefined for other nodes. */
 export function qualifiedName(node: Node): string | undefined {
   if (node.kind === 'identifier') return node.name
   if (node.kind !== 'select' || node.testOnly) return undefined

@@ -1,10 +1,26 @@
 /**
- * What a call can cost, and how large its result can be, by what is known about its operands.
+ * The estimated cost of a call and the size of its result, from the sizes of its operands.
  *
- * The order of the sources is that of `call-cost.ts`: list and set extensions, Kubernetes, CEL itself.
+ * The tables are tried in the same order as in `cost.ts`: list and set extensions, Kubernetes libraries, CEL itself.
+ *
+ * Example. `self.name.matches('[a-z]+')` with `maxLength: 60`: the target has 0 to 60 characters, the pattern 6. The cost is
+ * ceil((size + 1) * 0.1) * ceil(6 * 0.25): 1 * 2 = 2 at least and 7 * 2 = 14 at most, plus 2 for `self.name`.
  */
 import type { CallNode } from './ast.ts'
-import { countMax, exactly, product, scaled, sum, union, unknownRange, type CountRange } from './cost.ts'
+import {
+  constantCostFunctions,
+  countMax,
+  exactly,
+  listCreationCost,
+  product,
+  regexFactor,
+  scaled,
+  sum,
+  traversalFactor,
+  union,
+  unknownRange,
+  type CountRange,
+} from './cost.ts'
 import type { CostEstimator, EntrySize, Operand } from './estimate.ts'
 import { namedFormatType } from './library/format.ts'
 import { cidrType, ipType } from './library/ip.ts'
@@ -33,8 +49,6 @@ export function estimateCall(estimate: CostEstimator, call: EstimatedCall): Call
   return estimateCore(estimate, call)
 }
 
-const traversalFactor = 0.1
-const regexFactor = 0.25
 const sizeOf = (operand: Operand | undefined) => operand?.size ?? unknownRange
 
 function estimateCore(estimate: CostEstimator, call: EstimatedCall): CallEstimate {
@@ -96,16 +110,12 @@ function joined(a: EntrySize | undefined, b: EntrySize | undefined): EntrySize |
   return a && b && { container: a.container, key: union(a.key, b.key), value: union(a.value, b.value) }
 }
 
-/** Upstream does not look for overflow in these few places. */
+/** cel-go does not check these few operations for overflow. */
 function wrapped(count: bigint): bigint {
   return count & countMax
 }
 
-/*
- * Estimates for the list and set extensions.
- */
-
-/** Undefined when the overload is none of theirs. */
+/** The estimate for a list or set extension; undefined for other overloads. */
 function estimateExtension(
   estimate: CostEstimator,
   { overload, target, operands }: EstimatedCall,
@@ -141,14 +151,14 @@ function estimateExtension(
   }
 }
 
-/** Everything is compared with everything. */
+/** Sorting is estimated as a comparison of all pairs. */
 function sorting(size: CountRange, isText: boolean): CallEstimate {
-  return allocating(isText ? 2.1 : 2, product(size, size))
+  return allocating(isText ? 2 + traversalFactor : 2, product(size, size))
 }
 
-/** A call and a new list, and a price per element. */
+/** A call, a new list, and a cost per element. */
 function allocating(factor: number, size: CountRange): CallEstimate {
-  return { cost: sum(scaled(size, factor), exactly(1), exactly(10)), size }
+  return { cost: sum(scaled(size, factor), exactly(1), exactly(listCreationCost)), size }
 }
 
 function literalCount(operand: Operand | undefined, otherwise: bigint): bigint {
@@ -157,17 +167,11 @@ function literalCount(operand: Operand | undefined, otherwise: bigint): bigint {
   return value < 0 ? 0n : BigInt(value)
 }
 
-/*
- * Estimates for the functions Kubernetes has a price for, by name.
- */
-
-const kubernetesTraversalFactor = 0.1
-const kubernetesRegexFactor = 0.25
-/** Formats are priced as if their patterns were this long. */
+/** The assumed pattern length of a named format. */
 const formatPatternMax = 128
 const one: CallEstimate = { cost: exactly(1) }
 
-/** Undefined when Kubernetes has no price for it. */
+/** The estimate for a function of the Kubernetes libraries, by name; undefined for other functions. */
 function estimateKubernetes(estimate: CostEstimator, call: EstimatedCall): CallEstimate | undefined {
   return functions.get(call.name)?.(call, new Sizes(estimate))
 }
@@ -185,7 +189,7 @@ class Sizes {
     return operand?.size ?? this.#estimate.declaredSize(operand?.path) ?? unknownRange
   }
 
-  /** An element of a list; undefined when it is no list. */
+  /** An element of a list; undefined when the operand is not a list. */
   elementOf({ type, path }: Operand): Operand | undefined {
     const [element] = type.parameters
     return element && { node: undefined, type: element, path: path?.separately('@items'), size: undefined }
@@ -193,9 +197,9 @@ class Sizes {
 }
 
 const overTarget: Estimator = ({ target }, sizes) =>
-  target && { cost: scaled(sizes.of(target), kubernetesTraversalFactor), size: sizes.of(target) }
+  target && { cost: scaled(sizes.of(target), traversalFactor), size: sizes.of(target) }
 const overFirst: Estimator = ({ operands }, sizes) =>
-  operands[0] && { cost: scaled(sizes.of(operands[0]), kubernetesTraversalFactor) }
+  operands[0] && { cost: scaled(sizes.of(operands[0]), traversalFactor) }
 const accessor: Estimator = () => one
 
 const functions: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
@@ -204,7 +208,7 @@ const functions: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
     'url',
     ({ operands }, sizes) =>
       operands.length === 1
-        ? { cost: scaled(sizes.of(operands[0]), kubernetesTraversalFactor), size: sizes.of(operands[0]) }
+        ? { cost: scaled(sizes.of(operands[0]), traversalFactor), size: sizes.of(operands[0]) }
         : undefined,
   ],
   ...named(['lowerAscii', 'upperAscii', 'substring', 'trim'], overTarget),
@@ -216,7 +220,7 @@ const functions: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
   ['ip', (call, sizes) => (call.overload === 'cidr_ip' ? one : overFirst(call, sizes))],
   [
     'ip.isCanonical',
-    ({ operands }, sizes) => operands[0] && { cost: scaled(sizes.of(operands[0]), 2 * kubernetesTraversalFactor) },
+    ({ operands }, sizes) => operands[0] && { cost: scaled(sizes.of(operands[0]), 2 * traversalFactor) },
   ],
   ['containsIP', containsIp],
   ['containsCIDR', containsCidr],
@@ -224,44 +228,10 @@ const functions: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
     'validate',
     ({ operands }, sizes) =>
       operands[0] && {
-        cost: scaled(
-          scaled(sizes.of(operands[0]), kubernetesTraversalFactor),
-          formatPatternMax * kubernetesRegexFactor,
-        ),
+        cost: scaled(scaled(sizes.of(operands[0]), traversalFactor), formatPatternMax * regexFactor),
       },
   ],
-  ...named(
-    [
-      'masked',
-      'prefixLength',
-      'family',
-      'isUnspecified',
-      'isLoopback',
-      'isLinkLocalMulticast',
-      'isLinkLocalUnicast',
-      'isGlobalUnicast',
-      'format.named',
-      'sign',
-      'asInteger',
-      'isInteger',
-      'asApproximateFloat',
-      'isGreaterThan',
-      'isLessThan',
-      'compareTo',
-      'add',
-      'sub',
-      'major',
-      'minor',
-      'patch',
-      'getScheme',
-      'getHostname',
-      'getHost',
-      'getPort',
-      'getEscapedPath',
-      'getQuery',
-    ],
-    accessor,
-  ),
+  ...named(constantCostFunctions, accessor),
   ['_==_', equality],
 ])
 
@@ -272,13 +242,13 @@ function named(names: readonly string[], estimator: Estimator): [string, Estimat
 function overElements({ target }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
   if (!target) return undefined
   const element = sizes.elementOf(target)
-  if (!element) return { cost: scaled(sizes.of(target), kubernetesTraversalFactor) }
+  if (!element) return { cost: scaled(sizes.of(target), traversalFactor) }
   const isText = element.type.kind === 'string' || element.type.kind === 'bytes'
-  const each = isText ? sum(exactly(1), scaled(sizes.of(element), kubernetesTraversalFactor)) : exactly(1)
+  const each = isText ? sum(exactly(1), scaled(sizes.of(element), traversalFactor)) : exactly(1)
   return { cost: product(sizes.of(target), each) }
 }
 
-/** The longest result puts the longest text in place of as many of the shortest as there can be; the shortest the other way round. */
+/** The longest result replaces as many of the shortest matches as possible by the longest replacement; the shortest result the other way round. */
 function replace({ target, operands }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
   if (!target || operands.length < 2) return undefined
   const [size, from, to] = [sizes.of(target), sizes.of(operands[0]), sizes.of(operands[1])]
@@ -295,7 +265,7 @@ function replace({ target, operands }: EstimatedCall, sizes: Sizes): CallEstimat
         ? ([0n, size.min] as const)
         : ([quotient(size.min, from.max), 0n] as const)
   const result = sum(product({ min: shortest[0], max: longest[0] }, to), { min: shortest[1], max: longest[1] })
-  return { cost: scaled(size, 2 * kubernetesTraversalFactor), size: result }
+  return { cost: scaled(size, 2 * traversalFactor), size: result }
 }
 
 function quotient(a: bigint, b: bigint): bigint {
@@ -308,7 +278,7 @@ function split({ target, operands }: EstimatedCall, sizes: Sizes): CallEstimate 
   const size = sizes.of(target)
   const limit = operands[1]?.node?.kind === 'literal' ? operands[1].node.value : undefined
   const max = typeof limit === 'number' || typeof limit === 'bigint' ? BigInt.asUintN(64, BigInt(limit)) : size.max
-  return { cost: scaled(size, 2 * kubernetesTraversalFactor), size: { min: 0n, max } }
+  return { cost: scaled(size, 2 * traversalFactor), size: { min: 0n, max } }
 }
 
 function join({ target, operands }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
@@ -320,14 +290,14 @@ function join({ target, operands }: EstimatedCall, sizes: Sizes): CallEstimate |
     const separators = { min: count.min > 0n ? count.min - 1n : 0n, max: count.max > 0n ? count.max - 1n : 0n }
     size = sum(size, product(sizes.of(operands[0]), separators))
   }
-  return { cost: scaled(size, kubernetesTraversalFactor), size }
+  return { cost: scaled(size, traversalFactor), size }
 }
 
 function find({ target, operands }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
   if (!target || !operands[0]) return undefined
   const size = sizes.of(target)
-  const text = scaled(sum(size, exactly(1)), kubernetesTraversalFactor)
-  return { cost: product(text, scaled(sizes.of(operands[0]), kubernetesRegexFactor)), size: { min: 0n, max: size.max } }
+  const text = scaled(sum(size, exactly(1)), traversalFactor)
+  return { cost: product(text, scaled(sizes.of(operands[0]), regexFactor)), size: { min: 0n, max: size.max } }
 }
 
 /** Addresses have 4 or 16 bytes. */
@@ -335,19 +305,17 @@ const addressSize: CountRange = { min: 4n, max: 16n }
 
 function containsIp({ operands, overload }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
   if (!operands[0]) return undefined
-  const parsing =
-    overload === 'cidr_contains_ip_string' ? scaled(sizes.of(operands[0]), kubernetesTraversalFactor) : exactly(0)
-  return { cost: sum(scaled(sum(addressSize, addressSize), kubernetesTraversalFactor), parsing) }
+  const parsing = overload === 'cidr_contains_ip_string' ? scaled(sizes.of(operands[0]), traversalFactor) : exactly(0)
+  return { cost: sum(scaled(sum(addressSize, addressSize), traversalFactor), parsing) }
 }
 
 function containsCidr({ operands, overload }: EstimatedCall, sizes: Sizes): CallEstimate | undefined {
   if (!operands[0]) return undefined
-  const parsing =
-    overload === 'cidr_contains_cidr_string' ? scaled(sizes.of(operands[0]), kubernetesTraversalFactor) : exactly(0)
+  const parsing = overload === 'cidr_contains_cidr_string' ? scaled(sizes.of(operands[0]), traversalFactor) : exactly(0)
   return {
     cost: sum(
-      scaled(sum(addressSize, addressSize), kubernetesTraversalFactor),
-      scaled(addressSize, kubernetesTraversalFactor),
+      scaled(sum(addressSize, addressSize), traversalFactor),
+      scaled(addressSize, traversalFactor),
       exactly(1),
       parsing,
     ),
@@ -359,7 +327,7 @@ const simplyEqual: readonly Type[] = [ipType, cidrType, quantityType, semverType
 function equality({ operands: [left, right] }: EstimatedCall): CallEstimate | undefined {
   if (!left || !right || !sameType(left.type, right.type)) return undefined
   if (simplyEqual.some((type) => sameType(type, left.type))) return one
-  if (sameType(left.type, namedFormatType)) return { cost: scaled({ min: 1n, max: 64n }, kubernetesTraversalFactor) }
+  if (sameType(left.type, namedFormatType)) return { cost: scaled({ min: 1n, max: 64n }, traversalFactor) }
   if (!sameType(left.type, urlType)) return undefined
-  return { cost: scaled({ min: 1n, max: right.size?.max ?? 1n }, kubernetesTraversalFactor) }
+  return { cost: scaled({ min: 1n, max: right.size?.max ?? 1n }, traversalFactor) }
 }

@@ -1,8 +1,8 @@
 /**
- * Calls: operators that decide which operands to look at, and functions, which look at all of them.
+ * Plans calls: operators that choose which operands to evaluate, and functions, which evaluate all of them.
  *
- * A function whose operands may be anything picks its overload by the values it gets; one that is certain from the types is
- * called directly.
+ * If the types leave one overload, it is called directly. Otherwise the overload is chosen by the values at run time; of lists
+ * and maps only the first element is checked, as in cel-go.
  */
 import type { CallNode } from './ast.ts'
 import { canonicalKey, ListValue, MapValue } from './collections.ts'
@@ -52,7 +52,7 @@ const conversions = new Set([
   'uint',
 ])
 
-/** `&&` and `||`: what decides wins, even against an error on the other side. */
+/** `&&` and `||`: a deciding operand wins, even against an error on the other side. */
 function planLogical(planner: Planner, node: CallNode, decisive: boolean): Plan {
   const [left, right] = node.arguments.map((argument) => planner.plan(argument).run)
   return {
@@ -83,7 +83,7 @@ function planEquality(planner: Planner, node: CallNode, negated: boolean): Plan 
   }
 }
 
-/** `a.or(b)` and `a.orValue(b)`: b is computed only when a holds nothing. */
+/** `a.or(b)` and `a.orValue(b)`: b is evaluated only when a is empty. */
 function planAlternative(planner: Planner, node: CallNode, unwrap: boolean): Plan {
   const first = planner.plan(node.target!).run
   const second = planner.plan(node.arguments[0]!).run
@@ -155,7 +155,7 @@ function callWithOne(first: Step, run: Run, cost: number): Step {
   }
 }
 
-/** Both operands are computed and paid for, even when the first is an error. */
+/** Both operands are evaluated and charged, even when the first is an error. */
 function callWithTwo({ first, second, run, cost }: { first: Step; second: Step; run: Run; cost: number }): Step {
   return (frame) => {
     const a = first(frame)
@@ -197,7 +197,7 @@ function callInOrder({ steps, run, cost }: Call): Step {
 
 type MeteredRun = (frame: Frame, values: readonly Value[], run: Run) => Value
 
-/** Runs and charges: before it runs where the price does not depend on the result, so that nothing starts that is too expensive. */
+/** Charges and runs a call. A cost that does not depend on the result is charged first, so that a call over the limit never starts. */
 function meteredRun(cost: CallCost): MeteredRun {
   if (typeof cost !== 'number' && cost.length > 1) {
     return (frame, values, run) => {
@@ -227,7 +227,7 @@ interface GuardOptions {
   readonly trustsTypes: boolean
 }
 
-/** Whatever its type, an element of a list or map may be null; where types are not trusted, it may be anything. */
+/** Checks values before a direct call: an element of a list or map may be null whatever its type, and without trusted types it may be anything. */
 function guard(run: Run, { only, dispatch, trustsTypes }: GuardOptions): Run {
   if (only?.isUnguarded) return dispatch
   if (!trustsTypes) return (...values) => (only && !acceptsAll(only, values) ? dispatch(...values) : run(...values))
@@ -236,10 +236,10 @@ function guard(run: Run, { only, dispatch, trustsTypes }: GuardOptions): Run {
   return (...values) => (values.includes(null) ? dispatch(...values) : run(...values))
 }
 
-/** Operators that ask what their first operand can do, and name themselves when it can nothing. */
+/** Operators that name themselves in the error when their first operand is null. */
 const selfDescribingOperators = new Set(['_+_', '_-_', '_*_', '_/_', '_%_', '-_', '_<_', '_<=_', '_>_', '_>=_'])
 
-/** Picks the first overload that takes the values. */
+/** Chooses the first overload that accepts the values. */
 function dispatcher(name: string, overloads: readonly Overload[]): Run {
   const [first] = overloads
   if (first?.isUnguarded) {
@@ -256,15 +256,11 @@ function dispatcher(name: string, overloads: readonly Overload[]): Run {
   }
 }
 
-/*
- * Whether values are of the types an overload declares; of lists and maps only the first element is looked at, as upstream does.
- */
-
 function acceptsAll({ parameters }: Overload, values: readonly Value[]): boolean {
   return parameters.length === values.length && parameters.every((type, index) => accepts(type, values[index]!))
 }
 
-/** Whether the types of the operands leave no doubt that the values will fit. */
+/** Whether the operand types guarantee that the values match the overload. */
 function isCertain({ run, isUnguarded, parameters }: Overload, types: readonly Type[]): boolean {
   return (
     run !== undefined &&
@@ -303,11 +299,7 @@ function acceptsFirstEntry({ parameters }: Type, map: MapValue): boolean {
   return key === undefined || (accepts(parameters[0]!, key) && accepts(parameters[1]!, map.find(key) ?? null))
 }
 
-/*
- * `x in [constants]` as one look into a set.
- */
-
-/** Undefined when the list holds something that is no simple value. */
+/** `x in [constants]` as a set lookup; undefined when the list contains a value that is not simple. */
 function planMembership({ run }: Plan, values: Value): Plan | undefined {
   if (!(values instanceof ListValue)) return undefined
   if (values.size === 0) return constant(false)
@@ -325,7 +317,7 @@ function planMembership({ run }: Plan, values: Value): Plan | undefined {
 }
 
 function keyOf(value: Value): unknown {
-  // A double with a fraction equals nothing but the same double, and a NaN not even itself.
+  // A double with a fraction equals only the same double; NaN does not even equal itself.
   if (value instanceof Double && !Number.isInteger(value.value))
     return Number.isNaN(value.value) ? {} : `double ${value.value}`
   if (typeof value === 'string') return `"${value}`

@@ -1,8 +1,11 @@
 /**
- * The type checker: gives every node a type and every call its overloads, or says what is wrong in cel-go's words.
+ * The type checker: determines the type of every node and the overloads of every call, or reports issues in the words of cel-go.
  *
- * It goes on after a mistake (a node that is wrong has the type `error`, which agrees with everything), so that one pass
- * reports all mistakes that do not follow from each other.
+ * It continues after an issue: an invalid node gets the type `error`, which is assignable to every type, so one pass reports all
+ * independent issues.
+ *
+ * Example. `size(self.names) > 0 && self.count` with `names: list(string)` and `count: int`: `size(list)` gives `int`, `int > int`
+ * gives `bool`, and the operand of `&&` is reported: expected type 'bool' but found 'int'.
  */
 import {
   literalType,
@@ -38,13 +41,13 @@ import {
   type Type,
 } from './types.ts'
 
-/** What the checker found out; nodes are the keys. */
+/** The result of the checker, keyed by node. */
 export interface Checked {
   readonly type: Type
   readonly types: ReadonlyMap<Node, Type>
-  /** The overloads that may be meant, by id; more than one where arguments are dynamic. */
+  /** The possible overloads of a call; more than one when arguments are dynamic. */
   readonly overloads: ReadonlyMap<Node, readonly Overload[]>
-  /** Calls and selections that turned out to be qualified names, such as `sets.contains`. */
+  /** Calls and selections that are qualified names, such as `sets.contains`. */
   readonly names: ReadonlyMap<Node, string>
   /** Free variables. */
   readonly variables: ReadonlySet<string>
@@ -118,7 +121,7 @@ class Checker {
 
   #select(node: SelectNode): Type {
     const name = node.testOnly ? undefined : qualifiedName(node)
-    // A local variable hides a qualified name that begins with it.
+    // A local variable hides qualified names that start with it.
     const qualified =
       name === undefined || this.#scope.find(name.split('.', 1)[0]!) ? undefined : this.#lookUp(node, name)
     if (qualified) return qualified
@@ -138,7 +141,7 @@ class Checker {
       case 'map':
         return substitute(this.#known, target.parameters[1]!)
       case 'object':
-        return fieldNamed(target.fields, field) ?? this.#complain(node, `undefined field '${field}'`)
+        return fieldNamed(target.fields, field) ?? this.#report(node, `undefined field '${field}'`)
       case 'parameter':
         this.#assignable(dynType, target)
         return dynType
@@ -146,7 +149,7 @@ class Checker {
       case 'error':
         return dynType
       default:
-        this.#complain(node, `type '${formatType(target)}' does not support field selection`)
+        this.#report(node, `type '${formatType(target)}' does not support field selection`)
         return dynType
     }
   }
@@ -224,7 +227,7 @@ class Checker {
     let result = boolType
     for (const [index, type] of given.entries()) {
       if (this.#assignable(type, boolType)) continue
-      result = this.#complain(node.arguments[index]!, `expected type 'bool' but found '${formatType(type)}'`)
+      result = this.#report(node.arguments[index]!, `expected type 'bool' but found '${formatType(type)}'`)
     }
     return result
   }
@@ -235,10 +238,10 @@ class Checker {
   ): Type {
     const shown = given.map((type) => formatType(substitute(this.#known, type, { openToDyn: true })))
     const signature = isMember ? `${shown[0]}.(${shown.slice(1).join(', ')})` : `(${shown.join(', ')})`
-    return this.#complain(node, `found no matching overload for '${name}' applied to '${signature}'`)
+    return this.#report(node, `found no matching overload for '${name}' applied to '${signature}'`)
   }
 
-  /** An overload with type parameters of its own, so that two calls do not share theirs. */
+  /** An overload with fresh type parameters, so that two calls do not share them. */
   #instantiate(overload: Overload): { parameters: readonly Type[]; result: Type } {
     const { parameters, result } = overload
     const names = typeParameters(overload)
@@ -271,16 +274,16 @@ class Checker {
     if (!message) {
       const isType = this.#environment.variable(node.typeName)?.type.kind === 'type'
       return isType
-        ? this.#complain(node, `'${node.typeName}' is not a message type`)
+        ? this.#report(node, `'${node.typeName}' is not a message type`)
         : this.#undeclared(node, node.typeName)
     }
     for (const field of node.fields) {
       const type = this.#check(field.value)
       const wanted = message.field(field.name)
-      if (!wanted) this.#complain(field, `undefined field '${field.name}'`)
+      if (!wanted) this.#report(field, `undefined field '${field.name}'`)
       const given = field.optional ? this.#unwrap(field.value, type) : type
       if (wanted && !this.#assignable(wanted, given)) {
-        this.#complain(
+        this.#report(
           field,
           `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${formatType(substitute(this.#known, given))}'`,
         )
@@ -292,7 +295,7 @@ class Checker {
   #unwrap(node: Node, type: Type): Type {
     const inside = insideOptional(type)
     if (!inside && !isDyn(type))
-      this.#complain(node, `expected type '${formatType(optionalOf(type))}' but found '${formatType(type)}'`)
+      this.#report(node, `expected type '${formatType(optionalOf(type))}' but found '${formatType(type)}'`)
     return inside ?? type
   }
 
@@ -338,7 +341,7 @@ class Checker {
         this.#assignable(dynType, range)
         return [dynType, dynType]
       default:
-        this.#complain(
+        this.#report(
           node,
           `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
         )
@@ -349,7 +352,7 @@ class Checker {
   #assertType(node: Node, wanted: Type): void {
     const given = this.#types.get(node)!
     if (!this.#assignable(wanted, given))
-      this.#complain(node, `expected type '${formatType(wanted)}' but found '${formatType(given)}'`)
+      this.#report(node, `expected type '${formatType(wanted)}' but found '${formatType(given)}'`)
   }
 
   #assignable(wanted: Type, given: Type): boolean {
@@ -361,10 +364,10 @@ class Checker {
   }
 
   #undeclared(node: Node, name: string): Type {
-    return this.#complain(node, `undeclared reference to '${name}' (in container '')`)
+    return this.#report(node, `undeclared reference to '${name}' (in container '')`)
   }
 
-  #complain({ offset }: { readonly offset: number }, message: string): Type {
+  #report({ offset }: { readonly offset: number }, message: string): Type {
     this.#issues.push({ offset, message })
     return errorType
   }
@@ -386,10 +389,7 @@ function typeParameters(overload: Overload): readonly string[] {
   return [...names]
 }
 
-/*
- * Variables that loops introduce, innermost first.
- */
-
+/** Loop variables, innermost first. */
 class Scope {
   readonly #names: ReadonlyMap<string, Type>
   readonly #outer: Scope | undefined

@@ -1,23 +1,27 @@
 /**
- * Lists: of values that an expression made, or of JSON that is turned into values element by element when asked.
+ * Lists and maps: of values, or of JSON that is converted element by element on access.
  *
- * A list is immutable, with one exception: a loop that builds a list owns it and appends to it (`growing`) until it is done,
- * else `map` and `filter` would take quadratic time.
+ * They are immutable, with one exception: a loop that builds a list or map owns it and appends in place (`growing`) until it
+ * ends; otherwise `map` and `filter` would take quadratic time.
+ *
+ * Map keys are strings, bools and integers; equal numbers of different types are the same key. A JSON object is a map too: with
+ * the schema of a map any key can be read; with the schema of an object only its fields exist, their names are escaped as CEL
+ * identifiers, and a null field is absent.
  */
 import { escapeName, unescapeName } from './escape.ts'
 import { getOwn } from './primitives/json.ts'
 import { Double, EvaluationError, intFromBigInt, noSuchOverload, Uint, type Value } from './values.ts'
 
-/** Turns a piece of JSON into the value its schema says it is. */
+/** Converts JSON to a value according to a schema. */
 export type Adapt = (json: unknown) => Value
 
-/** How a list in an object compares and adds, when its schema says it is more than a sequence. */
+/** The semantics of a list with `x-kubernetes-list-type: set` or `map`, for comparison and addition. */
 export type ListSemantics = { readonly kind: 'set' } | { readonly kind: 'map'; readonly keys: readonly string[] }
 
 interface JsonListOptions {
   readonly semantics?: ListSemantics | undefined
   /**
-   * Whether a schema says how to read it.
+   * Whether it has a schema.
    *
    * @default true
    */
@@ -26,10 +30,10 @@ interface JsonListOptions {
 
 export class ListValue {
   readonly items: readonly unknown[]
-  /** Undefined: the items are values already. */
+  /** Undefined when the items are values. */
   readonly adapt: Adapt | undefined
   readonly semantics: ListSemantics | undefined
-  /** Read by a schema, which makes it strict about what it is compared with. */
+  /** Has a schema, which makes comparisons strict. */
   readonly hasSchema: boolean
   growing = false
 
@@ -48,7 +52,7 @@ export class ListValue {
     return new ListValue(json, adapt, options)
   }
 
-  /** An empty list that {@link append} changes in place. */
+  /** An empty list that {@link append} extends in place. */
   static growing(): ListValue {
     const result = new ListValue([])
     result.growing = true
@@ -69,7 +73,7 @@ export class ListValue {
     return adapt ? this.items.map((item) => adapt(item)) : (this.items as readonly Value[])
   }
 
-  /** This list with the other's elements behind its own: the same object while it grows, a new one otherwise. */
+  /** This list with the elements of another appended: the same object while it is growing, a new one otherwise. */
   append(other: ListValue): ListValue {
     if (!this.growing) return ListValue.of([...this.values(), ...other.values()])
     const own = this.items as Value[]
@@ -78,22 +82,15 @@ export class ListValue {
   }
 }
 
-/*
- * Maps: of values that an expression made, and JSON objects read in place.
- *
- * Keys are strings, bools and whole numbers; numbers of different types that are equal are the same key. A JSON object is
- * a map too: as a map of a schema any key may be asked for, as an object only the fields of its schema exist, their names
- * are escaped as CEL identifiers, and a field that is null is absent.
- */
-
+/** A map of values or of JSON. */
 export abstract class MapValue {
   abstract readonly size: number
-  /** The value of a key; undefined when it is not there; an error when it can be no key. */
+  /** The value of a key; undefined when it is absent; an error for an invalid key. */
   abstract find(key: Value): Value | undefined
   abstract keys(): readonly Value[]
 }
 
-/** Something that a JavaScript Map tells apart exactly as CEL tells map keys apart. */
+/** A key for which the equality of a JavaScript Map is that of CEL map keys. */
 type CanonicalKey = string | number | bigint | boolean
 
 export class EntryMap extends MapValue {
@@ -105,7 +102,7 @@ export class EntryMap extends MapValue {
     this.#entries = entries
   }
 
-  /** Later entries win. An error when something can be no key. */
+  /** A map of entries; later entries win. An error for an invalid key. */
   static from(entries: Iterable<readonly [Value, Value]>): EntryMap | EvaluationError {
     const result = new Map<CanonicalKey, readonly [Value, Value]>()
     for (const entry of entries) {
@@ -129,7 +126,7 @@ export class EntryMap extends MapValue {
     return Array.from(this.#entries.values(), ([key]) => key)
   }
 
-  /** With one more entry: the same object while it grows, a new one otherwise. An error when the key is there already. */
+  /** This map with one more entry: the same object while it is growing, a new one otherwise. An error when the key exists. */
   insert(key: Value, value: Value, describe: (key: Value) => string): EntryMap | EvaluationError {
     const canonical = canonicalKey(key)
     if (canonical === undefined) return noSuchOverload
@@ -143,11 +140,11 @@ export class EntryMap extends MapValue {
 export class JsonMap extends MapValue {
   readonly json: Readonly<Record<string, unknown>>
   readonly isObject: boolean
-  /** Read by a schema, which makes it strict about what it is compared with. */
+  /** Has a schema, which makes comparisons strict. */
   readonly hasSchema: boolean
   readonly #adaptOf: (name: string) => Adapt | undefined
 
-  /** `adaptOf` says how to read the value of a name; undefined where the schema knows no such name. */
+  /** `adaptOf` returns the conversion of a property; undefined for a name outside the schema. */
   constructor(
     json: Readonly<Record<string, unknown>>,
     adaptOf: (name: string) => Adapt | undefined,
@@ -174,10 +171,10 @@ export class JsonMap extends MapValue {
     return name === undefined ? undefined : this.property(name)
   }
 
-  /** The value of a property by its real name. */
+  /** The value of a property by its unescaped name. */
   property(name: string): Value | undefined {
     const direct = this.json[name]
-    // Most names lead nowhere but to own properties; those that every object inherits are the exception.
+    // Only names inherited from Object.prototype need the slower check for an own property.
     const json = typeof direct === 'function' || name === '__proto__' ? getOwn(this.json, name) : direct
     if (json === undefined || (json === null && this.isObject)) return undefined
     const adapt = this.#adaptOf(name)

@@ -1,8 +1,8 @@
 /**
- * When two values are equal: across types of numbers by what they are worth, otherwise never across types.
+ * Equality and order of values. Numbers of different types compare by value; values of other different types are never equal.
  *
- * Lists and objects that come from JSON are stricter than those an expression made: compared with something of another
- * kind they are an error, not unequal; lists of a schema may compare as sets or by their keys.
+ * Lists and objects from JSON with a schema are stricter than those created by an expression: comparing them with a value of
+ * another kind is an error, not false. Lists with `x-kubernetes-list-type` compare as sets or by their keys.
  */
 import { JsonMap, ListValue, MapValue } from './collections.ts'
 import { deepEqual, getOwn } from './primitives/json.ts'
@@ -36,7 +36,7 @@ export function equal(a: Value, b: Value): boolean | EvaluationError {
   }
 }
 
-/** Whether one of the list's elements is equal to the value. */
+/** Whether the list has an element that equals the value. */
 export function listContains(list: ListValue, value: Value): boolean | EvaluationError {
   let error: EvaluationError | undefined
   for (let index = 0; index < list.size; index++) {
@@ -59,7 +59,7 @@ function isNumber(value: Value): boolean {
   return isInt(value) || value instanceof Double || value instanceof Uint
 }
 
-/** A whole number meets a double as a double, even where that loses digits; so it is upstream. */
+/** An integer is compared with a double as a double, even where that loses precision, as in cel-go. */
 function asDouble(value: Value): number {
   return Number(value instanceof Double || value instanceof Uint ? value.value : value)
 }
@@ -110,7 +110,7 @@ function listsEqual(a: ListValue, b: Value): boolean | EvaluationError {
   return true
 }
 
-/** An error inside of data is told as it is. */
+/** An error in the data is returned unchanged. */
 function incomparable(value: Value): EvaluationError {
   return value instanceof EvaluationError ? value : noSuchOverload
 }
@@ -131,7 +131,7 @@ function keyedListsEqual(a: ListValue, b: ListValue, keys: readonly string[]): b
   return true
 }
 
-/** What tells an element of a keyed list from the others. */
+/** The identity of an element of a keyed list. */
 export function listKey(item: unknown, keys: readonly string[]): string {
   const source =
     item instanceof MapValue
@@ -157,7 +157,7 @@ function hasSchema(map: MapValue): map is JsonMap {
   return map instanceof JsonMap && map.hasSchema
 }
 
-/** Fields no schema describes are compared as JSON, where both have them. */
+/** Fields outside the schema are compared as JSON if both objects have them. */
 function unknownFieldsEqual(a: JsonMap, b: MapValue): boolean | EvaluationError {
   for (const [name, json] of Object.entries(a.json)) {
     if (a.knows(name)) continue
@@ -168,11 +168,7 @@ function unknownFieldsEqual(a: JsonMap, b: MapValue): boolean | EvaluationError 
   return true
 }
 
-/*
- * Which of two values comes first: numbers by what they are worth, texts by code points, bytes, bools and moments.
- */
-
-/** Below 0, 0 or above 0, or an error when the two have no order. */
+/** Below 0, 0 or above 0, or an error when the values have no order. Numbers compare by value, strings by code points. */
 export function compare(a: Value, b: Value): number | EvaluationError {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : noSuchOverload
@@ -188,13 +184,13 @@ export function isComparable(value: Value): boolean {
   return !(compare(value, value) instanceof EvaluationError) || isNumber(value)
 }
 
-/** The order of code points, which is that of UTF-8; JavaScript's own puts U+E000 behind U+1F600. */
+/** Code point order, which is that of UTF-8; the order of JavaScript puts U+E000 after U+1F600. */
 export function compareStrings(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
     const [left, right] = [a.charCodeAt(index), b.charCodeAt(index)]
     if (left === right) continue
-    // A surrogate begins a character beyond all others.
+    // A surrogate starts a character above U+FFFF.
     return isSurrogate(left) === isSurrogate(right) ? left - right : isSurrogate(left) ? 1 : -1
   }
   return a.length - b.length

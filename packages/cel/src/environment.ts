@@ -1,7 +1,7 @@
 /**
- * What an expression may use: functions with their overloads, variables and names of types.
+ * The environment of an expression: functions with their overloads, variables, type names and messages.
  *
- * Environments are chains of small maps: extending one copies nothing, so an environment per rule costs nothing.
+ * Environments are chains of small maps: extending one copies nothing, so an environment per rule is cheap.
  */
 import type { Adapt } from './collections.ts'
 import {
@@ -28,13 +28,13 @@ export interface Overload {
   readonly isMember: boolean
   readonly parameters: readonly Type[]
   readonly result: Type
-  /** What it does. It gets values, never errors, of the kinds its parameters say. Operators have none: the planner knows them. */
+  /** The implementation. It gets values of its parameter types, never errors. Operators have none: the planner implements them. */
   readonly run?: Run
-  /** It looks at the kinds of its values itself, so nobody else has to before calling it. */
+  /** The implementation checks the types of its values itself. */
   readonly isUnguarded?: boolean
-  /** It stops at the first operand that is an error, even with two operands, and then costs nothing. */
+  /** Evaluation stops at the first operand that is an error, even with two operands, and the call is then free. */
   readonly stopsEarly?: boolean
-  /** Makes a faster `run` when an operand is a constant, or says why that constant is wrong. */
+  /** Creates a faster `run` for a constant operand, or an error for an invalid constant. */
   readonly prepare?: { readonly operand: number; readonly run: (constant: Value) => Run | EvaluationError }
 }
 
@@ -42,16 +42,16 @@ export type Run = (...values: Value[]) => Value
 
 export interface Variable {
   readonly type: Type
-  /** Turns what a caller binds into a value; missing: it is one already. */
+  /** Converts the bound JSON to a value; absent when callers bind values. */
   readonly adapt?: Adapt
 }
 
-/** A message that can be written in an expression, such as `Object.spec{replicas: 1}`. */
+/** A message that an expression can construct, such as `Object.spec{replicas: 1}`. */
 export interface MessageType {
   readonly type: Type
-  /** The type of a field; undefined when there is none of that name. */
+  /** The type of a field; undefined for an unknown field. */
   field(name: string): Type | undefined
-  /** What the message is worth, or an error. */
+  /** The value of the message, or an error. */
   make(fields: ReadonlyMap<string, Value>): Value
 }
 
@@ -93,20 +93,16 @@ export class Environment {
     return this.#functions.get(name) ?? this.#parent?.overloads(name)
   }
 
-  /** A message by name, beside those that come with CEL. */
+  /** A message by name, in addition to those of CEL. */
   message(name: string): MessageType | undefined {
     return this.#messages?.(name) ?? this.#parent?.message(name)
   }
 
-  /** The same with more variables, functions and messages; a name that exists is hidden. */
+  /** An environment with more variables, functions and messages, which hide existing ones of the same name. */
   extend(variables: Readonly<Record<string, Variable>>, declarations: Declarations = {}): Environment {
     return new Environment({ parent: this, variables: new Map(Object.entries(variables)), ...declarations })
   }
 }
-
-/*
- * Short ways to write down what a function takes and gives.
- */
 
 /** Functions by name. */
 export type Library = Readonly<Record<string, readonly Overload[]>>
@@ -117,7 +113,7 @@ export function overload<A extends readonly Value[]>(
   parameters: readonly Type[],
   { to, run }: { to: Type; run?: (...values: A) => Value },
 ): Overload {
-  // The guard before a call makes sure the values are what `parameters` says, which is what A must say too.
+  // Values are checked against `parameters` before a call, and A must match `parameters`.
   return { id, isMember: false, parameters, result: to, ...(run && { run: run as unknown as Run }) }
 }
 
@@ -130,23 +126,17 @@ export function member<A extends readonly Value[]>(
   return { ...overload(id, parameters, { to, ...(run && { run }) }), isMember: true }
 }
 
-/** Overloads that share one implementation, which looks at its values itself. */
+/** Overloads that share one implementation, which checks its values itself. */
 export function unguarded(run: Run, overloads: readonly Overload[]): Overload[] {
   return overloads.map((each) => ({ ...each, run, isUnguarded: true }))
 }
 
-/*
- * The messages of protobuf that can be written in an expression, such as `google.protobuf.Int32Value{value: 1}`.
- *
- * Kubernetes has no messages of its own, but these come with CEL. None of them is a message once it is made: each stands for
- * a plain value, and the type here is the one of that value.
- */
-
+/** A protobuf message of CEL, such as `google.protobuf.Int32Value{value: 1}`. It evaluates to a plain value of type `type`. */
 type WellKnownMessage = Pick<MessageType, 'type' | 'field'>
 
 const anyMap = mapOf(stringType, dynType)
 const anyList = listOf(dynType)
-const moment = { seconds: intType, nanos: intType }
+const timeFields = { seconds: intType, nanos: intType }
 
 const messages: ReadonlyMap<string, WellKnownMessage> = new Map([
   message('BoolValue', wrapperOf(boolType), { value: boolType }),
@@ -158,8 +148,8 @@ const messages: ReadonlyMap<string, WellKnownMessage> = new Map([
   message('StringValue', wrapperOf(stringType), { value: stringType }),
   message('UInt32Value', wrapperOf(uintType), { value: uintType }),
   message('UInt64Value', wrapperOf(uintType), { value: uintType }),
-  message('Duration', durationType, moment),
-  message('Timestamp', timestampType, moment),
+  message('Duration', durationType, timeFields),
+  message('Timestamp', timestampType, timeFields),
   message('ListValue', anyList, { values: anyList }),
   message('Struct', anyMap, { fields: anyMap }),
   message('Value', dynType, {
@@ -172,7 +162,7 @@ const messages: ReadonlyMap<string, WellKnownMessage> = new Map([
   }),
 ])
 
-/** The message of a name as it is written, absolute (`.google...`) or not. */
+/** A message of CEL by its name, absolute (`.google...`) or relative. */
 export function wellKnownMessage(written: string): WellKnownMessage | undefined {
   return messages.get(written.replace(/^\./, ''))
 }

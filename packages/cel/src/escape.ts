@@ -1,19 +1,19 @@
 /**
- * Names of properties as CEL identifiers: what Kubernetes writes instead of characters and words that CEL does not allow.
+ * Property names as CEL identifiers: the escapes of Kubernetes for characters and reserved words that CEL does not allow.
  *
  *     a-b  a__dash__b      a.b  a__dot__b      a/b  a__slash__b      a__b  a__underscores__b      in  __in__
  *
- * A name with any other foreign character has no identifier, and rules cannot see that property.
+ * A name with any other special character has no identifier, and expressions cannot access that property.
  */
 
-/** The identifier for a property; undefined when it cannot be one. */
+/** The identifier of a property; undefined when it has none. */
 export function escapeName(name: string): string | undefined {
   if (keywords.has(name)) return `__${name}__`
   if (!/^[A-Za-z_./-][A-Za-z0-9_./-]*$/.test(name)) return undefined
   return plain.test(name) ? name : name.replace(/__|[-./]/g, (match) => escapes.get(match) ?? match)
 }
 
-/** The property an identifier means; undefined when it uses an escape that does not exist. */
+/** The property of an identifier; undefined for an unknown escape. */
 export function unescapeName(identifier: string): string | undefined {
   if (!identifier.includes('__')) return identifier
   let valid = true
@@ -26,7 +26,7 @@ export function unescapeName(identifier: string): string | undefined {
   return valid ? name : undefined
 }
 
-/** The field of an identifier. Words that CEL keeps for itself need no escape after a dot, where they can be nothing else: `metadata.namespace`. */
+/** The field of an identifier. After a dot, reserved words need no escape: `metadata.namespace`. */
 export function fieldNamed<T>(fields: ReadonlyMap<string, T> | undefined, identifier: string): T | undefined {
   return fields?.get(identifier) ?? (keywords.has(identifier) ? fields?.get(`__${identifier}__`) : undefined)
 }
@@ -44,7 +44,8 @@ const unescapes = new Map([
   ['dash', '-'],
   ['slash', '/'],
 ])
-const keywords = new Set([
+/** The reserved words of CEL. */
+export const keywords: ReadonlySet<string> = new Set([
   'true',
   'false',
   'null',

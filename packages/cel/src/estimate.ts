@@ -1,8 +1,20 @@
 /**
- * What an expression can cost at most (and at least), from its tree, its types and the limits in its schema, before it runs.
+ * The cost estimate: the minimum and maximum cost of an expression, from its tree, its types and the limits of its schema,
+ * before it runs.
  *
- * Kubernetes refuses definitions by these numbers, so they follow upstream to the unit, oddities included: where upstream loses
- * track of what a variable stands for and takes the size of the root instead, so does this.
+ * kube-apiserver refuses CustomResourceDefinitions by these numbers, so they equal those of cel-go exactly, oddities included:
+ * where cel-go loses the origin of a variable and takes the size of the root instead, so does this.
+ *
+ * Example. `self.ports.all(p, p.port > 0)` with `maxItems: 100` for `ports`:
+ *
+ *     range      self.ports                          2
+ *     initial    true                                0
+ *     per item   condition @not_strictly_false       2       the accumulator and the call
+ *                step result && p.port > 0           1 to 4  the accumulator; then p, p.port and the comparison
+ *     result     the accumulator                     1
+ *     total      2 + 0..100 * (3 to 6) + 1           3 to 603
+ *
+ * Without `maxItems` the range has no limit; the size then follows from the limits of a request.
  */
 import {
   accumulatorName,
@@ -16,7 +28,18 @@ import {
 import { estimateCall } from './call-estimate.ts'
 import type { Checked } from './checker.ts'
 import type { Adapt } from './collections.ts'
-import { exactly, nothing, product, sum, union, unknownRange, type CountRange } from './cost.ts'
+import {
+  exactly,
+  listCreationCost,
+  mapCreationCost,
+  messageCreationCost,
+  nothing,
+  product,
+  sum,
+  union,
+  unknownRange,
+  type CountRange,
+} from './cost.ts'
 import { characterCount } from './primitives/text.ts'
 import { insideOptional, type Type } from './types.ts'
 import { Bytes } from './values.ts'
@@ -28,7 +51,7 @@ export interface EntrySize {
   readonly value: CountRange
 }
 
-/** A node as the prices of calls see it. */
+/** An operand of a call: its type, its path in the schema and its size, as far as they are known. */
 export interface Operand {
   readonly node: Node | undefined
   readonly type: Type
@@ -36,7 +59,7 @@ export interface Operand {
   readonly size: CountRange | undefined
 }
 
-/** The estimate for a checked expression; `root` is what `self` is. */
+/** The estimate for a checked expression; `root` is the declared type of `self`. */
 export function estimateCost(node: Node, checked: Checked, root?: DeclType): CountRange {
   return new CostEstimator(checked, root).cost(node)
 }
@@ -76,13 +99,13 @@ export class CostEstimator {
       case 'map':
         return this.#map(node)
       case 'struct':
-        return sum(...node.fields.map(({ value }) => this.cost(value)), exactly(40))
+        return sum(...node.fields.map(({ value }) => this.cost(value)), exactly(messageCreationCost))
       case 'comprehension':
         return isBinding(node) ? this.#binding(node) : this.#comprehension(node)
     }
   }
 
-  /** The largest a node can be, as far as it is known. */
+  /** The size of a node, as far as it is known. */
   size(node: Node): CountRange | undefined {
     const known = this.#sizes.get(node) ?? literalSize(node)
     if (known) return known
@@ -104,16 +127,16 @@ export class CostEstimator {
     if (size) this.#entrySizes.set(node, size)
   }
 
-  /** What the schema says about the place a path leads to. */
+  /** The size that the schema allows at a path. */
   declaredSize(path: NodePath | undefined): CountRange | undefined {
     if (!path) return undefined
-    let place = this.#root
+    let declared = this.#root
     for (const step of path.steps().slice(1)) {
-      if (step === '@items' || step === '@values') place = place?.element
-      else if (step === '@keys') place = place?.key
-      else place = place?.fields?.get(step)
+      if (step === '@items' || step === '@values') declared = declared?.element
+      else if (step === '@keys') declared = declared?.key
+      else declared = declared?.fields?.get(step)
     }
-    return place && { min: 0n, max: BigInt(place.maxElements) }
+    return declared && { min: 0n, max: BigInt(declared.maxElements) }
   }
 
   #select(node: SelectNode): CountRange {
@@ -145,7 +168,7 @@ export class CostEstimator {
     return sum(targetCost, this.#overloads(node, { name, target, operands, costs }))
   }
 
-  /** One range that covers all overloads that may be meant. */
+  /** One range that covers all possible overloads. */
   #overloads(
     node: CallNode,
     call: { name: string; target: Operand | undefined; operands: readonly Operand[]; costs: readonly CountRange[] },
@@ -186,7 +209,7 @@ export class CostEstimator {
       value = value ? union(value, size) : size
     }
     this.setEntrySize(node, { container: 'list', key: exactly(1), value: value ?? nothing })
-    return sum(cost, exactly(10))
+    return sum(cost, exactly(listCreationCost))
   }
 
   #map(node: MapNode): CountRange {
@@ -199,7 +222,7 @@ export class CostEstimator {
       values = values ? union(values, valueSize) : valueSize
     }
     this.setEntrySize(node, { container: 'map', key: keys ?? nothing, value: values ?? nothing })
-    return sum(cost, exactly(30))
+    return sum(cost, exactly(mapCreationCost))
   }
 
   #comprehension(node: ComprehensionNode): CountRange {
@@ -319,12 +342,13 @@ function isScalar(type: Type): boolean {
 
 const scalars: ReadonlySet<string> = new Set(['bool', 'double', 'duration', 'int', 'timestamp', 'uint'])
 
+/** A type with the limits of its schema. */
 export interface DeclType {
   readonly type: Type
   readonly adapt: Adapt
-  /** The most elements, entries or characters; 0 for what has no size. */
+  /** The maximum number of elements, entries or characters; 0 for types without a size. */
   readonly maxElements: number
-  /** The fewest bytes of JSON. */
+  /** The minimum number of bytes in JSON. */
   readonly minSerializedSize: number
   readonly fields?: ReadonlyMap<string, DeclType>
   readonly key?: DeclType
@@ -332,11 +356,14 @@ export interface DeclType {
 }
 
 /**
- * What a node is about: the way from a variable to it, such as `self`, `ports`, `@items`.
+ * The path from a variable to a node, such as `self`, `ports`, `@items`.
  *
- * Upstream keeps these ways in Go slices and appends to shared ones, so a later way can overwrite the last step of an earlier
- * one: after `x.b.all(y, y.c == x.a)` it takes `x.b` for `x.a`. Estimates show it, and definitions are refused by them, so
- * these ways share their memory exactly as Go's slices do: capacities double, and appending writes in place while it can.
+ * cel-go keeps paths in Go slices and appends to shared ones, so a later path can overwrite the last step of an earlier one:
+ * after `x.b.all(y, y.c == x.a)` it takes `x.b` for `x.a`. Estimates depend on it, and CRDs are refused by them, so these paths
+ * share their memory exactly as Go slices do: the capacity doubles, and appending writes in place while there is capacity.
+ *
+ * Example. The path x.b has length 2 and capacity 2; appending `@items` copies it to capacity 4; appending `c` and then `d` to
+ * x.b.@items writes both to the fourth slot, so the first of the two paths becomes x.b.@items.d.
  */
 class NodePath {
   readonly #memory: string[]
@@ -365,7 +392,7 @@ class NodePath {
     return this.#memory.slice(0, this.#length)
   }
 
-  /** The same with one more step, in memory of its own. */
+  /** A copy with one more step, without shared memory. */
   separately(step: string): NodePath {
     const steps = [...this.steps(), step]
     return new NodePath(steps, steps.length, steps.length)

@@ -1,10 +1,10 @@
 /**
- * Expressions of CEL as Kubernetes speaks it: text in, something that evaluates out.
+ * CEL expressions in the dialect of Kubernetes: compiles text to an expression that can be evaluated.
  *
  *     text ──parse──▶ tree ──check──▶ types ──validate──▶ ──plan──▶ closures ──evaluate──▶ value and cost
  *
- * Compiling is the expensive part and happens once; a compiled expression keeps no state and may be evaluated any number of
- * times. Evaluation is bounded by what it costs, in the units and with the prices of kube-apiserver.
+ * Compilation is the expensive part and happens once; a compiled expression has no state and can be evaluated any number of
+ * times. A cost limit bounds evaluation, in the units of kube-apiserver.
  */
 import type { Node } from './ast.ts'
 import { checkExpression, type Checked } from './checker.ts'
@@ -19,19 +19,19 @@ import type { Type } from './types.ts'
 import { validateExpression } from './validators.ts'
 import { EvaluationError, type Value } from './values.ts'
 
-/** What one evaluation of one expression may cost. */
+/** The cost limit of one evaluation of one expression. */
 export const callCostMax = 1_000_000
 
 export interface CompileFailure {
-  /** Either the text is wrong, or it is fine but can never run, such as `int('x')`. */
+  /** `compilation`: a syntax or type error. `instantiation`: a valid expression that can never run, such as `int('x')`. */
   readonly stage: 'compilation' | 'instantiation'
-  /** One message, with a line and a marker per mistake. */
+  /** One message, with a line and a marker per issue. */
   readonly errors: string
 }
 
 export interface EvaluateOptions {
   /**
-   * What it may cost before it is cut off.
+   * The cost at which the evaluation is aborted.
    *
    * @default 1_000_000
    */
@@ -44,13 +44,13 @@ export type Evaluation =
 
 export interface CompileOptions {
   /**
-   * Whether lists and maps written in an expression must hold one type, as Kubernetes demands.
+   * Whether list and map literals must have elements of one type, as Kubernetes requires.
    *
    * @default true
    */
   isStrict?: boolean
   /**
-   * Whether variables are bound to values of their types for sure. Otherwise every call looks at what it gets.
+   * Whether variables are guaranteed to have values of their types. Otherwise every call checks its values.
    *
    * @default true
    */
@@ -81,7 +81,7 @@ export class CompiledExpression {
     this.#slotCount = slotCount
   }
 
-  /** Evaluates with variables by name: JSON for those whose declaration reads JSON, values for others. */
+  /** Evaluates with variables by name: JSON for variables with an `adapt` function, values for others. */
   evaluate(bindings: Readonly<Record<string, unknown>>, { costLimit = callCostMax }: EvaluateOptions = {}): Evaluation {
     const frame = new Frame(bindings, { slotCount: this.#slotCount, costLimit })
     try {
@@ -94,13 +94,13 @@ export class CompiledExpression {
     }
   }
 
-  /** The bounds of what an evaluation can cost, when `self` is of a type with limits. */
+  /** The minimum and maximum cost of an evaluation; `self` is the type of the variable `self`, with the limits of its schema. */
   estimateCost(self?: DeclType): CountRange {
     return estimateCost(this.#node, this.#checked, self)
   }
 }
 
-/** Compiles a text, or says all that is wrong with it. */
+/** Compiles an expression, or returns all its issues. */
 export function compileExpression(
   text: string,
   environment: Environment,

@@ -1,12 +1,12 @@
 /**
- * The state of one evaluation: variables in numbered slots, and what it has cost so far.
+ * The state of one evaluation: variables in numbered slots, and the cost so far.
  */
 import { EvaluationError, type Value } from './values.ts'
 
-/** A node made ready to run. */
+/** A planned node. */
 export type Step = (frame: Frame) => Value
 
-/** Ends an evaluation at once, whatever it is inside of; the only thing thrown while an expression runs. */
+/** Ends an evaluation at once; the only exception thrown during an evaluation. */
 export class CostExceeded extends Error {
   constructor() {
     super('operation cancelled: actual cost limit exceeded')
@@ -36,13 +36,13 @@ export class Frame {
 
 export interface Plan {
   readonly run: Step
-  /** Known before anything runs. */
+  /** The value, if it is constant. */
   readonly constant?: Value
-  /** A place that can be selected from further; reading it through `resolve` does not pay for the variable at its root. */
+  /** Set if fields can be selected from it; `resolve` reads it without the cost of the variable at its root. */
   readonly attribute?: { readonly resolve: Step; readonly isConditional: boolean }
 }
 
-/** Thrown when an expression that type-checks cannot be made ready to run, such as `int('x')`. */
+/** Thrown when a type-checked expression cannot be planned, such as `int('x')`. */
 export class PlanError extends Error {}
 
 export function constant(value: Value): Plan {

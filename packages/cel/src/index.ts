@@ -1,7 +1,7 @@
 /**
- * CEL as Kubernetes has it: expressions are compiled against types and evaluated within a cost budget.
+ * CEL in the dialect of Kubernetes: expressions are compiled against static types and evaluated within a cost limit.
  *
- * This package knows nothing of a control plane. `@evenkeel/cel/primitives` holds the small parts that need no engine
+ * This package knows nothing of a control plane. `@evenkeel/cel/primitives` has the small parts that need no engine
  * (JSON, quantities, timestamps, names), so that a program can use them without loading the compiler.
  */
 

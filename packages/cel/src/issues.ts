@@ -1,5 +1,5 @@
 /**
- * What is wrong with an expression and where, in the form users know from kube-apiserver:
+ * Issues of an expression and their positions, in the format of kube-apiserver:
  *
  *     ERROR: <input>:1:5: undeclared reference to 'x' (in container '')
  *      | self.x
@@ -9,12 +9,12 @@
  */
 
 export interface Issue {
-  /** UTF-16 units from the start; undefined when it is about the whole text. */
+  /** UTF-16 units from the start; undefined for an issue of the whole text. */
   readonly offset?: number
   readonly message: string
 }
 
-/** Thrown inside the parser, caught by its entry; never leaves this folder. */
+/** Thrown and caught inside the parser. */
 export class SyntaxIssue extends Error {
   readonly offset: number | undefined
 
@@ -24,7 +24,7 @@ export class SyntaxIssue extends Error {
   }
 }
 
-/** All issues in order of their place. */
+/** All issues, sorted by position. */
 export function formatIssues(text: string, issues: readonly Issue[]): string {
   return [...issues]
     .sort((a, b) => (a.offset ?? -1) - (b.offset ?? -1))
@@ -44,7 +44,7 @@ function formatIssue(text: string, { offset, message }: Issue): string {
   return `ERROR: <input>:${lineNumber}:${before.length + 1}: ${message}\n | ${line.replaceAll('\t', ' ')}\n | ${marker}`
 }
 
-/** Characters of more than one byte get a marker of the same width. */
+/** Characters of more than one byte get a wide marker. */
 function isWide(character: string): boolean {
   return (character.codePointAt(0) ?? 0) > 0x7f
 }

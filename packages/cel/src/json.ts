@@ -1,8 +1,9 @@
 /**
- * Objects that an expression makes without a schema: `Object{spec: Object.spec{replicas: 3}}`.
+ * Objects without a schema that an expression constructs: `Object{spec: Object.spec{replicas: 3}}`, and conversions to and from
+ * JSON.
  *
- * Any field may be set to anything. What a part is called says where it belongs, and nothing but
- * {@link misplacedParts} looks at that: whoever uses such an object asks first.
+ * Any field may have any value. The type name of a part must be the path of its field (`Object.spec`). Only
+ * {@link misplacedParts} checks that; call it before you use such an object.
  */
 import { JsonMap, ListValue, MapValue } from './collections.ts'
 import { equal } from './comparison.ts'
@@ -34,7 +35,7 @@ export class ObjectValue extends Opaque {
   }
 }
 
-/** What is wrong with the names of the parts of an object: each is the name of the whole and the way to it. */
+/** The parts of an object whose type name is not the path of their field, as messages. */
 export function misplacedParts(value: Value, expected = value instanceof ObjectValue ? value.typeName : ''): string[] {
   if (value instanceof ListValue) return value.values().flatMap((item) => misplacedParts(item, expected))
   if (value instanceof MapValue) return value.keys().flatMap((key) => misplacedParts(value.find(key) ?? null, expected))
@@ -48,7 +49,7 @@ export function misplacedParts(value: Value, expected = value instanceof ObjectV
   return [...own, ...[...value.fields].flatMap(([name, inner]) => misplacedParts(inner, `${expected}.${name}`))]
 }
 
-/** A value as JSON; an error for what JSON cannot say. Numbers that a double cannot hold become texts. */
+/** Converts a value to JSON; an error for values without a JSON form. Numbers that a double cannot represent become strings. */
 export function toJson(value: Value): JsonValue | EvaluationError {
   if (value === null || typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number')
     return value
@@ -92,13 +93,13 @@ function entriesToJson(entries: readonly (readonly [Value, Value])[]): JsonObjec
   return object
 }
 
-/** JSON without a schema: whole numbers are ints, others doubles. */
+/** Converts JSON without a schema: integers to int, other numbers to double. */
 export function adaptDynamic(json: unknown): Value {
   if (json === null || json === undefined) return null
   if (typeof json === 'number') return Number.isSafeInteger(json) ? json : new Double(json)
   if (typeof json !== 'object') return json as Value
   if (Array.isArray(json)) return ListValue.ofJson(json, adaptDynamic, { hasSchema: false })
-  // Only plain objects are JSON; anything else is a value already.
+  // Only plain objects are JSON; any other object is a value.
   if (isJsonObject(json)) return new JsonMap(json, () => adaptDynamic, { isObject: false, hasSchema: false })
   return json as Value
 }

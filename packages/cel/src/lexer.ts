@@ -1,8 +1,9 @@
 /**
- * Text to tokens, by the longest match, as the grammar of CEL says.
+ * The lexer: text to tokens by longest match, and the values of string and bytes literals.
  *
- * Strings keep their quotes and escapes here; `quoted.ts` reads them. One pass, no backtracking beyond the token at hand,
- * so the time is linear in the text.
+ * A token keeps its quotes and escapes; {@link readString} and {@link readBytes} decode them: `\x41` and `\101` are characters in
+ * a string and bytes in a bytes literal; `\u` exists in strings only. One pass without backtracking beyond the current token, so
+ * the time is linear.
  */
 import { SyntaxIssue, type Issue } from './issues.ts'
 
@@ -16,7 +17,7 @@ export interface Token {
 
 interface Tokens {
   readonly tokens: readonly Token[]
-  /** What belongs to no token; it is skipped. */
+  /** Characters outside any token; they are skipped. */
   readonly issues: readonly Issue[]
 }
 
@@ -52,7 +53,7 @@ const escaped = /`[A-Za-z0-9_./ -]+`/y
 const symbol = /(?:==|!=|<=|>=|&&|\|\||[<>[\](){}.,\-!?:+*/%])/y
 const quotePrefix = /(?:[bB]?[rR]?)("""|'''|"|')/y
 
-/** The token at a place, or where what is none ends. */
+/** The token at an offset, or the end of invalid input. */
 function nextToken(text: string, offset: number): Token | number {
   const quoted = quotedToken(text, offset)
   if (quoted) return quoted
@@ -67,7 +68,7 @@ function nextToken(text: string, offset: number): Token | number {
   if (mark !== undefined) return { kind: 'symbol', text: mark, offset }
   const backticked = match(escaped, text, offset)
   if (backticked !== undefined) return { kind: 'escaped', text: backticked, offset }
-  // Half an operator takes the character that disappointed with it.
+  // An incomplete operator includes the unexpected character, as in the messages of cel-go.
   const width = /[&|=]/.test(text[offset]!) ? 2 : (text.codePointAt(offset) ?? 0) > 0xffff ? 2 : 1
   return Math.min(text.length, offset + width)
 }
@@ -83,7 +84,7 @@ function quotedToken(text: string, offset: number): Token | number | undefined {
   return { kind: /b/i.test(prefix) ? 'bytes' : 'string', text: text.slice(offset, end), offset }
 }
 
-/** One past the closing quote; when it goes wrong, the negative of where. */
+/** The offset after the closing quote; on an error, the negative offset of the error. */
 function endOfQuoted(text: string, from: number, { quote, raw }: { quote: string; raw: boolean }): number {
   for (let position = from; position < text.length; position++) {
     if (text.startsWith(quote, position)) return position + quote.length
@@ -106,12 +107,6 @@ function match(pattern: RegExp, text: string, offset: number): string | undefine
   return pattern.exec(text)?.[0]
 }
 
-/*
- * What string and bytes literals mean: quotes taken off, escapes resolved.
- *
- * `\x41` and `\101` are characters in a string and bytes in a bytes literal; `\u` exists in strings only.
- */
-
 /** The text of a string literal. */
 export function readString({ text, offset }: Token): string {
   const { body, raw } = takeQuotesOff(text)
@@ -122,7 +117,7 @@ export function readString({ text, offset }: Token): string {
         .join('')
 }
 
-/** The bytes of a bytes literal: its text in UTF-8, numeric escapes as single bytes. */
+/** The bytes of a bytes literal: UTF-8, with numeric escapes as single bytes. */
 export function readBytes({ text, offset }: Token): Uint8Array {
   const { body, raw } = takeQuotesOff(text.slice(1))
   if (raw) return encoder.encode(body)

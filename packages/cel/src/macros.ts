@@ -1,7 +1,13 @@
 /**
- * Macros: calls that the parser replaces by trees, because they bind variables or ask about presence.
+ * Macros: calls that the parser expands to other trees, because they bind variables or test the presence of a field.
  *
- * A call that has the name of a macro but another number of arguments stays a call, and the checker finds no such function.
+ * A call with the name of a macro but another number of arguments stays a call, and the checker reports an unknown function.
+ *
+ * Example. `xs.exists(x, x > 1)` expands to a loop:
+ *
+ *     accumulator = false
+ *     for x in xs while @not_strictly_false(!accumulator): accumulator = accumulator || x > 1
+ *     result accumulator
  */
 import {
   accumulatorName,
@@ -56,43 +62,43 @@ function has({ arguments: [argument], offset }: CallNode): Node {
 
 type Loop = Pick<ComprehensionNode, 'initial' | 'condition' | 'step' | 'result'>
 
-/** all, exists and exists_one with one variable or two: the last argument is the question. */
-function quantifier(node: CallNode, loop: (question: Node, offset: number) => Loop): Node {
+/** all, exists and exists_one with one or two variables; the last argument is the predicate. */
+function quantifier(node: CallNode, loop: (predicate: Node, offset: number) => Loop): Node {
   const names = variables(node, node.arguments.length - 1, 'argument must be a simple name')
   return comprehension(node, names, loop(node.arguments.at(-1)!, node.offset))
 }
 
-function all(question: Node, offset: number): Loop {
+function all(predicate: Node, offset: number): Loop {
   return {
     initial: literal(true, offset),
     condition: call('@not_strictly_false', offset, accumulator(offset)),
-    step: call('_&&_', offset, accumulator(offset), question),
+    step: call('_&&_', offset, accumulator(offset), predicate),
     result: accumulator(offset),
   }
 }
 
-function exists(question: Node, offset: number): Loop {
+function exists(predicate: Node, offset: number): Loop {
   return {
     initial: literal(false, offset),
     condition: call('@not_strictly_false', offset, call('!_', offset, accumulator(offset))),
-    step: call('_||_', offset, accumulator(offset), question),
+    step: call('_||_', offset, accumulator(offset), predicate),
     result: accumulator(offset),
   }
 }
 
-function existsOne(question: Node, offset: number): Loop {
+function existsOne(predicate: Node, offset: number): Loop {
   const counted = call('_+_', offset, accumulator(offset), literal(1, offset))
   return {
     initial: literal(0, offset),
     condition: literal(true, offset),
-    step: call('_?_:_', offset, question, counted, accumulator(offset)),
+    step: call('_?_:_', offset, predicate, counted, accumulator(offset)),
     result: call('_==_', offset, accumulator(offset), literal(1, offset)),
   }
 }
 
 type Step = (transform: Node, variable: string, offset: number) => { readonly initial: Node; readonly step: Node }
 
-/** map, transformList, transformMap, transformMapEntry: variables, perhaps a filter, and what becomes of an element. */
+/** map, transformList, transformMap, transformMapEntry: variables, an optional filter, and the transformation. */
 function transformation(node: CallNode, build: Step, variableCount = 1): Node {
   const { offset } = node
   const names = variables(
@@ -130,9 +136,9 @@ function insertEntries(transform: Node, _variable: string, offset: number): { in
 function filter(node: CallNode): Node {
   const { offset } = node
   const names = variables(node, 1, 'argument is not an identifier')
-  const [element, question] = node.arguments
+  const [element, predicate] = node.arguments
   const kept = call('_+_', offset, accumulator(offset), list([element!], offset))
-  const step = call('_?_:_', offset, question!, kept, accumulator(offset))
+  const step = call('_?_:_', offset, predicate!, kept, accumulator(offset))
   return comprehension(node, names, {
     initial: list([], offset),
     condition: literal(true, offset),
@@ -147,7 +153,7 @@ function optionalMap(
 ): Node {
   if (variable?.kind !== 'identifier')
     throw new SyntaxIssue(`${name}() variable name must be a simple identifier`, variable?.offset ?? offset)
-  // Every such macro doubles what it is called on, so a chain of them grows without bounds.
+  // Each such macro copies its target, so a chain of them grows exponentially.
   let nodes = 0
   walk(target!, () => nodes++)
   if (nodes > nodesMax) throw new SyntaxIssue(`expression too large after expanding ${name}`, offset)
@@ -179,7 +185,7 @@ function sortBy({ target, arguments: parameters, offset }: CallNode): Node {
 
 const sortInput = '@__sortBy_input__'
 
-/** `let name = value in result`: a loop over nothing, the way upstream spells it. */
+/** `let name = value in result`, as a loop over an empty list, as in cel-go. */
 function binding({ name, value, result, offset }: { name: string; value: Node; result: Node; offset: number }): Node {
   return {
     kind: 'comprehension',

@@ -1,32 +1,31 @@
 /**
- * Makes the values of messages that are written in an expression; the checker knows their fields.
+ * Message literals, such as `google.protobuf.Int32Value{value: 1}`: constructs their values. The checker knows their fields.
  *
- * Fields that are not set have the value that protobuf gives them. Of `Value` only the field that is written last counts. What
- * goes into a `Value`, `Struct` or `ListValue` is JSON afterwards: numbers are doubles, or texts if a double cannot hold them.
+ * Unset fields have their protobuf default. Of `Value` only the last field counts. Values in a `Value`, `Struct` or `ListValue`
+ * become JSON: numbers are doubles, or strings if a double cannot represent them.
  *
- * Upstream asks the same price for every message. Here what is large costs more, as everywhere where a whole list is gone through:
- * otherwise a short expression could keep a server busy for minutes.
+ * cel-go charges the same for every message. Here large messages cost more, as every traversal of a list does; otherwise a short
+ * expression could keep a server busy for minutes.
  */
 import type { StructField } from './ast.ts'
 import { EntryMap, ListValue, MapValue } from './collections.ts'
+import { messageCreationCost, traversalFactor } from './cost.ts'
 import { PlanError, type Frame, type Plan } from './frame.ts'
 import type { Planner } from './planner.ts'
 import { Duration, printDuration, printTimestamp, Timestamp } from './timestamps.ts'
 import { describeValue, typeNameOf } from './type-names.ts'
 import { Bytes, Double, EvaluationError, isInt, Optional, Uint, type Value } from './values.ts'
 
-const messageCost = 40
-/** How many elements are turned into JSON for the price of the message. */
+/** How many elements the base cost of a message covers. */
 const freeElements = 100
-const costPerElement = 0.1
 
-/** Counts the elements that were turned into JSON. */
+/** Counts the elements converted to JSON. */
 interface Meter {
   elements: number
 }
 
 interface MessageConstructor {
-  /** What the field holds of a value; undefined when it cannot hold it. */
+  /** Converts a value for a field; undefined when the type does not match. */
   readonly take: (value: Value, field: string, meter: Meter) => Value | undefined
   readonly make: (fields: ReadonlyMap<string, Value>) => Value
 }
@@ -36,8 +35,8 @@ export function planMessage(
   { typeName, fields }: { typeName: string; fields: readonly StructField[] },
 ): Plan {
   const name = typeName.replace(/^\./, '')
-  const making = messageConstructors.get(name) ?? constructorOf(planner, name)
-  if (!making) throw new PlanError(`unknown type: ${name}`)
+  const constructor = messageConstructors.get(name) ?? constructorOf(planner, name)
+  if (!constructor) throw new PlanError(`unknown type: ${name}`)
   const steps = fields.map((field) => ({ ...field, step: planner.plan(field.value).run }))
   const build = (frame: Frame, meter: Meter): Value => {
     const taken = new Map<string, Value>()
@@ -45,28 +44,30 @@ export function planMessage(
       const value = fieldValue(step(frame), { field, optional })
       if (value instanceof EvaluationError) return value
       if (value === undefined) continue
-      const held = making.take(value, field, meter)
-      if (held === undefined || held instanceof EvaluationError)
-        return conversionError(`${name}.${field}`, held ?? value)
-      // Set anew, so that the last one written is the last one in order.
+      const converted = constructor.take(value, field, meter)
+      if (converted === undefined || converted instanceof EvaluationError)
+        return conversionError(`${name}.${field}`, converted ?? value)
+      // Deleted first, so that the field set last is the last in iteration order.
       taken.delete(field)
-      taken.set(field, held)
+      taken.set(field, converted)
     }
-    return making.make(taken)
+    return constructor.make(taken)
   }
   return {
     run: (frame) => {
       const meter = { elements: 0 }
       const value = build(frame, meter)
       frame.spend(
-        meter.elements > freeElements ? messageCost + Math.floor(meter.elements * costPerElement) : messageCost,
+        meter.elements > freeElements
+          ? messageCreationCost + Math.floor(meter.elements * traversalFactor)
+          : messageCreationCost,
       )
       return value
     },
   }
 }
 
-/** Messages that the environment brings take any value as it is. */
+/** The messages of the environment accept any value unchanged. */
 function constructorOf({ environment }: Planner, name: string): MessageConstructor | undefined {
   const message = environment.message(name)
   return message && { take: (value) => value, make: (fields) => message.make(fields) }
@@ -128,7 +129,7 @@ function takeUint32(value: Value): Value | undefined {
   return value.value < 2n ** 32n ? value : new EvaluationError('unsigned integer overflow')
 }
 
-/** Durations have 64 bits of nanoseconds and stop at their ends. */
+/** A duration has 64 bits of nanoseconds and saturates. */
 function makeDuration(fields: ReadonlyMap<string, Value>): Value {
   const nanos = bigOf(fields.get('seconds')) * 1_000_000_000n + bigOf(fields.get('nanos'))
   const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n]
@@ -162,10 +163,10 @@ function takeJson(value: Value, field: string, meter: Meter): Value | undefined 
   }
 }
 
-/** A value as JSON has it; an error for what JSON cannot say. */
+/** Converts a value to its JSON form; an error for values without one. */
 function toJson(value: Value, meter: Meter): Value {
   meter.elements++
-  // Ints that a double cannot hold are bigints.
+  // Ints beyond the safe range are bigints.
   if (typeof value === 'number') return new Double(value)
   if (typeof value === 'bigint') return String(value)
   if (value === null || typeof value !== 'object' || value instanceof Double || value instanceof EvaluationError)

@@ -1,9 +1,11 @@
 /**
- * Tokens to a tree, by recursive descent over CEL's grammar; macros expand on the way up.
+ * The parser: tokens to a tree, by recursive descent over the grammar of CEL; macros are expanded bottom-up.
  *
- * Bounded twice, so that no text makes the stack overflow here or in anything that walks the tree later: texts of more than
- * 100,000 characters are refused, and so is nesting deeper than 250 and a chain such as `a.b.c` or `1 + 2 + 3` longer than that.
- * Chains of `&&` and `||` do not count: they become balanced trees.
+ * Limits keep the stack from overflowing, here and in everything that traverses the tree later: at most 100,000 characters,
+ * nesting at most 250 deep, and chains such as `a.b.c` or `1 + 2 + 3` at most 250 long. Chains of `&&` and `||` are not limited:
+ * they become balanced trees.
+ *
+ * Example. `a && b && c && d` becomes `(a && b) && (c && d)`, the same tree as in cel-go, because cost estimates depend on it.
  */
 import {
   call,
@@ -15,14 +17,16 @@ import {
   type Node,
   type StructField,
 } from './ast.ts'
+import { keywords } from './escape.ts'
 import { SyntaxIssue, type Issue } from './issues.ts'
 import { readBytes, readString, tokenize, type Token } from './lexer.ts'
 import { expandMacro } from './macros.ts'
+import { characterCount } from './primitives/text.ts'
 import { Bytes, Double, intFromBigInt, Uint, type Value } from './values.ts'
 
 /** Parses one expression. */
 export function parseExpression(text: string): Node | { readonly issues: readonly Issue[] } {
-  const characters = characterCount(text)
+  const characters = text.length <= sizeMax ? text.length : characterCount(text)
   if (characters > sizeMax) {
     return { issues: [{ message: `expression code point size exceeds limit: size: ${characters}, limit ${sizeMax}` }] }
   }
@@ -43,29 +47,6 @@ const depthMax = 250
 const operandStart =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 const relations = new Set(['<', '<=', '>=', '>', '==', '!='])
-const reserved = new Set([
-  'as',
-  'break',
-  'const',
-  'continue',
-  'else',
-  'false',
-  'for',
-  'function',
-  'if',
-  'import',
-  'in',
-  'let',
-  'loop',
-  'package',
-  'namespace',
-  'null',
-  'return',
-  'true',
-  'var',
-  'void',
-  'while',
-])
 const words = new Set(['in', 'true', 'false', 'null'])
 
 class Parser {
@@ -150,7 +131,7 @@ class Parser {
     while (this.#accept(first.text)) count++
     const next = this.#peek()
     if (first.text === '-' && count === 1 && (next.kind === 'int' || next.kind === 'double')) {
-      // One sign belongs to the number, else -9223372036854775808 could not be written.
+      // A single sign is part of the number; otherwise -9223372036854775808 could not be written.
       this.#position++
       return this.#member(numberLiteral(next, `-${next.text}`, this.#tokens[this.#position - 2]?.offset ?? next.offset))
     }
@@ -242,13 +223,13 @@ class Parser {
     const struct = this.#structName()
     if (struct) return this.#struct(dot + struct)
     this.#position++
-    if (reserved.has(token.text)) throw new SyntaxIssue(`reserved identifier: ${token.text}`, token.offset)
+    if (keywords.has(token.text)) throw new SyntaxIssue(`reserved identifier: ${token.text}`, token.offset)
     const open = this.#peek()
     if (!this.#accept('(')) return identifier(dot + token.text, token.offset)
     return expandMacro({ kind: 'call', name: dot + token.text, arguments: this.#parameters(), offset: open.offset })
   }
 
-  /** `a.b.C` when a `{` follows it, which makes it the name of a type; the position then is at the brace. */
+  /** `a.b.C` if a `{` follows, which makes it a type name; the position is then at the brace. */
   #structName(): string | undefined {
     let position = this.#position
     let name = ''
@@ -334,7 +315,7 @@ class Parser {
     return node
   }
 
-  /** One more link of a chain, which makes the tree one deeper. */
+  /** Counts one more link of a chain, which makes the tree one level deeper. */
   #lengthen(): void {
     if (++this.#links > depthMax) throw new SyntaxIssue('max recursion depth exceeded')
   }
@@ -374,7 +355,7 @@ class Parser {
   }
 }
 
-/** A chain of one logical operator as a tree of logarithmic depth; the same tree as upstream builds, which cost estimates show. */
+/** A chain of one logical operator as a tree of logarithmic depth. */
 function balance(name: string, terms: readonly Node[], offsets: readonly number[]): Node {
   const build = (low: number, high: number): Node => {
     const middle = Math.floor((low + high + 1) / 2)
@@ -417,11 +398,4 @@ function wholeFrom(text: string, offset: number, unsigned: boolean): Value {
   }
   if (value < -(2n ** 63n) || value > 2n ** 63n - 1n) throw new SyntaxIssue('invalid int literal', offset)
   return intFromBigInt(value)
-}
-
-function characterCount(text: string): number {
-  if (text.length <= sizeMax) return text.length
-  let count = 0
-  for (const _ of text) count++
-  return count
 }

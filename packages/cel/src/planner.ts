@@ -1,14 +1,15 @@
 /**
- * Checked nodes to closures, once per expression; evaluation is then a tree of plain function calls.
+ * The planner: compiles checked nodes to closures, once per expression; evaluation is then a tree of plain function calls.
  *
- * What costs what follows upstream to the unit, oddities included: a chain of selections costs 1 for its variable and 1 per
- * step; `has` costs nothing for itself; constant lists, maps and conversions are computed here and cost nothing; a branch of
- * a conditional that is a chain of selections saves the 1 for its variable.
+ * Costs equal those of cel-go exactly, oddities included: a chain of selections costs 1 for its variable and 1 per step; `has`
+ * itself is free; constant lists, maps and conversions are computed here and are free; a branch of a conditional that is a
+ * chain of selections saves the 1 for its variable.
  */
 import { accumulatorName, type ComprehensionNode, type ListNode, type MapNode, type Node } from './ast.ts'
 import { planCall } from './calls.ts'
 import type { Checked } from './checker.ts'
 import { EntryMap, ListValue, MapValue } from './collections.ts'
+import { listCreationCost, mapCreationCost } from './cost.ts'
 import type { Environment } from './environment.ts'
 import { constant, Frame, type Plan, type Step } from './frame.ts'
 import { planMessage } from './messages.ts'
@@ -19,7 +20,7 @@ import { EvaluationError, Optional, type Value } from './values.ts'
 export class Planner {
   readonly checked: Checked
   readonly environment: Environment
-  /** Whether values are sure to be of the types that were checked. */
+  /** Whether values are certain to have their checked types. */
   readonly trustsTypes: boolean
   readonly #slots = new Map<string, number>()
   #locals: ReadonlyMap<string, Step> = new Map()
@@ -56,7 +57,7 @@ export class Planner {
     return this.slotCount++
   }
 
-  /** The slot of a variable that the caller binds. */
+  /** The slot of a variable bound by the caller. */
   slotOf(name: string): { slot: number; isNew: boolean } {
     const known = this.#slots.get(name)
     if (known !== undefined) return { slot: known, isNew: false }
@@ -69,7 +70,7 @@ export class Planner {
     return this.#locals.get(name)
   }
 
-  /** Plans something in which some names are variables of a loop. */
+  /** Plans nodes in the scope of loop variables. */
   withLocals<T>(locals: Readonly<Record<string, Step>>, plan: () => T): T {
     const outer = this.#locals
     this.#locals = new Map([...outer, ...Object.entries(locals)])
@@ -80,13 +81,6 @@ export class Planner {
     }
   }
 }
-
-/*
- * Lists and maps written in an expression. Made of constants only, they are made once.
- */
-
-const listCost = 10
-const mapCost = 30
 
 function planList(planner: Planner, { elements, optional }: ListNode): Plan {
   const plans = elements.map((element) => planner.plan(element))
@@ -105,7 +99,7 @@ function planList(planner: Planner, { elements, optional }: ListNode): Plan {
     }
     return ListValue.of(values)
   }
-  return finishAggregate(build, listCost, plans)
+  return finishAggregate(build, listCreationCost, plans)
 }
 
 function planMap(planner: Planner, { entries }: MapNode): Plan {
@@ -125,12 +119,12 @@ function planMap(planner: Planner, { entries }: MapNode): Plan {
   }
   return finishAggregate(
     build,
-    mapCost,
+    mapCreationCost,
     plans.flatMap(({ key, value }) => [key, value]),
   )
 }
 
-/** Undefined when an optional entry holds nothing. */
+/** Undefined for an empty optional entry. */
 function entryOf(key: Value, valueOf: () => Value, optional: boolean): [Value, Value] | EvaluationError | undefined {
   if (key instanceof EvaluationError) return key
   const value = valueOf()
@@ -143,6 +137,7 @@ function entryOf(key: Value, valueOf: () => Value, optional: boolean): [Value, V
   return value.value === undefined ? undefined : [key, value.value]
 }
 
+/** A list or map of constants is created once, when it is planned. */
 function finishAggregate(build: Step, cost: number, parts: readonly Plan[]): Plan {
   if (parts.every((part) => part.constant !== undefined))
     return constant(build(new Frame({}, { slotCount: 0, costLimit: 0 })))
@@ -155,18 +150,15 @@ function finishAggregate(build: Step, cost: number, parts: readonly Plan[]): Pla
   }
 }
 
-/*
- * The loop behind all macros.
- *
- * The accumulator is computed when it is first asked for. A list or map that starts empty grows in place, since nobody else
- * can see it before the loop ends.
+/**
+ * The loop behind all macros. The accumulator is initialized on first use. A list or map that starts empty grows in place,
+ * because it is not visible outside before the loop ends.
  */
-
 function planComprehension(planner: Planner, node: ComprehensionNode): Plan {
   const range = planner.plan(node.range).run
   const initial = planner.plan(node.initial).run
   const [accumulator, first, second] = [planner.newSlot(), planner.newSlot(), planner.newSlot()]
-  // A macro that only names a value must not let it grow: the expression may use it twice.
+  // A macro that only names a value must not grow it in place: the expression may use it twice.
   const start = node.accumulator === accumulatorName ? (frame: Frame) => startAccumulating(initial(frame)) : initial
   const outer = {
     [node.accumulator]: (frame: Frame) => {
@@ -238,7 +230,7 @@ function finishComprehension(value: Value): Value {
   return value
 }
 
-/** What Go calls the type of a value that is no list and no map. */
+/** The Go type name of a value that is neither a list nor a map. */
 function goTypeOf(value: Value): string {
   const name = value === null ? 'null' : (typeNameOf(value).split('.').at(-1) ?? '')
   return `types.${name.charAt(0).toUpperCase()}${name.slice(1)}`

@@ -1,7 +1,7 @@
 /**
- * Reading: variables, fields, elements, presence, and conditionals, which can be read from as well.
+ * Plans reads: variables, fields, elements, presence tests, and conditionals, which can be selected from too.
  *
- * Selecting from an optional gives an optional: nothing stays nothing, and what is not there becomes nothing.
+ * Selecting from an optional returns an optional: an empty one stays empty, and a missing field becomes an empty one.
  */
 import type { CallNode, IdentifierNode, SelectNode } from './ast.ts'
 import { JsonMap, ListValue, MapValue } from './collections.ts'
@@ -38,7 +38,7 @@ function readBinding({ bindings }: Frame, name: string, adapt: ((json: unknown) 
   return adapt ? adapt(bound) : (bound as Value)
 }
 
-/** `operand.field`, or whether it is there. */
+/** `operand.field` and `has(operand.field)`. */
 export function planSelect(planner: Planner, node: SelectNode): Plan {
   if (planner.checked.names.has(node)) return planIdentifier(planner, node)
   const operand = planner.plan(node.operand)
@@ -138,11 +138,11 @@ function testPresence(value: Value, read: Reader, frame: Frame): Value {
   if (value === Optional.none) return false
   const found = read.find(value instanceof Optional ? value.value! : value)
   if (found !== undefined || !(value instanceof Optional)) frame.spend(1)
-  // Data that contradicts its schema is there all the same.
+  // Data that contradicts its schema is present.
   return found !== undefined
 }
 
-/** Looks into values by one key; what is not there is undefined. */
+/** Reads one key from values; undefined when it is absent. */
 class Reader {
   readonly #key: Value
   readonly #property: string | undefined
@@ -166,11 +166,7 @@ class Reader {
   }
 }
 
-/*
- * Elements of lists by index, which may be any number that is whole.
- */
-
-/** The element; undefined when the index is outside; an error when it is no index. */
+/** The element at an index, which may be any integral number; undefined when out of bounds; an error for an invalid index. */
 function listElement(list: ListValue, index: Value): Value | undefined {
   const position = wholeNumber(index)
   if (position === undefined) return new EvaluationError(`unsupported index type '${typeNameOf(index)}' in list`)

@@ -1,7 +1,7 @@
 /**
- * Timestamps and durations to the nanosecond, with Go's limits: years 1 to 9999, durations of 64 bits of nanoseconds.
+ * Timestamps and durations in nanoseconds, with the limits of Go: years 1 to 9999, durations of 64 bits of nanoseconds.
  *
- * A timestamp remembers the offset it was written with, because printing shows it; nothing else depends on it.
+ * A timestamp keeps the offset of its text, which is used only for printing.
  */
 import { parseTimestamp } from './primitives/time.ts'
 import { EvaluationError, intMax, intMin } from './values.ts'
@@ -28,12 +28,12 @@ export class Duration {
   }
 }
 
-/** A timestamp within the years that exist, else an error. */
+/** A timestamp, or an error outside the years 1 to 9999. */
 export function timestampFromSeconds(seconds: number): Timestamp | EvaluationError {
   return seconds < secondsMin || seconds > secondsMax ? timestampOverflow : new Timestamp(seconds)
 }
 
-/** Reads RFC 3339 as leniently as Go (`T3:00:00`, a comma, `+24:00`); undefined when it is none, an error when it is out of range. */
+/** Parses RFC 3339 as leniently as Go (`T3:00:00`, a comma, `+24:00`); undefined for invalid text, an error when out of range. */
 export function readTimestamp(text: string): Timestamp | EvaluationError | undefined {
   const [, date, hour, rest, , sign, hours = 0, minutes = 0] = lenientTime.exec(text) ?? []
   const parsed =
@@ -46,7 +46,7 @@ export function readTimestamp(text: string): Timestamp | EvaluationError | undef
     : new Timestamp(seconds, parsed.nanos, offset + 0)
 }
 
-/** Reads a Go duration such as `1h30m`; undefined when it is none or does not fit. */
+/** Parses a Go duration such as `1h30m`; undefined for invalid text or an overflow. */
 export function readDuration(text: string): Duration | undefined {
   if (!duration.test(text)) return undefined
   let total = 0n
@@ -60,12 +60,12 @@ export function durationOf(nanos: bigint): Duration | EvaluationError {
   return nanos < intMin || nanos > intMax ? durationOverflow : new Duration(nanos)
 }
 
-/** The sum of a moment and a duration. */
-export function addDuration(moment: Timestamp, nanos: bigint): Timestamp | EvaluationError {
-  const total = BigInt(moment.seconds) * second + BigInt(moment.nanos) + nanos
+/** The sum of a timestamp and a duration. */
+export function addDuration(timestamp: Timestamp, nanos: bigint): Timestamp | EvaluationError {
+  const total = BigInt(timestamp.seconds) * second + BigInt(timestamp.nanos) + nanos
   const seconds = floorDivide(total, second)
   if (seconds < BigInt(secondsMin) || seconds > BigInt(secondsMax)) return timestampOverflow
-  return new Timestamp(Number(seconds), Number(total - seconds * second), moment.offsetSeconds)
+  return new Timestamp(Number(seconds), Number(total - seconds * second), timestamp.offsetSeconds)
 }
 
 export function durationBetween(a: Timestamp, b: Timestamp): Duration | EvaluationError {
@@ -102,7 +102,7 @@ export interface CivilTime {
   readonly dayOfWeek: number
 }
 
-/** What the calendar and the clock say, in the proleptic Gregorian calendar, some seconds after 1970 began. */
+/** Date and time of day in the proleptic Gregorian calendar, from seconds since 1970. */
 export function civilTime(epochSeconds: number): CivilTime {
   const days = Math.floor(epochSeconds / 86_400)
   const rest = epochSeconds - days * 86_400
@@ -119,7 +119,7 @@ export function civilTime(epochSeconds: number): CivilTime {
   }
 }
 
-/** A number without an exponent, as short as it still is the same. */
+/** The shortest decimal text of a number, without an exponent. */
 function plainDecimal(value: number): string {
   const text = String(value)
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
@@ -151,7 +151,7 @@ const unitNanos = new Map([
 ])
 
 function termNanos(whole: string, fraction: string, unit: bigint): bigint {
-  // Digits beyond what a nanosecond can show are cut, as in Go; long ones would only cost time.
+  // Digits beyond nanoseconds are cut, as in Go.
   const shown = fraction.slice(0, 18)
   return (
     BigInt(whole.slice(0, 20) || '0') * unit +
@@ -159,7 +159,7 @@ function termNanos(whole: string, fraction: string, unit: bigint): bigint {
   )
 }
 
-/** Days since 1970 to a date; eras of 400 years make it exact without tables. */
+/** Converts days since 1970 to a date, by eras of 400 years. */
 function civilDate(days: number): { year: number; month: number; day: number } {
   const shifted = days + 719_468
   const era = Math.floor(shifted / 146_097)

@@ -1,5 +1,5 @@
 /**
- * The names of types at run time, as `type(x)` and messages show them, and values as messages show them.
+ * Type names of values, as in `type(x)` and messages, and the text of values in messages.
  */
 import { ListValue, MapValue } from './collections.ts'
 import { Duration, printDuration, printTimestamp, Timestamp } from './timestamps.ts'
@@ -19,7 +19,7 @@ export function typeNameOf(value: Value): string {
   }
 }
 
-/** A value the way Go prints it in messages. */
+/** A value as Go prints it in messages. */
 export function describeValue(value: Value): string {
   if (value instanceof Double || value instanceof Uint) return String(value.value)
   if (value instanceof Timestamp) return printTimestamp(value)

@@ -1,9 +1,16 @@
 /**
- * Types while an expression is checked.
+ * Static types and assignability.
  *
- * `dyn` is anything and is decided at run time. `parameter` stands for a type that is not known yet, in a signature or while
- * checking. `object` has fields and is told apart by its name; `opaque` is a named type with parameters (`optional_type(int)`);
- * `wrapper` is a plain type that may also be null.
+ * `dyn` is any type, resolved at run time. `parameter` is a type that is not known yet, in a signature or while checking.
+ * `object` has fields and is identified by its name; `opaque` is a named type with parameters (`optional_type(int)`); `wrapper` is
+ * a primitive type that may also be null.
+ *
+ * Type parameters are inferred by substitution. Substitutions of an attempt are kept apart and committed only if it succeeds, so a
+ * failed overload has no effect. Example: `[1, 2] + xs` with `add(list(A), list(A)) : list(A)` and `xs: list(dyn)`:
+ *
+ *     list(int)  assigned to list(A)    A = int
+ *     list(dyn)  assigned to list(A)    dyn and int agree; the most general wins: A = dyn
+ *     result     list(A)                list(dyn)
  */
 
 type TypeKind =
@@ -68,7 +75,7 @@ export function wrapperOf(type: Type): Type {
   return { kind: 'wrapper', name: 'wrapper', parameters: [type] }
 }
 
-/** A wrapper without its null; every other type as it is. */
+/** The type inside a wrapper; any other type unchanged. */
 export function unwrapped(type: Type): Type {
   return type.kind === 'wrapper' ? type.parameters[0]! : type
 }
@@ -85,7 +92,7 @@ export function objectType(name: string, fields: ReadonlyMap<string, Type> = new
   return { kind: 'object', name, parameters: [], fields }
 }
 
-/** What an optional holds; undefined for everything else. */
+/** The type inside an optional; undefined for other types. */
 export function insideOptional(type: Type): Type | undefined {
   return type.kind === 'opaque' && type.name === 'optional_type' ? type.parameters[0] : undefined
 }
@@ -94,7 +101,7 @@ export function isDyn(type: Type): boolean {
   return type.kind === 'dyn'
 }
 
-/** The same type in every part; parameters only by the same name, unless `anyParameter`. */
+/** Structural equality; parameters are equal by name, unless `anyParameter`. */
 export function sameType(a: Type, b: Type, { anyParameter = false }: { anyParameter?: boolean } = {}): boolean {
   if (a === b) return true
   if (a.kind !== b.kind || a.parameters.length !== b.parameters.length) return false
@@ -120,16 +127,10 @@ function simple(kind: TypeKind, name: string): Type {
   return { kind, name, parameters: [] }
 }
 
-/*
- * When one type may stand where another is wanted, and what type parameters turn out to be on the way.
- *
- * Attempts write beside what is known, and into it only if they succeed, so a failed overload leaves no trace.
- */
-
-/** What type parameters stand for, by their names. */
+/** Substitutions of type parameters, by name. */
 export type Substitutions = Map<string, Type>
 
-/** Whether every pair agrees; if so, what follows for type parameters is known from then on. */
+/** Whether every pair of types is assignable; if so, adds the inferred substitutions. */
 export function assign(known: Substitutions, wanted: readonly Type[], given: readonly Type[]): boolean {
   const attempt = new TentativeSubstitutions(known)
   if (!allAssignable(attempt, wanted, given)) return false
@@ -137,7 +138,7 @@ export function assign(known: Substitutions, wanted: readonly Type[], given: rea
   return true
 }
 
-/** A type with its parameters replaced; those that are still open become `dyn` when asked. */
+/** A type with its parameters replaced; with `openToDyn`, unresolved ones become `dyn`. */
 export function substitute(
   known: ReadonlyMap<string, Type>,
   type: Type,
@@ -164,7 +165,7 @@ export function substitute(
   }
 }
 
-/** Of two types that agree the one that covers the other. */
+/** The more general of two assignable types. */
 export function mostGeneral(a: Type, b: Type): Type {
   return isEqualOrLessSpecific(a, b) ? a : b
 }
@@ -218,7 +219,7 @@ function isAssignable(known: TentativeSubstitutions, a: Type, b: Type): boolean 
   }
 }
 
-/** Lets a parameter stand for a type, if that agrees with what it already stands for and is not circular. */
+/** Binds a parameter to a type, if that is compatible with its current substitution and not circular. */
 function tryBind(
   known: TentativeSubstitutions,
   type: Type,
@@ -238,7 +239,7 @@ function tryBind(
   return { valid: true, hadSubstitution: false }
 }
 
-/** Whether a parameter does not occur in a type, directly or through what is known. */
+/** Whether a parameter does not occur in a type, directly or through substitutions. */
 function isFree(known: TentativeSubstitutions, parameter: Type, within: Type): boolean {
   if (within.kind === 'parameter') {
     if (within.name === parameter.name) return false
@@ -265,7 +266,7 @@ function isDynOrError({ kind }: Type): boolean {
   return kind === 'dyn' || kind === 'error'
 }
 
-/** null may stand for wrappers, and for what could be null before wrappers existed. */
+/** null is assignable to wrappers, and to types that were nullable before wrappers existed. */
 function isNullable({ kind }: Type): boolean {
   return (
     kind === 'null' ||

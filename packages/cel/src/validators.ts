@@ -1,5 +1,5 @@
 /**
- * What an expression must fulfil beyond its types: lists and maps of one type, constants that mean something, formats that fit.
+ * Validation beyond types: list and map literals of one type, valid constants, and format strings that match their arguments.
  */
 import { walk, type CallNode, type Node } from './ast.ts'
 import type { Checked } from './checker.ts'
@@ -12,7 +12,7 @@ import { EvaluationError } from './values.ts'
 
 export function validateExpression(root: Node, checked: Checked): Issue[] {
   const issues: Issue[] = []
-  // Arguments of format may be of any types, so nothing inside such a call is looked at for it.
+  // Arguments of format may have different types, so literals inside such a call are exempt.
   const exempt = new Set<Node>()
   walk(root, (node) => {
     if (node.kind === 'call' && node.name === 'format') walk(node, (inner) => exempt.add(inner))
@@ -24,7 +24,7 @@ export function validateExpression(root: Node, checked: Checked): Issue[] {
 
 function checkAggregate(node: Node, { types }: Checked): Issue[] {
   if (node.kind === 'list') {
-    return checkAlike(
+    return checkSameType(
       node.elements.map((element, index) => ({
         node: element,
         type: elementType(types.get(element)!, node.optional.has(index)),
@@ -33,8 +33,8 @@ function checkAggregate(node: Node, { types }: Checked): Issue[] {
   }
   if (node.kind !== 'map') return []
   return [
-    ...checkAlike(node.entries.map(({ key }) => ({ node: key, type: types.get(key)! }))),
-    ...checkAlike(
+    ...checkSameType(node.entries.map(({ key }) => ({ node: key, type: types.get(key)! }))),
+    ...checkSameType(
       node.entries.map(({ value, optional }) => ({ node: value, type: elementType(types.get(value)!, optional) })),
     ),
   ]
@@ -44,7 +44,7 @@ function elementType(type: Type, isOptional: boolean): Type {
   return isOptional ? (insideOptional(type) ?? type) : type
 }
 
-function checkAlike(parts: readonly { node: Node; type: Type }[]): Issue[] {
+function checkSameType(parts: readonly { node: Node; type: Type }[]): Issue[] {
   const [first] = parts
   const odd = parts.find(({ type }) => !sameType(unwrapped(first!.type), unwrapped(type), { anyParameter: true }))
   return odd
@@ -58,18 +58,18 @@ function checkAlike(parts: readonly { node: Node; type: Type }[]): Issue[] {
 }
 
 function checkConstants({ name, arguments: [argument] }: CallNode): Issue[] {
-  if (argument?.kind !== 'literal' || typeof argument.value !== 'string' || isMeaningful(name, argument.value))
+  if (argument?.kind !== 'literal' || typeof argument.value !== 'string' || isValidConstant(name, argument.value))
     return []
   return [{ offset: argument.offset, message: `invalid ${name} argument` }]
 }
 
-function isMeaningful(name: string, text: string): boolean {
+function isValidConstant(name: string, text: string): boolean {
   switch (name) {
     case 'duration':
       return readDuration(text) !== undefined
     case 'timestamp': {
-      const moment = readTimestamp(text)
-      return moment !== undefined && !(moment instanceof EvaluationError)
+      const timestamp = readTimestamp(text)
+      return timestamp !== undefined && !(timestamp instanceof EvaluationError)
     }
     case 'matches':
       return !(compilePattern(text) instanceof EvaluationError)
@@ -78,7 +78,7 @@ function isMeaningful(name: string, text: string): boolean {
   }
 }
 
-/** A constant format with a list written beside it can be checked against the types in the list. */
+/** Checks a constant format string against the types of its list literal. */
 function checkFormat(node: CallNode, { types }: Checked): Issue[] {
   const [list] = node.arguments
   if (
@@ -96,8 +96,8 @@ function checkFormat(node: CallNode, { types }: Checked): Issue[] {
     return new FormatProblem(`${clauseRules[verb].complaint} ${type.name}`)
   })
   if (result instanceof FormatProblem) {
-    const place = result.argument === undefined ? node : (list.elements[result.argument] ?? node)
-    return [{ offset: place.offset, message: result.message }]
+    const culprit = result.argument === undefined ? node : (list.elements[result.argument] ?? node)
+    return [{ offset: culprit.offset, message: result.message }]
   }
   if (used >= list.elements.length) return []
   return [

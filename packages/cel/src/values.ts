@@ -1,13 +1,17 @@
 /**
- * Values while an expression runs.
+ * Run-time values, and the arithmetic of int and uint.
  *
  *     null, boolean, string      themselves
- *     int                        a number while it is a safe integer, a bigint beyond (one form per value, so === is equality)
+ *     int                        a number if it is a safe integer, a bigint otherwise (one form per value, so === is equality)
  *     double, uint               wrapped: a bare number is always an int
- *     list, map                  classes that read the caller's JSON where it lies; nothing is copied
+ *     list, map                  classes that read the JSON of the caller in place, without a copy
  *
  * An error is a value too, because `false && error` is false: functions return an {@link EvaluationError} instead of throwing.
- * `undefined` is no value.
+ * `undefined` is not a value. Integer arithmetic (64 bits) is exact, and an overflow is an error; only ints beyond the safe range
+ * pay for a bigint.
+ *
+ * Example. `9007199254740991 + 1` adds two numbers, leaves the safe range and returns the bigint 9007199254740992n; subtracting 1
+ * returns the number 9007199254740991 again.
  */
 import type { ListValue, MapValue } from './collections.ts'
 import type { Duration, Timestamp } from './timestamps.ts'
@@ -55,7 +59,7 @@ export class Bytes {
   }
 }
 
-/** What `type(x)` gives: only its name counts. */
+/** The result of `type(x)`, identified by its name. */
 export class TypeValue {
   readonly name: string
 
@@ -77,13 +81,13 @@ export class Optional {
   }
 }
 
-/** A value only a library understands: a quantity, a URL, an address. */
+/** A value of a library: a quantity, a URL, an IP address. */
 export abstract class Opaque {
   abstract readonly typeName: string
   abstract equals(other: Opaque): boolean
-  /** As messages show it. */
+  /** The text in messages. */
   abstract toString(): string
-  /** What `size` is for the cost of functions that take it. */
+  /** The size for the cost of functions that take it. */
   readonly costSize: number = 1
 }
 
@@ -101,12 +105,6 @@ export function isInt(value: Value): value is number | bigint {
 
 export const noSuchOverload = new EvaluationError('no such overload')
 
-/*
- * Arithmetic of int (64 bits, signed) and uint (64 bits, unsigned): exact, and an error where it overflows.
- *
- * Ints are numbers while they are safe integers; only what leaves that range pays for a bigint.
- */
-
 export type Int = number | bigint
 type Result<T> = T | EvaluationError
 
@@ -114,7 +112,7 @@ export const intMin = -(2n ** 63n)
 export const intMax = 2n ** 63n - 1n
 const uintMax = 2n ** 64n - 1n
 
-/** The one form of an int that is known to fit. */
+/** The canonical form of an int that fits into 64 bits. */
 export function intFromBigInt(value: bigint): Int {
   return value >= safeMin && value <= safeMax ? Number(value) : value
 }
@@ -148,7 +146,7 @@ export function subtractInts(a: Int, b: Int): Result<Int> {
 export function multiplyInts(a: Int, b: Int): Result<Int> {
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b
-    // + 0 turns the -0 of 0 * -1 into 0.
+    // + 0 converts the -0 of 0 * -1 to 0.
     if (Number.isSafeInteger(product)) return product + 0
   }
   return intIfFits(BigInt(a) * BigInt(b)) ?? intOverflow
@@ -163,7 +161,7 @@ export function divideInts(a: Int, b: Int): Result<Int> {
 export function moduloInts(a: Int, b: Int): Result<Int> {
   if (b === 0) return modulusByZero
   if (typeof a === 'number' && typeof b === 'number') return (a % b) + 0
-  // The quotient of the smallest int by -1 does not fit, and Go says so here as well.
+  // The quotient of the smallest int and -1 overflows, and cel-go reports that for the modulus too.
   if (BigInt(a) === intMin && b === -1) return intOverflow
   return intFromBigInt(BigInt(a) % BigInt(b))
 }

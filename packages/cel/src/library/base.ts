@@ -1,8 +1,8 @@
 /**
- * The environment every expression of Kubernetes starts from: CEL, its extensions and the libraries of Kubernetes.
+ * The base environment of all expressions: CEL, its extensions and the Kubernetes libraries.
  *
- * The authorizer of admission policies is not here: it needs somebody to ask, so who evaluates policies declares it on top
- * (a variable of an opaque type and functions on it), and its fixed prices belong into `cost/`.
+ * The authorizer of admission policies is not part of it, because it needs a connection to a real authorizer. The code that
+ * evaluates policies adds it (a variable of an opaque type and its functions); its fixed costs are in `cost.ts`.
  */
 import { Environment, type Library, type Overload, type Variable } from '../environment.ts'
 import {
@@ -71,7 +71,7 @@ const namedTypes = [
   semverType,
 ]
 
-/** The environment without any variables but the names of types. */
+/** The environment without variables, except for the type names. */
 export const baseEnvironment = new Environment({ functions: mergeLibraries(), variables: typeNames() })
 
 /** Several libraries may add overloads to one name. */

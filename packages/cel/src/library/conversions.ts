@@ -132,7 +132,7 @@ function toBool(text: string): boolean | EvaluationError {
 }
 
 function doubleToInt({ value }: Double): Value {
-  // Not even the bounds themselves: as doubles they stand for numbers beyond them too.
+  // The bounds are excluded: as doubles they also represent numbers beyond them.
   if (!(value > Number(intMin) && value < Number(intMax))) return intOverflow
   return intIfFits(BigInt(Math.trunc(value))) ?? intOverflow
 }
@@ -150,7 +150,7 @@ function stringToUint(text: string): Value {
   return /^\d+$/.test(text) && text.length <= digitsMax ? (uintIfFits(BigInt(text)) ?? failed('uint')) : failed('uint')
 }
 
-/** More digits are either leading zeros or too many; reading them takes quadratic time. */
+/** More digits are leading zeros or an overflow, and parsing them takes quadratic time. */
 const digitsMax = 1000
 
 function bytesToString({ value }: Bytes): Value {

@@ -1,7 +1,7 @@
 /**
- * Parts of moments and durations: `getHours()`, `getDayOfWeek('Europe/Vienna')`.
+ * Accessors of timestamps and durations: `getHours()`, `getDayOfWeek('Europe/Vienna')`.
  *
- * Without a zone it is UTC. A zone is a name of the IANA database or an offset such as `-08:00`.
+ * The default time zone is UTC. A time zone is an IANA name or an offset such as `-08:00`.
  */
 import { member, type Library, type Overload } from '../environment.ts'
 import { civilTime, type CivilTime, type Duration, type Timestamp } from '../timestamps.ts'
@@ -52,7 +52,7 @@ function ofDuration(id: string, unit: bigint): Overload {
   return member(id, [durationType], { to: intType, run: ({ nanos }: Duration): Value => intIfFits(nanos / unit) ?? 0 })
 }
 
-/** Seconds east of UTC at that moment. */
+/** The offset from UTC at that time, in seconds east. */
 function offsetOf(zone: string, epochSeconds: number): number | EvaluationError {
   if (zone === '' || zone === 'UTC') return 0
   const fixed = /^([+-]?)(\d+):(\d+)$/.exec(zone)
@@ -78,7 +78,7 @@ function clockOf(zone: string): Intl.DateTimeFormat | undefined {
 }
 
 function makeClock(timeZone: string): Intl.DateTimeFormat | undefined {
-  // Intl takes offsets as names; Go does not.
+  // Intl accepts offsets as names; Go does not.
   if (!/^[A-Za-z]/.test(timeZone)) return undefined
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })

@@ -1,9 +1,9 @@
 /**
- * Doubles as text, the way Go reads and writes them.
+ * Parsing and formatting of doubles as in Go.
  */
 import { Double } from '../values.ts'
 
-/** Reads what Go's ParseFloat reads: decimals, `1_000`, `inf`, `NaN`, hexadecimal mantissas. Undefined when it is none or too large. */
+/** Parses like Go's ParseFloat: decimals, `1_000`, `inf`, `NaN`, hexadecimal mantissas. Undefined for invalid text or an overflow. */
 export function parseFloating(written: string): Double | undefined {
   const text = written.replace(/(?<=\d)_(?=\d)/g, '')
   const special = /^([+-]?)(?:(inf(?:inity)?)|nan)$/i.exec(text)
@@ -19,7 +19,7 @@ export function parseFloating(written: string): Double | undefined {
   return Number.isFinite(value) ? new Double(value) : undefined
 }
 
-/** The shortest text that is the same double: `%g`. */
+/** The shortest text of a double: `%g`. */
 export function formatShortest(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
@@ -29,7 +29,7 @@ export function formatShortest(value: number): string {
   return String(value).includes('e') ? value.toFixed(Math.max(0, mantissa.length - 2 - exponent)) : String(value)
 }
 
-/** An exponent with a sign and two digits at least. */
+/** An exponent with a sign and at least two digits. */
 function twoDigits(exponent: number): string {
   return `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
@@ -42,9 +42,7 @@ function parseHexadecimal(text: string): Double | undefined {
   return Number.isFinite(value) ? new Double(match[1] === '-' ? -value : value) : undefined
 }
 
-/*
- * Doubles with a fixed number of digits, rounded as Go rounds: exactly, and halves to the even neighbour.
- */
+// Fixed precision, rounded as in Go: exactly, and halves to even.
 
 /** `%.2f`. The number is finite. */
 export function fixedPoint(value: number, precision: number): string {
@@ -75,7 +73,7 @@ export function scientific(value: number): string {
 
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹'
 
-/** A double is a whole number times a power of two; as a fraction it is exact. */
+/** A double as an exact fraction: an integer times a power of two. */
 function exactFraction(value: number): { numerator: bigint; denominator: bigint } {
   let [scaled, denominator] = [value, 1n]
   while (!Number.isInteger(scaled)) {

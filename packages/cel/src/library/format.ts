@@ -1,5 +1,5 @@
 /**
- * Named formats of texts: `format.dns1123Label().validate(x)` and `format.named('uuid')`.
+ * Named formats: `format.dns1123Label().validate(x)` and `format.named('uuid')`.
  */
 import { ListValue } from '../collections.ts'
 import { member, overload, type Library } from '../environment.ts'
@@ -20,7 +20,7 @@ export const namedFormatType = objectType('kubernetes.NamedFormat')
 export class NamedFormat extends Opaque {
   readonly typeName = 'kubernetes.NamedFormat'
   readonly name: string
-  /** The length of its regular expression, real or assumed, for what it costs. */
+  /** The length of its regular expression, real or assumed, for the cost. */
   readonly patternSize: number
   readonly check: (text: string) => readonly string[]
 
@@ -90,7 +90,7 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && parseTimestamp(`${text}T00:00:00Z`) !== undefined
 }
 
-/** A date, a T and a time with a zone, in any case; what follows a second T is not looked at upstream, nor here. */
+/** A date, a T and a time with a zone, in any case. Text after a second T is ignored, as in kube-apiserver. */
 function isDateTime(text: string): boolean {
   const [date = '', time = ''] = text.toLowerCase().split('t')
   const match = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/.exec(time)

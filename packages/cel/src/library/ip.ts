@@ -176,22 +176,19 @@ function isMulticast(ip: IpValue): boolean {
   return ip.startsWith(0xe000_0000n, 4, 32) || ip.startsWith(0xffn << 120n, 8, 128)
 }
 
-/** Private addresses count, as in Go. */
+/** Private addresses are included, as in Go. */
 function isGlobalUnicast(ip: IpValue): boolean {
   const isBroadcast = ip.startsWith(0xffff_ffffn, 32, 32)
   return !isBroadcast && !isUnspecified(ip) && !isLoopback(ip) && !isMulticast(ip) && !isLinkLocalUnicast(ip)
 }
 
-/*
- * IP addresses: 4 or 16 bytes, read strictly (no leading zeros, no zones, no IPv4 in disguise) and written canonically.
- */
-
+/** An IP address of 4 or 16 bytes, parsed strictly (no leading zeros, zones or IPv4-mapped addresses) and formatted canonically. */
 interface Address {
   readonly bits: 32 | 128
   readonly value: bigint
 }
 
-/** The address, or why the text is none. */
+/** The address, or the reason why the text is invalid. */
 export function parseAddress(text: string): Address | string {
   const parsed = text.includes(':') ? parseV6(text) : parseV4(text)
   if (typeof parsed === 'string')
@@ -200,7 +197,7 @@ export function parseAddress(text: string): Address | string {
   return isMapped(parsed) ? `IPv4-mapped IPv6 address ${quote(text)} is not allowed` : parsed
 }
 
-/** Whether a text is an IPv6 address, of whatever kind. */
+/** Whether a text is any kind of IPv6 address. */
 export function isIpv6(text: string): boolean {
   return text.includes(':') && typeof parseV6(text) !== 'string'
 }
@@ -219,7 +216,7 @@ export function formatAddress({ bits, value }: Address): string {
   return length < 2 ? hex.join(':') : `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
 }
 
-/** Whether the first bits of an address are those of another. */
+/** Whether two addresses share their first bits. */
 function hasPrefix(address: Address, prefix: bigint, length: number): boolean {
   const shift = BigInt(address.bits - length)
   return address.value >> shift === prefix >> shift

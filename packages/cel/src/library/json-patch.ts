@@ -1,6 +1,5 @@
 /**
- * What expressions of mutating policies may use beside everything else: `Object`, its parts, `JSONPatch`, and a function
- * that makes a key fit for the path of a patch.
+ * The additions for mutating admission policies: `Object` and its parts, `JSONPatch`, and `jsonpatch.escapeKey`.
  */
 import { equal } from '../comparison.ts'
 import { overload, type Messages, type MessageType, type Overload } from '../environment.ts'
@@ -35,9 +34,9 @@ export class PatchValue extends Opaque {
 }
 
 const patchFields = ['op', 'path', 'from', 'value']
-/** What an expression of an apply configuration has to give. */
+/** The result type of an apply configuration. */
 export const wholeObjectType: Type = objectType('Object')
-/** What the list that an expression of a JSON patch gives has to hold. */
+/** The element type of the list that a JSON patch expression returns. */
 export const patchOperationType: Type = objectType(
   'JSONPatch',
   new Map([
@@ -85,7 +84,7 @@ function objectMessage(name: string): MessageType {
   return { type, field: () => dynType, make: (fields) => new ObjectValue(name, fields) }
 }
 
-/** Every field is there and is anything. */
+/** An object in which every field exists with type dyn. */
 const anyField: ReadonlyMap<string, Type> = new (class extends Map<string, Type> {
   override get(): Type {
     return dynType

@@ -1,5 +1,5 @@
 /**
- * The list extension, version 3.
+ * The list extension, version 3; the list library of Kubernetes; the set extension.
  */
 import { ListValue } from '../collections.ts'
 import { compare, equal, isComparable, listContains } from '../comparison.ts'
@@ -71,7 +71,7 @@ function flattened(list: ListValue, depth: number): Value {
     : ListValue.of(flatten(list, Math.min(depth, depthMax)))
 }
 
-/** Lists in lists cannot be deeper than what made them, JSON or an expression, and both are bounded. */
+/** The nesting of lists is bounded by the depth of the JSON or the expression that created them. */
 const depthMax = 1000
 
 function flatten(list: ListValue, depth: number): Value[] {
@@ -80,7 +80,7 @@ function flatten(list: ListValue, depth: number): Value[] {
     .flatMap((value) => (value instanceof ListValue && depth > 0 ? flatten(value, depth - 1) : [value]))
 }
 
-/** More elements than this cost more than any evaluation may; upstream makes the list first and counts afterwards. */
+/** More elements would exceed the cost limit of any evaluation; cel-go creates the list first and charges afterwards. */
 const rangeMax = 2_000_000
 
 function range(count: Int): Value {
@@ -112,7 +112,7 @@ function distinct(list: ListValue): Value {
   const kept: Value[] = []
   const seen = new Set<Value>()
   for (const value of list.values()) {
-    // Texts and bools equal only themselves; the rest is compared one by one.
+    // Strings and bools equal only themselves; other values are compared one by one.
     const isSimple = typeof value === 'string' || typeof value === 'boolean'
     if (isSimple ? seen.has(value) : kept.some((other) => equal(value, other) === true)) continue
     if (isSimple) seen.add(value)
@@ -121,9 +121,7 @@ function distinct(list: ListValue): Value {
   return ListValue.of(kept)
 }
 
-/*
- * What Kubernetes adds to lists: sums, extremes, order and places.
- */
+// The list library of Kubernetes: sum, min, max, isSorted, indexOf.
 
 const a = parameterType('A')
 const summable: readonly (readonly [string, Type, Value])[] = [
@@ -193,7 +191,7 @@ function sum(list: ListValue, zero: Value): Value {
   return total
 }
 
-/** The element that no other beats; `beaten` is the sign of the order in which another one is better. */
+/** The smallest or largest element; `beaten` is the sign of a comparison that prefers the other element. */
 function extreme(list: ListValue, name: string, beaten: 1 | -1): Value {
   let best: Value | undefined
   for (const value of list.values()) {
@@ -204,9 +202,7 @@ function extreme(list: ListValue, name: string, beaten: 1 | -1): Value {
   return best === undefined ? new EvaluationError(`${name} called on empty list`) : best
 }
 
-/*
- * The set extension: lists compared as sets.
- */
+// The set extension: lists compared as sets.
 
 const setOfT = listOf(parameterType('T'))
 const twoSets = [setOfT, setOfT]

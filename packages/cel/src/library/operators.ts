@@ -1,6 +1,6 @@
 /**
- * The operators and their signatures. Those that decide which operands to look at have no implementation here: the planner
- * knows them.
+ * The operators and their signatures. Operators that choose which operands to evaluate have no implementation here: the planner
+ * implements them.
  */
 import { ListValue, MapValue } from '../collections.ts'
 import { compare, listContains, listKey } from '../comparison.ts'
@@ -135,7 +135,7 @@ function same(id: string, type: Type): Overload {
   return overload(id, [type, type], { to: type })
 }
 
-/** The overloads of `<` and its like: every type with itself, every number with every other. */
+/** The overloads of `<`, `<=`, `>` and `>=`: every type with itself, every number type with every other. */
 function relation(name: string, holds: (order: number) => boolean): Overload[] {
   const run = (left: Value, right: Value): Value => {
     const order = compare(left, right)
@@ -157,9 +157,7 @@ function contains(value: Value, container: Value): Value {
   return found instanceof EvaluationError ? found : found !== undefined
 }
 
-/*
- * `+ - * / %` and negation on whatever values come; operands that do not go together are an error.
- */
+// Arithmetic on values of any type; incompatible operands are an error.
 
 export function add(a: Value, b: Value): Value {
   if (isInt(a)) return isInt(b) ? addInts(a, b) : noSuchOverload
@@ -214,7 +212,7 @@ function concatenate(a: Bytes, b: Bytes): Bytes {
   return new Bytes(result)
 }
 
-/** A list that its schema calls a set takes only what it lacks; one with keys lets the other's elements replace its own. */
+/** Addition of lists with a list type: a set adds the missing elements only; a keyed list replaces elements with the same key. */
 function addLists(a: ListValue, b: ListValue): ListValue {
   const { semantics } = a
   if (!semantics || !a.adapt) return a.append(b)

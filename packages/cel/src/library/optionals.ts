@@ -1,6 +1,6 @@
 /**
- * Optional values, and what two-variable macros need to build maps. `or` and `orValue` compute their second operand only when
- * they must, so the planner runs them.
+ * Optional values, and the map insertion of two-variable macros. `or` and `orValue` evaluate their second operand only if
+ * necessary, so the planner implements them.
  */
 import { EntryMap, ListValue, MapValue } from '../collections.ts'
 import { member, overload, type Library } from '../environment.ts'
@@ -63,7 +63,7 @@ function isZero(value: Value): boolean {
   if (value instanceof Bytes) return value.value.length === 0
   if (value instanceof ListValue || value instanceof MapValue) return value.size === 0
   if (value instanceof Duration) return value.nanos === 0n
-  // Go's zero time is the first moment of year 1.
+  // The zero time of Go is the start of the year 1.
   return value instanceof Timestamp ? value.seconds === -62_135_596_800 && value.nanos === 0 : value === Optional.none
 }
 

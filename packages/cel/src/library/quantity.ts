@@ -1,8 +1,8 @@
 /**
- * Quantities of resources.
+ * Resource quantities.
  *
- * Upstream calls a quantity an integer by how it is held, not by what it is worth: `1000m` and `1.0` are none. So a value
- * remembers beside the exact quantity how upstream would hold it.
+ * Kubernetes decides by representation, not by value, whether a quantity is an integer: `1000m` and `1.0` are not. So a value
+ * keeps the exact quantity and the representation that Go would use.
  */
 import { member, overload, type Library } from '../environment.ts'
 import {
@@ -48,7 +48,7 @@ class QuantityValue extends Opaque {
     return formatQuantity(this.quantity)
   }
 
-  /** Undefined when it is held as a fraction or does not fit. */
+  /** Undefined when it is represented as a fraction or does not fit. */
   get integer(): Int | undefined {
     if (!this.#held.isSmall || this.#held.scale < 0) return undefined
     return intIfFits(this.quantity.unscaled * 10n ** BigInt(this.quantity.scale))
@@ -168,12 +168,12 @@ function representationOf(text: string): QuantityRepresentation {
   const digits = Math.max(1, whole.length + fraction.length)
   const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].indexOf(suffix)
   if (binary >= 0) {
-    // Upstream guesses how many decimal digits a power of two has.
+    // Go approximates the decimal digits of a power of two.
     const room = 15 - digits - Math.trunc((binary + 1) * 10 * 0.3) - 1
     return { scale: -fraction.length, isSmall: fraction === '' && room >= 0 }
   }
   const exponent = decimalScales.get(suffix) ?? (/^[eE][+-]?\d+$/.test(suffix) ? Number(suffix.slice(1)) : 0)
   const scale = exponent - fraction.length
-  // More digits than fit are held in billionths.
+  // More digits than fit are represented in billionths.
   return digits <= 18 && scale >= -9 ? { scale, isSmall: true } : { scale: -9, isSmall: false }
 }

@@ -1,6 +1,6 @@
 /**
- * Regular expressions: RE2, so they take linear time whatever they are. Patterns that are constants are compiled once; of the
- * others the latest are remembered.
+ * Regular expressions by RE2, which takes linear time for every pattern. Constant patterns are compiled once; the most recent
+ * other patterns are cached.
  */
 import { RE2JS } from 're2js'
 import { ListValue } from '../collections.ts'
@@ -60,12 +60,12 @@ function compile(pattern: string): RE2JS | EvaluationError {
   }
 }
 
-/** Ours: compiling takes longer than linear time, and patterns may come from the data. */
+/** A limit of this package: compilation takes more than linear time, and patterns may come from the data. */
 const patternMax = 65_536
 const recent = new Map<string, RE2JS | EvaluationError>()
 const recentMax = 200
 
-/** A compiled pattern, or an error that says what is wrong with it. */
+/** A compiled pattern, or the error of an invalid one. */
 export function compilePattern(pattern: string): RE2JS | EvaluationError {
   const known = recent.get(pattern)
   if (known) return known

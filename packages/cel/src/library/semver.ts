@@ -1,5 +1,5 @@
 /**
- * Semantic versions, 2.0.0, strictly; or leniently after normalising (`v1.2` is `1.2.0`).
+ * Semantic versions 2.0.0, strict or normalized (`v1.2` is `1.2.0`).
  */
 import { member, overload, type Library } from '../environment.ts'
 import { quote } from '../primitives/text.ts'
@@ -21,7 +21,7 @@ class SemverValue extends Opaque {
     this.build = build
   }
 
-  /** Builds play no part. */
+  /** Build metadata is ignored. */
   compare(other: SemverValue): number {
     for (const [index, number] of this.numbers.entries()) {
       const theirs = other.numbers[index]!
@@ -79,7 +79,7 @@ export const semver: Library = {
   ],
 }
 
-/** Longer texts are no versions; reading their numbers would take long. */
+/** Longer texts are refused; parsing their numbers would take long. */
 const lengthMax = 1000
 
 function parse(text: string): SemverValue | EvaluationError {
@@ -106,7 +106,7 @@ function parse(text: string): SemverValue | EvaluationError {
 
 const places = ['major', 'minor', 'patch']
 
-/** Fills up what is missing and drops a `v` and leading zeros. */
+/** Adds missing parts and drops a `v` and leading zeros. */
 function parseNormalized(text: string): SemverValue | EvaluationError {
   const parts = splitInThree(text.replace(/^v/, '')).map((part) => {
     if (part.length <= 1) return part
@@ -154,7 +154,7 @@ function comparePrereleases(a: readonly string[], b: readonly string[]): number 
   return Math.sign(a.length - b.length)
 }
 
-/** Numbers come before words and compare as numbers. */
+/** Numeric identifiers come before alphanumeric ones and compare as numbers. */
 function compareIdentifiers(a: string, b: string): number {
   if (a === b) return 0
   const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)]

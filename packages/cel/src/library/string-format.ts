@@ -1,8 +1,8 @@
 /**
- * `'%s has %d'.format([name, count])`, in the form of version 2 of the string extension: `%f` groups thousands, `%e` writes
- * powers of ten, because upstream prints them with the conventions of US English.
+ * `'%s has %d'.format([name, count])`, as in version 2 of the string extension: `%f` groups thousands and `%e` writes powers of
+ * ten, because cel-go formats with the conventions of US English.
  *
- * {@link interpolate} walks the clauses; the checker uses it as well, with types in place of values.
+ * {@link interpolate} iterates over the clauses; validation uses it too, with types in place of values.
  */
 import { ListValue, MapValue } from '../collections.ts'
 import { compareStrings } from '../comparison.ts'
@@ -14,7 +14,7 @@ import { fixedPoint, formatShortest, groupThousands, scientific } from './double
 
 type Verb = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o'
 
-/** Why a format cannot be followed; `argument` is the index of the value that does not fit, if it is one value's fault. */
+/** An invalid format; `argument` is the index of the value that does not match, if there is one. */
 export class FormatProblem {
   readonly message: string
   readonly argument: number | undefined
@@ -25,7 +25,7 @@ export class FormatProblem {
   }
 }
 
-/** What may stand for a value in each clause, and the sentence when it does not. */
+/** The types that each clause accepts, and the message for other types. */
 export const clauseRules: Readonly<Record<Verb, { readonly types: readonly string[]; readonly complaint: string }>> = {
   s: {
     types: [
@@ -67,7 +67,7 @@ export function formatText(format: string, values: ListValue): Value {
   return typeof result === 'string' ? result : new EvaluationError(result.message)
 }
 
-/** Replaces every clause by what `write` makes of the argument it is for. */
+/** Replaces every clause by the text that `write` returns for its argument. */
 export function interpolate(
   format: string,
   count: number,
@@ -116,7 +116,7 @@ function readClause(format: string, start: number): { verb: Verb; precision?: nu
   }
 }
 
-/** Ours; upstream lets an expression ask for a text of gigabytes. */
+/** A limit of this package; cel-go allows an expression to create gigabytes of text. */
 const precisionMax = 1000
 const defaultPrecision = 6
 
@@ -163,7 +163,7 @@ function formatFloating(value: Value, verb: 'f' | 'e', precision: number): strin
   if (!(value instanceof Double) && special === undefined) return unfit(verb, value)
   const amount = value instanceof Double ? value.value : special!
   const shown = Number.isFinite(amount) ? undefined : Number.isNaN(amount) ? 'NaN' : amount > 0 ? '∞' : '-∞'
-  // Upstream hands the precision of %e on as a width.
+  // cel-go uses the precision of %e as a width.
   if (verb === 'e') return (shown ?? scientific(amount)).padStart(precision)
   return shown ?? groupThousands(fixedPoint(amount, precision))
 }
@@ -194,7 +194,7 @@ function decodeBytes({ value }: Bytes): string | FormatProblem {
   }
 }
 
-/** Inside lists and maps values are shown as they would be written in CEL. */
+/** Inside lists and maps, values are formatted as CEL literals. */
 function formatNested(value: Value): string | FormatProblem {
   if (value instanceof ListValue) return joinParts('[', value.values().map(formatNested), ']')
   if (value instanceof MapValue) return formatMap(value)

@@ -16,9 +16,7 @@ import { boolType, bytesType, dynType, intType, listOf, mapOf, parameterType, st
 import { Bytes, EvaluationError, noSuchOverload, type Int, type Value } from '../values.ts'
 import { formatText } from './string-format.ts'
 
-/*
- * Functions of CEL itself on texts and on everything that has a size.
- */
+// Functions of CEL itself on strings and on values with a size.
 
 const a = parameterType('A')
 const listOfA = listOf(a)
@@ -120,7 +118,7 @@ export const strings: Library = {
   'strings.quote': [overload('strings_quote', [stringType], { to: stringType, run: quote })],
 }
 
-/** Texts beyond this cost more than an evaluation may; upstream makes them first and counts afterwards. */
+/** Longer strings would exceed the cost limit of any evaluation; cel-go creates them first and charges afterwards. */
 const lengthMax = 16_000_000
 const tooLong = new EvaluationError('the resulting text is too long')
 
@@ -150,7 +148,7 @@ function findLast(whole: string, part: string, from: Int): Value {
   return from >= characterCount(whole) ? -1 : findLastCharacters(whole, part, Number(from))
 }
 
-/** Replaces the first `count` occurrences, all when it is negative. An empty `from` stands between all characters. */
+/** Replaces the first `count` occurrences, all if it is negative. An empty `from` matches between all characters. */
 function replace(text: string, from: string, { to, count }: { to: string; count: Int }): Value {
   const pieces = from === '' ? ['', ...text] : text.split(from)
   if (text.length + pieces.length * to.length > lengthMax) return tooLong
@@ -185,7 +183,7 @@ function substring(text: string, start: Int, end?: Int): Value {
   return sliceCharacters(text, Number(start), end === undefined ? undefined : Number(end))
 }
 
-/** White space as Unicode knows it, which is not quite what JavaScript trims. */
+/** Unicode white space, which differs slightly from `String.trim`. */
 function trim(text: string): string {
   return text.replace(/^[\p{White_Space}]+/u, '').replace(/[\p{White_Space}]+$/u, '')
 }
@@ -213,6 +211,6 @@ const quoted = new Map([
 ])
 
 function quote(text: string): string {
-  // Lone surrogates are no characters; Go shows them as replacement characters.
+  // Go shows lone surrogates as replacement characters.
   return `"${[...text].map((character) => quoted.get(character) ?? (/^[\ud800-\udfff]$/.test(character) ? '\ufffd' : character)).join('')}"`
 }

@@ -60,7 +60,7 @@ function readUrl(text: string): UrlValue | EvaluationError {
     : new UrlValue(parsed)
 }
 
-/** Pairs that are broken or hold a semicolon are left out, as Go does. */
+/** Invalid pairs and pairs with a semicolon are left out, as in Go. */
 function queryOf({ url: { query = '' } }: UrlValue): Value {
   const values = new Map<string, string[]>()
   for (const pair of query.split('&')) {
@@ -73,32 +73,29 @@ function queryOf({ url: { query = '' } }: UrlValue): Value {
   return EntryMap.from([...values].map(([key, found]) => [key, ListValue.of(found)]))
 }
 
-/*
- * URLs the way Go reads them, which is not the way browsers do: nothing is normalised, and what Go refuses is refused.
- */
-
+/** A URL parsed as in Go, not as in browsers: nothing is normalized, and the same URLs are invalid. */
 interface ParsedUrl {
   readonly scheme: string
-  /** Of `mailto:a@b`: everything behind the colon. */
+  /** The part after the colon of a URL such as `mailto:a@b`. */
   readonly opaque: string
-  /** Whether `//` follows the scheme, be it with nothing behind. */
+  /** Whether `//` follows the scheme, also with an empty host. */
   readonly hasAuthority: boolean
   readonly user: string | undefined
   /** With the port, unescaped. */
   readonly host: string
-  /** As it was written. */
+  /** As written. */
   readonly path: string
   readonly query: string | undefined
   readonly fragment: string | undefined
 }
 
-/** A URL with a scheme or an absolute path, or Go's words for what is wrong. */
+/** A URL with a scheme or an absolute path, or the error message of Go. */
 export function parseRequestUrl(text: string): ParsedUrl | string {
   const parsed = text === '' ? 'empty url' : parse(text, true)
   return typeof parsed === 'string' ? `parse ${quote(text)}: ${parsed}` : parsed
 }
 
-/** The same URL with its fragment taken off first, as {@link parseRequestUrl} does not. */
+/** Like {@link parseRequestUrl}, but removes the fragment first. */
 function parseUrl(text: string): ParsedUrl | string {
   const hash = text.indexOf('#')
   const parsed = parse(hash < 0 ? text : text.slice(0, hash), false)
@@ -106,7 +103,7 @@ function parseUrl(text: string): ParsedUrl | string {
   return { ...parsed, fragment: hash < 0 ? undefined : text.slice(hash + 1) }
 }
 
-/** Resolves `%41`; undefined when an escape is broken. */
+/** Decodes escapes such as `%41`; undefined for an invalid escape. */
 export function unescapeUrl(text: string, { plusIsSpace = false }: { plusIsSpace?: boolean } = {}): string | undefined {
   if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined
   const plain = plusIsSpace ? text.replaceAll('+', ' ') : text
@@ -116,7 +113,7 @@ export function unescapeUrl(text: string, { plusIsSpace = false }: { plusIsSpace
   })
 }
 
-/** The path as it was written where that is valid, else escaped. */
+/** The path as written if that is valid, otherwise escaped. */
 export function escapedPath(path: string): string {
   if (path === '*' || /^(?:[A-Za-z0-9\-_.~!$&'()*+,;=:@[\]/]|%[0-9a-fA-F]{2})*$/.test(path)) return path
   return escape(unescapeUrl(path) ?? path)
@@ -178,7 +175,7 @@ function parseHost(host: string): { text: string; problem?: string } {
   const colon = host.indexOf(':')
   const port = colon < 0 ? '' : host.slice(colon)
   if (!/^(?::\d*)?$/.test(port)) return bad(`invalid port ${quote(port)} after host`)
-  // An escape in a host may only stand for a byte beyond ASCII, or a percent sign.
+  // An escape in a host may only encode a byte beyond ASCII or a percent sign.
   const escape = /%(?:25|[89a-fA-F][0-9a-fA-F])|(%.{0,2})/g
   for (const [, wrong] of host.matchAll(escape))
     if (wrong !== undefined) return bad(`invalid URL escape ${quote(wrong)}`)

@@ -1,5 +1,5 @@
 /**
- * What the layer `cel/primitives` gives to the layers above it.
+ * `@evenkeel/cel/primitives`: JSON, quantities, timestamps, names and text, without the CEL engine.
  */
 export {
   deepCopy,

@@ -1,9 +1,9 @@
 /**
- * JSON values as they are on the wire, and the few ways to touch them safely.
+ * JSON values and safe operations on them.
  *
- * Invariants: every walker here is iterative, so a document nested 100,000 levels deep costs memory, never the stack;
- * `__proto__`, `constructor` and `toString` are ordinary keys (a ConfigMap may hold them), so a key is read and
- * written as an own data property and the prototype chain is never asked.
+ * Invariants: every traversal is iterative, so a document nested 100,000 levels deep costs memory, never the stack;
+ * `__proto__`, `constructor` and `toString` are ordinary keys (a ConfigMap may contain them), so keys are read and written
+ * as own data properties, never through the prototype chain.
  */
 import { utf8Length } from './text.ts'
 
@@ -15,7 +15,7 @@ export interface JsonObject {
 }
 export type JsonValue = JsonPrimitive | JsonArray | JsonObject
 
-/** An object under construction; nobody else holds it yet. */
+/** A mutable object under construction, not shared yet. */
 export type JsonObjectDraft = Record<string, JsonValue | undefined>
 
 /** Whether a value is a JSON object: not null, not an array. */
@@ -24,7 +24,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Writes an own data property, whatever the key is called.
+ * Writes an own data property for any key.
  *
  * `object['__proto__'] = value` would call the setter of `Object.prototype` and lose (or worse, install) the value.
  */
@@ -36,12 +36,12 @@ export function setOwn(object: object, key: string, value: unknown): void {
   ;(object as Record<string, unknown>)[key] = value
 }
 
-/** The value under an own key, or `undefined`; inherited properties do not exist. */
+/** The value of an own key, or `undefined`; inherited properties are ignored. */
 export function getOwn<T>(object: { readonly [key: string]: T }, key: string): T | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** Whether two JSON values say the same, regardless of the order of keys. `0` equals `-0`, as on the wire. */
+/** Whether two JSON values are equal, regardless of key order. `0` equals `-0`, as in JSON text. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   const pairs: [unknown, unknown][] = [[a, b]]
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
@@ -51,10 +51,10 @@ export function deepEqual(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Freezes a JSON value to its leaves and gives it back.
+ * Freezes a JSON value deeply and returns it.
  *
- * A node that is frozen already is taken to be frozen all the way down and not entered: that makes freezing the
- * result of a patch cost only what the patch changed.
+ * A frozen node is assumed to be frozen deeply and is skipped, so freezing the result of a patch costs only what the patch
+ * changed.
  */
 export function deepFreeze<T>(value: T): T {
   const nodes: unknown[] = [value]
@@ -79,7 +79,7 @@ export function exceedsDepth(value: unknown, depthMax: number): boolean {
   return false
 }
 
-/** How many bytes the compact JSON text of a value takes in UTF-8. */
+/** The length of the compact JSON text in UTF-8 bytes. */
 export function jsonSize(value: JsonValue): number {
   const nodes: (JsonValue | undefined)[] = [value]
   let bytes = 0
@@ -87,7 +87,7 @@ export function jsonSize(value: JsonValue): number {
   return bytes
 }
 
-/** A copy that shares nothing with the original. */
+/** A deep copy. */
 export function deepCopy(value: JsonValue): JsonValue {
   const holder: JsonValue[] = []
   const work: { readonly into: object; readonly key: string; readonly from: JsonValue }[] = [
@@ -100,7 +100,7 @@ export function deepCopy(value: JsonValue): JsonValue {
     }
     const copy = Array.isArray(next.from) ? new Array<JsonValue>(next.from.length) : {}
     setOwn(next.into, next.key, copy)
-    // Backwards, because the stack turns the order around and keys must keep theirs.
+    // Backwards, because the stack reverses the order and keys must keep theirs.
     for (const [key, from] of Object.entries(next.from).reverse())
       if (from !== undefined) work.push({ into: copy, key, from })
   }

@@ -1,12 +1,12 @@
 /**
- * What names may look like, with upstream's words for what is wrong, and how names are generated.
+ * Validation of names, with the messages of kube-apiserver, and generation of names.
  *
- * Every check returns a list of complaints, empty when all is well. Lengths are bytes in UTF-8, as in Go; for valid
- * names that is the same as characters.
+ * Every check returns a list of messages, empty for a valid name. Lengths are UTF-8 bytes, as in Go; for valid names
+ * that is the number of characters.
  */
 import { utf8Length } from './text.ts'
 
-/** Checks a name, or the beginning of one: with `prefix` something will be appended, so it may end in a dash. */
+/** Checks a name, or with `prefix` the start of a generated name, which may end in a dash. */
 export type NameRule = (name: string, options?: { readonly prefix?: boolean }) => string[]
 
 const dnsLabelText = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
@@ -15,13 +15,13 @@ const dns1035LabelText = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const labelKeyText = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const labelValueText = `(${labelKeyText})?`
 
-// The texts above are what messages quote. Matching goes by equivalent patterns without nested repetition, because
-// V8 backtracks and a hostile name must not be able to make it do so for long.
+// The patterns above are quoted in messages. Matching uses equivalent patterns without nested repetition, because V8
+// backtracks, and a hostile name must not make it backtrack for long.
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const dns1035Label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
 const labelKey = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 
-/** What all label names have in common; the rest of the sentence depends on where they stand. */
+/** The common start of the messages for label names. */
 const labelKeyComplaint =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 
@@ -41,7 +41,7 @@ export function checkDnsSubdomain(value: string): string[] {
   return checkSubdomain(value, 'characters')
 }
 
-/** A DNS label of RFC 1035: like {@link checkDnsLabel}, but it must begin with a letter. */
+/** A DNS label of RFC 1035: like {@link checkDnsLabel}, but it must start with a letter. */
 export function checkDns1035Label(value: string): string[] {
   const complaints = tooLong(value, 63, 'characters')
   if (dns1035Label.test(value)) return complaints
@@ -75,7 +75,7 @@ export function checkLabelValue(value: string): string[] {
   return [...complaints, withPattern(complaint, labelValueText, ['MyValue', 'my_value', '12345'])]
 }
 
-/** A name that only has to fit into a URL path: RBAC objects. */
+/** A name that must be a valid URL path segment: RBAC objects. */
 export const checkPathSegmentName: NameRule = (name, { prefix = false } = {}) => {
   if (!prefix && (name === '.' || name === '..')) return [`may not be '${name}'`]
   return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`)
@@ -89,9 +89,9 @@ export const checkDns1035LabelName: NameRule = (name, { prefix = false } = {}) =
   checkDns1035Label(prefix ? maskTrailingDash(name) : name)
 
 /**
- * A name from a prefix: the prefix, cut to 58 characters, and five random ones.
+ * Generates a name: the prefix, truncated to 58 characters, and five random characters.
  *
- * @param randomInt gives a whole number from 0 up to, and not including, its argument.
+ * @param randomInt returns an integer from 0 up to, but not including, its argument.
  */
 export function generateName(prefix: string, randomInt: (below: number) => number): string {
   let name = prefix.slice(0, generatedLengthMax - suffixLength)
@@ -101,7 +101,7 @@ export function generateName(prefix: string, randomInt: (below: number) => numbe
 
 const generatedLengthMax = 63
 const suffixLength = 5
-/** No vowels, and no digits that look like vowels: five of these spell no word. */
+/** No vowels and no digits that look like vowels, so that no words are formed. */
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
 function isDnsSubdomain(value: string): boolean {
@@ -122,12 +122,12 @@ function checkPrefixPart(prefix: string): string[] {
   return checkSubdomain(prefix, 'bytes').map((complaint) => `prefix part ${complaint}`)
 }
 
-// Upstream drops the letter before the dash as well; harmless, and kept so that both judge alike.
+// Kubernetes drops the letter before the dash too; this does the same, so that both accept the same names.
 function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name
 }
 
-// Upstream says "characters" for DNS names and "bytes" for labels, and counts bytes for both.
+// The messages of Kubernetes say "characters" for DNS names and "bytes" for labels; both count bytes.
 function tooLong(value: string, bytesMax: number, unit: 'bytes' | 'characters'): string[] {
   return utf8Length(value) > bytesMax ? [`must be no more than ${bytesMax} ${unit}`] : []
 }

@@ -1,11 +1,11 @@
 /**
- * Quantities of resources: `100m`, `1.5Gi`, `12e6`. Exact, because they are decimal fractions held as a BigInt.
+ * Resource quantities: `100m`, `1.5Gi`, `12e6`. They are exact: decimal fractions with a BigInt.
  *
  *     value = unscaled * 10^scale         1.5 is 15 * 10^-1         2Gi is 2147483648 * 10^0
  *
  * Invariants: `unscaled` has no factor 10 left (zero is 0 * 10^0), so equal values are equal records; nothing is finer
- * than a billionth (parsing rounds away from zero); a quantity written with a binary suffix stays within 2^63 - 1.
- * `format` remembers the family of suffixes a quantity was written with, and printing uses it again.
+ * than a billionth (parsing rounds away from zero); a quantity with a binary suffix is at most 2^63 - 1. `format` is the
+ * family of suffixes that the quantity was written with, and formatting uses it again.
  */
 
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
@@ -17,9 +17,9 @@ export interface Quantity {
 }
 
 /**
- * Reads a quantity, leniently like upstream: `.5`, `1.`, `+1` are fine, and missing digits (`Ki`) mean zero.
+ * Parses a quantity as leniently as Kubernetes: `.5`, `1.` and `+1` are valid, and missing digits (`Ki`) mean zero.
  *
- * @throws {RangeError} with upstream's sentence when the text is no quantity.
+ * @throws {RangeError} with the message of Kubernetes for an invalid quantity.
  */
 export function parseQuantity(text: string): Quantity {
   const match = text === '' || text.length > textLengthMax ? null : pattern.exec(text)
@@ -43,7 +43,7 @@ export function isQuantity(text: string): boolean {
   }
 }
 
-/** A whole number as a quantity. */
+/** An integer as a quantity. */
 export function quantityOf(
   value: number | bigint,
   { format = 'DecimalSI' }: { format?: QuantityFormat } = {},
@@ -52,9 +52,9 @@ export function quantityOf(
 }
 
 /**
- * The canonical text: no fraction, the largest suffix that loses nothing, a sign only when negative.
+ * The canonical text: no fraction, the largest suffix without loss, a sign only if negative.
  *
- * A binary quantity that is small or has a fraction is printed with decimal suffixes instead of being rounded.
+ * A binary quantity that is small or has a fraction is formatted with decimal suffixes instead of being rounded.
  */
 export function formatQuantity(quantity: Quantity): string {
   if (quantity.unscaled === 0n) return '0'
@@ -65,7 +65,7 @@ export function formatQuantity(quantity: Quantity): string {
   return formatDecimal(quantity, quantity.format === 'DecimalExponent')
 }
 
-/** Below 0 when `a` is less than `b`, 0 when they are equal, above 0 when it is more. The format plays no part. */
+/** Below 0 when `a` is less than `b`, 0 when they are equal, above 0 when it is greater. The format is ignored. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
   return compareMagnitudes(a, b)
 }
@@ -81,7 +81,7 @@ export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { ...b, unscaled: -b.unscaled })
 }
 
-/** The nearest floating point number; large or fine values lose digits. */
+/** The nearest double; large or fine values lose precision. */
 export function quantityAsNumber({ unscaled, scale }: Quantity): number {
   return Number(`${unscaled}e${scale}`)
 }
@@ -100,9 +100,9 @@ interface Decimal {
 }
 
 const documentedPattern = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
-// Wider than what the message says, exactly as wide as upstream's scanner: every part may be missing.
+// More lenient than the message says, exactly like the scanner of Kubernetes: every part may be missing.
 const pattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/
-/** Our own limits; upstream has none and works itself to death on 1e999999999. */
+/** Limits of this package; Kubernetes has none, and 1e999999999 keeps it busy for very long. */
 const textLengthMax = 1000
 const exponentMax = 4000
 const nanoScale = -9
@@ -119,7 +119,7 @@ function interpretSuffix(suffix: string): { format: QuantityFormat; exponent: nu
   if (binary >= 0) return { format: 'BinarySI', exponent: 0, factor: 1024n ** BigInt(binary) }
   const exponent = /^[eE]([+-]?[0-9]+)$/.test(suffix) ? Number(suffix.slice(1)) : NaN
   if (!(exponent <= exponentMax)) throw new RangeError("unable to parse quantity's suffix")
-  // Anything this small rounds to a billionth, so the exact exponent does not matter.
+  // A value this small rounds to a billionth, so the exact exponent does not matter.
   return { format: 'DecimalExponent', exponent: Math.max(exponent, -exponentMax), factor: 1n }
 }
 
@@ -146,7 +146,7 @@ function formatBinary(value: bigint): string {
 }
 
 function formatDecimal({ unscaled, scale }: Decimal, asExponent: boolean): string {
-  // Suffixes exist for every third power; beyond E upstream prints none at all, we print more digits before the E.
+  // Suffixes exist for every third power. Beyond E, Kubernetes prints no suffix; this prints more digits before the E.
   const third = 3 * Math.floor(scale / 3)
   const exponent = asExponent ? third : Math.min(third, 18)
   const digits = `${unscaled}${'0'.repeat(scale - exponent)}`

@@ -1,8 +1,8 @@
 /**
- * Text the way Go counts and quotes it, because limits and messages of Kubernetes are made with Go's `len` and `%q`.
+ * Text lengths, quoting and character indexes as in Go, because limits and messages of Kubernetes use Go's `len` and `%q`.
  */
 
-/** How many bytes a text takes in UTF-8. A lone surrogate counts as the three bytes of U+FFFD that replace it. */
+/** The length in UTF-8 bytes. A lone surrogate counts as the three bytes of U+FFFD that replace it. */
 export function utf8Length(text: string): number {
   let bytes = 0
   for (let index = 0; index < text.length; index++) {
@@ -17,14 +17,14 @@ export function utf8Length(text: string): number {
   return bytes
 }
 
-/** A text in double quotes, escaped as Go's `%q` does it. */
+/** The text in double quotes, escaped like Go's `%q`. */
 export function quote(text: string): string {
   let quoted = '"'
   for (const character of text) quoted += quoteCharacter(character)
   return `${quoted}"`
 }
 
-/** Compares by UTF-16 code units: stable, fast, and the same as Go's byte order for everything in ASCII. */
+/** Compares by UTF-16 code units: fast, and for ASCII the same as the byte order of Go. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1
@@ -58,14 +58,10 @@ function isSurrogatePair(text: string, index: number): boolean {
   return (text.charCodeAt(index) & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00
 }
 
-/*
- * Texts by characters (code points), not UTF-16 units. Texts without surrogates, nearly all, are sliced as they are.
- *
- * The last long text is remembered: a loop may look at one text character by character, and counting it each time would make
- * that quadratic, at a price that does not show it.
- */
+// Indexes by characters (code points) instead of UTF-16 units. Text without surrogates, nearly all, needs no conversion. The
+// last long text is cached: a loop over its characters would otherwise be quadratic, at a cost that does not show it.
 
-/** How many characters a text has. */
+/** The number of characters (code points). */
 export function characterCount(text: string): number {
   if (text.length < longFrom) return countCharacters(text)
   if (text !== last.text) last = { text, count: countCharacters(text) }
@@ -80,14 +76,14 @@ export function sliceCharacters(text: string, start: number, end?: number): stri
   return isPlain(text) ? text.slice(start, end) : [...text].slice(start, end).join('')
 }
 
-/** Where a part begins, in characters, from a place on; negative when nowhere. */
+/** The first index of a part, in characters, from an index on; negative when there is none. */
 export function findCharacters(text: string, part: string, from: number): number {
   if (isPlain(text)) return text.indexOf(part, from)
   const found = text.indexOf(part, sliceCharacters(text, 0, from).length)
   return found < 0 ? found : characterCount(text.slice(0, found))
 }
 
-/** The last place at or before another where a part begins. */
+/** The last index of a part, in characters, at or before an index; negative when there is none. */
 export function findLastCharacters(text: string, part: string, from: number): number {
   if (isPlain(text)) return text.lastIndexOf(part, from)
   const found = text.lastIndexOf(part, sliceCharacters(text, 0, from).length)

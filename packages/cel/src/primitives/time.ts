@@ -1,11 +1,11 @@
 /**
- * Times and durations as Kubernetes writes them, without the `Date` global (only `base` may know what time it is).
+ * Timestamps and durations as Kubernetes writes them, without the `Date` global (code that needs the current time gets a clock).
  *
- * Three texts for a moment: seconds (`Time`, everywhere in metadata), microseconds (`MicroTime`, Leases and Events) and
- * whatever RFC 3339 allows when reading. Moments are milliseconds since 1970 in UTC; years 1 to 9999.
+ * Timestamps have seconds (`Time`, in metadata) or microseconds (`MicroTime`, in Leases and Events); parsing accepts all of
+ * RFC 3339. Times are milliseconds since 1970 in UTC; years 1 to 9999.
  */
 
-/** A moment with nanoseconds, as protobuf carries it. */
+/** A time in nanoseconds, as in protobuf. */
 export interface ParsedTimestamp {
   /** Whole seconds since 1970, rounded down. */
   readonly seconds: number
@@ -13,10 +13,10 @@ export interface ParsedTimestamp {
   readonly nanos: number
 }
 
-/** `2026-03-01T12:00:00Z`: metav1.Time. Parts of a second are cut off. */
+/** `2026-03-01T12:00:00Z`: metav1.Time. Fractions of a second are cut off. */
 export function formatTime(epochMs: number): string {
   const seconds = Math.floor(epochMs / 1000)
-  // Every write says when it was, and thousands are made in one second.
+  // Every write has a timestamp, and thousands of writes happen in one second.
   if (seconds !== last.seconds) last = { seconds, text: `${formatSeconds(seconds)}Z` }
   return last.text
 }
@@ -30,13 +30,13 @@ export function formatMicroTime(epochMs: number): string {
   return `${formatSeconds(seconds)}.${String(micros).padStart(6, '0')}Z`
 }
 
-/** Reads an RFC 3339 text down to the millisecond; `undefined` when it is none. */
+/** Parses RFC 3339 to milliseconds; `undefined` for invalid text. */
 export function parseTime(text: string): number | undefined {
   const timestamp = parseTimestamp(text)
   return timestamp && timestamp.seconds * 1000 + Math.floor(timestamp.nanos / 1_000_000)
 }
 
-/** Reads an RFC 3339 text down to the nanosecond; digits after the ninth are cut off. */
+/** Parses RFC 3339 to nanoseconds; digits after the ninth are cut off. */
 export function parseTimestamp(text: string): ParsedTimestamp | undefined {
   const match = rfc3339.exec(text)
   if (!match) return undefined
@@ -49,7 +49,7 @@ export function parseTimestamp(text: string): ParsedTimestamp | undefined {
   return { seconds, nanos: Number((match[7] ?? '').slice(0, 9).padEnd(9, '0')) }
 }
 
-/** Reads a Go duration such as `1h30m`, `1.5s` or `-300ms`, in milliseconds; `undefined` when it is none. */
+/** Parses a Go duration such as `1h30m`, `1.5s` or `-300ms` to milliseconds; `undefined` for invalid text. */
 export function parseDuration(text: string): number | undefined {
   if (!duration.test(text)) return undefined
   if (/^[+-]?0$/.test(text)) return 0
@@ -59,7 +59,7 @@ export function parseDuration(text: string): number | undefined {
   return text.startsWith('-') ? -totalMs : totalMs
 }
 
-/** Writes milliseconds as Go does: `1h30m0s`, `1.5s`, `300ms`, `0s`. */
+/** Formats milliseconds as Go does: `1h30m0s`, `1.5s`, `300ms`, `0s`. */
 export function formatDuration(durationMs: number): string {
   if (!Number.isFinite(durationMs))
     throw new RangeError(`a duration is a finite number of milliseconds, got ${durationMs}`)

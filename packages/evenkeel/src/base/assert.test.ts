@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
 import { assert, AssertionError, unreachable } from './assert.ts'
 
-test('assert lets what holds pass', () => {
+test('assert passes for a true condition', () => {
   for (const value of [true, 1, 'x', {}, []])
     expect(() => {
       assert(value, 'it holds')
     }).not.toThrow()
 })
 
-test('assert throws the sentence that turned out false, marked as a bug', () => {
+test('assert throws the claim, marked as a bug', () => {
   for (const value of [false, 0, '', undefined, null, NaN]) {
     expect(() => {
       assert(value, 'the sky is up')
-    }).toThrow(new AssertionError('bug: this should always hold: the sky is up'))
+    }).toThrow(new AssertionError('bug: assertion failed: the sky is up'))
   }
 })
 
-test('unreachable names the value that nobody handles', () => {
+test('unreachable names the unhandled value', () => {
   expect(() => unreachable('surprise' as never)).toThrow(/surprise/)
   expect(() => unreachable(7 as never)).toThrow(AssertionError)
 })

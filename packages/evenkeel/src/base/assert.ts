@@ -1,19 +1,19 @@
 /**
- * Checks of our own reasoning. A failed one is a bug in Evenkeel, never bad input:
- * bad input gets an error that says what to do.
+ * Assertions. A failed assertion is a bug in Evenkeel, never invalid input:
+ * invalid input gets an error that says what to do.
  */
 
-/** Thrown by {@link assert} and {@link unreachable}: somebody has to fix the code. */
+/** Thrown by {@link assert} and {@link unreachable}: a bug in the code. */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
 }
 
-/** Goes on when the condition holds, otherwise throws with the sentence that turned out false. */
+/** Throws unless the condition holds; `claim` is the sentence that must be true. */
 export function assert(condition: unknown, claim: string): asserts condition {
-  if (!condition) throw new AssertionError(`bug: this should always hold: ${claim}`)
+  if (!condition) throw new AssertionError(`bug: assertion failed: ${claim}`)
 }
 
-/** Closes a `switch` over a union: a new member makes the call not compile. */
+/** Ends a `switch` over a union: a new member of the union is a compile error. */
 export function unreachable(value: never): never {
-  throw new AssertionError(`bug: a case nobody handles: ${String(value)}`)
+  throw new AssertionError(`bug: unhandled case: ${String(value)}`)
 }

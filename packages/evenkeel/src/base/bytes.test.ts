@@ -4,7 +4,7 @@ import { ByteLiteral, plainStringEnd } from './bytes.ts'
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-test('Literal is where the same bytes are, and nowhere else', () => {
+test('ByteLiteral matches exactly where the same bytes are', () => {
   const change = fc.record({ place: fc.nat(), by: fc.integer({ min: 1, max: 255 }) })
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 4, maxLength: 40 }), fc.nat(7), change, (bytes, before, { place, by }) => {
@@ -41,6 +41,6 @@ test('plainStringEnd ends where a string without escapes ends, whatever is aroun
   )
 })
 
-test('plainStringEnd wants one to begin where it is told', () => {
+test('plainStringEnd requires a string at the start offset', () => {
   expect(plainStringEnd(viewOf(Buffer.from('a"b"     ')), 0, 5)).toBe(-1)
 })

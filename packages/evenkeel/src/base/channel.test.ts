@@ -31,7 +31,7 @@ describe('an open Channel', () => {
     expect([channel.open, channel.reason]).toEqual([true, undefined])
   })
 
-  test('knows what waits for the reader', async () => {
+  test('reports the weight of its backlog', async () => {
     const channel = make({ weigh: (item) => item })
     channel.push(3)
     channel.push(4)
@@ -87,7 +87,7 @@ describe('an open Channel', () => {
 })
 
 describe('a Channel that is ended', () => {
-  test('first gives what is waiting, then the reason, again and again', async () => {
+  test('returns the backlog first, then the reason, repeatedly', async () => {
     const onClose = vi.fn()
     const channel = make({ onClose })
     channel.push(1)
@@ -100,7 +100,7 @@ describe('a Channel that is ended', () => {
     expect(onClose).toHaveBeenCalledTimes(1)
   })
 
-  test('tells a reader that waits', async () => {
+  test('ends a pending read', async () => {
     const channel = make()
     const waiting = channel.next()
     channel.end('over')
@@ -109,7 +109,7 @@ describe('a Channel that is ended', () => {
 })
 
 describe('a Channel that overflows', () => {
-  test('holds exactly its bound, and one more is the end of it', async () => {
+  test('accepts exactly its limit; one more item overflows', async () => {
     const onClose = vi.fn()
     const channel = make({ weightMax: 3, onClose })
     expect([channel.push(1), channel.push(2), channel.push(3)]).toEqual([true, true, true])
@@ -133,7 +133,7 @@ describe('a Channel that overflows', () => {
 })
 
 describe('a Channel with a signal', () => {
-  test('rejects with the reason once that aborted, drops its backlog and tells the writer', async () => {
+  test('rejects with the reason after an abort, drops its backlog and calls onClose', async () => {
     const onClose = vi.fn()
     const { controller, signal, listeners } = countedSignal()
     const channel = make({ signal, onClose })
@@ -152,7 +152,7 @@ describe('a Channel with a signal', () => {
     await expect(waiting).rejects.toBe(reason)
   })
 
-  test('is over from the start when the signal has aborted', async () => {
+  test('is closed from the start when the signal has aborted', async () => {
     const onClose = vi.fn()
     const channel = make({ signal: AbortSignal.abort(reason), onClose })
     expect([channel.open, channel.push(1)]).toEqual([false, false])
@@ -181,7 +181,7 @@ describe('a Channel with a signal', () => {
 })
 
 describe('a reader that leaves', () => {
-  test('takes the backlog with it, and the writer is told', async () => {
+  test('discards the backlog, and push returns false', async () => {
     const onClose = vi.fn()
     const channel = make({ onClose })
     channel.push(1)

@@ -4,9 +4,9 @@
  *   open ──end(reason)──▶ ending ──backlog read──▶ ended
  *     └──push over the bound──▶ ended (overflow)
  *
- * Invariants: a writer never waits and never runs reader code; items come out in the order
- * they went in; the weight of the backlog never exceeds `weightMax`; after an overflow the
- * backlog is gone and the reader is told why, so a slow reader costs nobody but itself.
+ * Invariants: a writer never waits and never runs reader code; items are read in the order they
+ * were written; the weight of the backlog never exceeds `weightMax`; an overflow discards the
+ * backlog and gives the reader the reason, so that a slow reader affects only itself.
  */
 import { onAbort } from './abort.ts'
 import type { AbortOptions } from './abort.ts'
@@ -14,21 +14,21 @@ import { deferred } from './deferred.ts'
 import type { Deferred } from './deferred.ts'
 
 export interface ChannelOptions<T, End> extends AbortOptions {
-  /** The most the backlog may weigh. */
+  /** The maximum weight of the backlog. */
   weightMax: number
   /**
-   * What one item weighs, in whatever unit `weightMax` has.
+   * The weight of one item, in the unit of `weightMax`.
    *
    * @default every item weighs 1
    */
   weigh?: (item: T) => number
-  /** The reason given to the reader when the bound is hit. */
+  /** The reason given to the reader after an overflow. */
   overflow: End
-  /** Called once, when the stream has ended for the reader or the writer, whichever is first. */
+  /** Called once, when the writer ends the stream or the reader leaves. */
   onClose?: () => void
 }
 
-/** Items in order, then one reason why there are no more. */
+/** Items in order, then the reason of the end. */
 export class Channel<T, End> implements AsyncIterableIterator<T, End | undefined> {
   readonly #weightMax: number
   readonly #weigh: (item: T) => number
@@ -58,17 +58,17 @@ export class Channel<T, End> implements AsyncIterableIterator<T, End | undefined
     return this.#end?.reason
   }
 
-  /** True until somebody ended the stream. */
+  /** True until the stream ends. */
   get open(): boolean {
     return !this.#end && !this.#failure
   }
 
-  /** What waits for the reader, in the unit of `weigh`. */
+  /** The weight of the backlog. */
   get weight(): number {
     return this.#weight
   }
 
-  /** Adds an item; false when the stream has ended, also when this very item made it overflow. */
+  /** Adds an item; false when the stream has ended, or when this item made it overflow. */
   push(item: T): boolean {
     if (!this.open) return false
     if (this.#reader) {
@@ -86,7 +86,7 @@ export class Channel<T, End> implements AsyncIterableIterator<T, End | undefined
     return true
   }
 
-  /** Ends the stream: the reader gets what is waiting, then the reason. The first reason stays. */
+  /** Ends the stream: the reader gets the backlog, then the reason. The first reason wins. */
   end(reason: End): void {
     if (!this.open) return
     this.#end = { reason }
@@ -94,7 +94,7 @@ export class Channel<T, End> implements AsyncIterableIterator<T, End | undefined
     if (this.#reader) this.#answer({ done: true, value: reason })
   }
 
-  /** The next item; one call at a time, as `for await` does. Rejects with the signal's reason once that aborted. */
+  /** The next item; one call at a time, as `for await` does. Rejects with the reason of an aborted signal. */
   next(): Promise<IteratorResult<T, End | undefined>> {
     if (this.#failure) return Promise.reject(this.#failure.cause as Error)
     if (this.#head < this.#backlog.length) return Promise.resolve({ done: false, value: this.#take() })
@@ -103,7 +103,7 @@ export class Channel<T, End> implements AsyncIterableIterator<T, End | undefined
     return this.#reader.promise
   }
 
-  /** The reader leaves early: the backlog goes, and writers are told by `push` giving false. */
+  /** The reader leaves early: the backlog is discarded, and `push` returns false from now on. */
   return(): Promise<IteratorResult<T, End | undefined>> {
     this.#drop()
     this.#end ??= { reason: undefined }

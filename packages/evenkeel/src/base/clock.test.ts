@@ -12,7 +12,7 @@ describe('SystemClock', () => {
     vi.useRealTimers()
   })
 
-  test('tells the time of the wall and a time that never goes back', () => {
+  test('returns the wall-clock time and a monotonic time', () => {
     const clock = new SystemClock()
     const start = clock.monotonic()
     expect(clock.now()).toBe(1_000_000)
@@ -79,7 +79,7 @@ describe('SystemClock', () => {
   })
 })
 
-test('SystemClock.soon lets promises go first', async () => {
+test('SystemClock.soon runs after promise callbacks', async () => {
   const order: string[] = []
   await new Promise<void>((resolve) => {
     new SystemClock().soon(() => {

@@ -1,26 +1,26 @@
 /**
- * Time, as everybody above this layer sees it. Nothing else in the library reads a clock or
- * sets a timer, so that a simulated twin can stand in for all of it.
+ * The clock interface. No other code reads the time or sets a timer, so that a simulated clock can
+ * replace all of it.
  *
- * Two times, never mixed: the wall clock is for stamps that people read and may jump either
- * way; the monotonic clock is for durations and deadlines and never goes back.
+ * Two times, never mixed: the wall clock is for timestamps and may jump forward or back; the
+ * monotonic clock is for durations and deadlines and never goes back.
  */
 
 /** Stops a timer; calling it again, or after the timer fired, does nothing. */
 export type Cancel = () => void
 
 export interface Clock {
-  /** Milliseconds since 1970, as the wall says. May jump. */
+  /** The wall clock in milliseconds since 1970. May jump. */
   now(): number
-  /** Milliseconds since some fixed moment, with fractions. Never goes back. */
+  /** Milliseconds since a fixed moment, with fractions. Never goes back. */
   monotonic(): number
-  /** Calls back once, `delayMs` from now; any length, also beyond the 24.8 days of `setTimeout`. */
+  /** Calls back once after `delayMs`, which may exceed the 24.8 days of `setTimeout`. */
   after(delayMs: number, callback: () => void): Cancel
-  /** Calls back when the work of this turn is done and waiting input was looked at. */
+  /** Calls back in the next turn of the event loop, after pending I/O was polled. */
   soon(callback: () => void): void
 }
 
-/** The longest delay that `setTimeout` takes; a longer one would fire at once. */
+/** The longest delay of `setTimeout`; a longer one fires at once. */
 const longestTimeoutMs = 2 ** 31 - 1
 
 /** The clock of this machine. */
@@ -58,7 +58,7 @@ export class SystemClock implements Clock {
   }
 }
 
-/** Refuses what `setTimeout` would silently take for 1 ms. */
+/** Refuses delays that `setTimeout` silently replaces by 1 ms. */
 export function checkDelay(delayMs: number): void {
   if (!(delayMs >= 0 && delayMs < Infinity))
     throw new RangeError(`a delay must be 0 or more milliseconds, got ${delayMs}`)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { deferred } from './deferred.ts'
 
-test('deferred resolves with the first value, whoever waits and whenever', async () => {
+test('deferred resolves with the first value', async () => {
   const { promise, resolve, reject } = deferred<number>()
   const early = promise.then((value) => value + 1)
   resolve(1)

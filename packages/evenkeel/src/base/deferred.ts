@@ -1,15 +1,15 @@
 /**
- * A promise with its two ends in hand. Node 20 has no `Promise.withResolvers`.
+ * `Promise.withResolvers`, which Node 20 lacks.
  */
 
-/** A promise and the functions that settle it; the first call wins. */
+/** A promise with its resolve and reject functions; the first call wins. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
   readonly resolve: (value: T) => void
   readonly reject: (reason: unknown) => void
 }
 
-/** Makes a promise that somebody else settles. */
+/** Creates a promise with its resolve and reject functions. */
 export function deferred<T>(): Deferred<T> {
   let resolve!: (value: T) => void
   let reject!: (reason: unknown) => void

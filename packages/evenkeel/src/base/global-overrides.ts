@@ -1,12 +1,13 @@
 /**
- * Stands between a program and the machine's own time, chance and end, for those who simulate them.
+ * Replaces the global timers, `Date`, `Math.random`, `process.exit` and `fetch` during a simulation.
  *
- * Only simulations use this: everybody else is handed a clock and a source of chance. What is replaced is put back.
+ * Only simulations use this; all other code gets a clock and a random source as parameters. The globals are restored when
+ * the last simulation ends.
  */
 
-/** What takes the place of the machine's own; each may say that it does not want to (undefined) and leave it to the machine. */
+/** The replacements. Each may decline (undefined or false); then the real global is used. */
 export interface GlobalOverrides {
-  /** @returns how to stop it, or undefined to leave it to the machine */
+  /** @returns the function that cancels the timer, or undefined to use a real timer */
   timer(
     kind: 'setTimeout' | 'setInterval' | 'setImmediate',
     delayMs: number,
@@ -15,27 +16,27 @@ export interface GlobalOverrides {
   /** Milliseconds since 1970. */
   now(): number | undefined
   random(): number | undefined
-  /** @returns whether it was taken care of */
+  /** @returns whether the exit was handled */
   exit(code: unknown): boolean
-  /** Somebody reaches for the network. */
+  /** Called when the code under simulation calls `fetch`. */
   fetch(what: string): void
 }
 
 type AnyFunction = (...parameters: unknown[]) => unknown
 type TimerName = 'setTimeout' | 'setInterval' | 'setImmediate'
 
-/** Who stands in, the last one first of all: simulations may overlap, and end in any order. */
+/** The last one is in effect: simulations may overlap, and end in any order. */
 const activeOverrides: GlobalOverrides[] = []
-/** Timers that a stand-in has set, and how to stop them. */
+/** The cancel functions of simulated timers. */
 const stops = new WeakMap<object, () => void>()
 let restoreGlobals: (() => void) | undefined
 
-/** @returns what puts everything back */
-export function overrideGlobals(standIns: GlobalOverrides): () => void {
+/** Replaces the globals. @returns the function that restores them */
+export function overrideGlobals(overrides: GlobalOverrides): () => void {
   restoreGlobals ??= install()
-  activeOverrides.push(standIns)
+  activeOverrides.push(overrides)
   return () => {
-    const index = activeOverrides.indexOf(standIns)
+    const index = activeOverrides.indexOf(overrides)
     if (index >= 0) activeOverrides.splice(index, 1)
     if (activeOverrides.length > 0) return
     restoreGlobals?.()
@@ -97,7 +98,7 @@ type ReplacedGlobals = Pick<
   TimerName | 'clearTimeout' | 'clearInterval' | 'clearImmediate' | 'Date' | 'fetch'
 > & { random(): number; exit: typeof process.exit }
 
-/** Made once for a machine, not once for a simulation: a class is dear, and keeps alive what it knows for long. */
+/** Created once per set of real globals, not once per simulation: creating a class is slow, and it retains its closure. */
 function replacementsOf(machine: ReplacedGlobals): ReplacedGlobals {
   const isSame =
     last && (Object.keys(machine) as (keyof ReplacedGlobals)[]).every((name) => last?.machine[name] === machine[name])

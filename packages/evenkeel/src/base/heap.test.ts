@@ -17,7 +17,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), index: fc.nat() }) },
 )
 
-test('Heap does what a sorted list does', () => {
+test('Heap behaves like a sorted list', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const heap = new Heap<Item>(byOrder)
@@ -48,7 +48,7 @@ test('Heap does what a sorted list does', () => {
   )
 })
 
-test('Heap takes an item once', () => {
+test('Heap accepts an item once', () => {
   const heap = new Heap<Item>(byOrder)
   const item = { order: 1 }
   heap.push(item)
@@ -61,7 +61,7 @@ test('Heap takes an item once', () => {
   expect(heap.pop()).toBe(item)
 })
 
-test('Heap that is empty gives nothing', () => {
+test('an empty Heap returns undefined', () => {
   const heap = new Heap<Item>(byOrder)
   expect([heap.pop(), heap.peek(), heap.size, heap.delete({ order: 1 })]).toEqual([undefined, undefined, 0, false])
 })

@@ -1,20 +1,23 @@
 /**
  * A binary heap: the smallest item first, in O(log n), with removal from the middle.
  *
- * Invariants: `#items[0]` is never after any other item; `#places` maps every item to its
- * index; an item is in the heap at most once. Items that compare equal come out in any order,
- * so callers who need first-in-first-out put a sequence number into the comparison.
+ * Invariants: no item comes before its parent; `#indexes` maps every item to its index; an item is
+ * in the heap at most once. Items that compare equal come out in any order; for first-in-first-out
+ * compare a sequence number too.
+ *
+ * Example. Pushing 5, 3, 8, 1 gives [1 3 8 5]: the children of index i are at 2i+1 and 2i+2. Deleting
+ * 3 moves the last item, 5, to index 1: [1 5 8].
  */
 import { assert } from './assert.ts'
 
 /** Below 0 when `a` comes before `b`. */
 export type Compare<T> = (a: T, b: T) => number
 
-/** Items by order; the order of an item must not change while it is in the heap. */
+/** A heap; the order of an item must not change while it is in the heap. */
 export class Heap<T> {
   readonly #compare: Compare<T>
   readonly #items: T[] = []
-  readonly #places = new Map<T, number>()
+  readonly #indexes = new Map<T, number>()
 
   constructor(compare: Compare<T>) {
     this.#compare = compare
@@ -24,45 +27,45 @@ export class Heap<T> {
     return this.#items.length
   }
 
-  /** The first item, left where it is. */
+  /** The first item, without removing it. */
   peek(): T | undefined {
     return this.#items[0]
   }
 
   has(item: T): boolean {
-    return this.#places.has(item)
+    return this.#indexes.has(item)
   }
 
   push(item: T): void {
-    assert(!this.#places.has(item), 'an item is pushed into a heap once')
+    assert(!this.#indexes.has(item), 'an item is pushed into a heap once')
     this.#items.push(item)
-    this.#places.set(item, this.#items.length - 1)
+    this.#indexes.set(item, this.#items.length - 1)
     this.#rise(this.#items.length - 1)
   }
 
-  /** Takes the first item out. */
+  /** Removes and returns the first item. */
   pop(): T | undefined {
     const first = this.#items[0]
     if (first !== undefined) this.delete(first)
     return first
   }
 
-  /** Takes an item out, wherever it is; false when it was not there. */
+  /** Removes an item; false when it is not in the heap. */
   delete(item: T): boolean {
-    const place = this.#places.get(item)
+    const place = this.#indexes.get(item)
     if (place === undefined) return false
     const last = this.#items.pop()
-    this.#places.delete(item)
+    this.#indexes.delete(item)
     if (place === this.#items.length || last === undefined) return true
     this.#put(last, place)
     this.#rise(place)
-    this.#sink(this.#places.get(last) ?? place)
+    this.#sink(this.#indexes.get(last) ?? place)
     return true
   }
 
   #put(item: T, place: number): void {
     this.#items[place] = item
-    this.#places.set(item, place)
+    this.#indexes.set(item, place)
   }
 
   #swapIfBefore(lower: number, upper: number): boolean {

@@ -1,5 +1,5 @@
 /**
- * Layer 0: time, chance, cancellation, streams, logs. No word of Kubernetes, one thing per file.
+ * Layer 0, the base: time, random numbers, cancellation, streams, logs and metrics. It knows nothing of Kubernetes.
  */
 
 export {

@@ -26,7 +26,7 @@ describe('createLogger', () => {
     expect(records.map((record) => record.level)).toEqual(levels.slice(levels.indexOf(level)))
   })
 
-  test('leaves debug out unless asked', () => {
+  test('omits debug by default', () => {
     const { log, records } = listing()
     log.debug('no')
     log.info('yes')
@@ -83,7 +83,7 @@ describe('createLogger', () => {
   })
 })
 
-test('silentLogger says nothing, and neither do its children', () => {
+test('silentLogger and its children write nothing', () => {
   for (const level of levels) expect(silentLogger[level]('x', { y: 1 })).toBe(undefined)
   expect(silentLogger.child({ a: 1 })).toBe(silentLogger)
 })

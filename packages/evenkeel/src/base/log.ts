@@ -1,8 +1,10 @@
 /**
- * What the library says about itself: a constant message, then fields.
+ * Structured logging: a constant message plus fields, written as JSON or for a terminal.
  *
- * Invariants: a logger never throws and never waits; a line below the level costs one
- * comparison; fields of a child come before those of the call and never change.
+ * Invariants: a logger never throws and never waits; a line below the level costs one comparison;
+ * the fields of a child come before those of the call and never change; one record is one line,
+ * whatever it contains; control characters never reach the terminal, so that the name of an object
+ * cannot move the cursor or change colors.
  */
 import type { Clock } from './clock.ts'
 
@@ -13,17 +15,17 @@ export type Level = keyof typeof levels
 /** Values by name; an `Error` is written with its message, stack and cause. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What the library needs of a logger; those of the well-known libraries have this shape once wrapped in two lines. */
+/** The logger interface; the loggers of well-known libraries fit it with a few lines of wrapping. */
 export interface Logger {
   debug(message: string, fields?: Fields): void
   info(message: string, fields?: Fields): void
   warn(message: string, fields?: Fields): void
   error(message: string, fields?: Fields): void
-  /** The same logger with fields that every line carries. */
+  /** A logger that adds these fields to every line. */
   child(fields: Fields): Logger
 }
 
-/** One line, before it has a form. */
+/** One line before formatting. */
 export interface LogRecord {
   readonly level: Level
   readonly timeMs: number
@@ -33,10 +35,10 @@ export interface LogRecord {
 
 export interface LoggerOptions {
   clock: Clock
-  /** Where lines go: {@link jsonLines} or {@link prettyLines} over some writer, or a list in a test. */
+  /** Receives the records: {@link jsonLines} or {@link prettyLines} over a writer, or a list in a test. */
   sink: (record: LogRecord) => void
   /**
-   * The least level that is written.
+   * The lowest level that is written.
    *
    * @default 'info'
    */
@@ -44,16 +46,16 @@ export interface LoggerOptions {
 }
 
 export function createLogger({ clock, sink, level = 'info' }: LoggerOptions): Logger {
-  const least = levels[level]
+  const lowest = levels[level]
   const make = (own: Fields): Logger => {
     const at =
       (lineLevel: Level) =>
       (message: string, fields?: Fields): void => {
-        if (levels[lineLevel] < least) return
+        if (levels[lineLevel] < lowest) return
         try {
           sink({ level: lineLevel, timeMs: clock.now(), message, fields: fields ? { ...own, ...fields } : own })
         } catch {
-          // A line that cannot be written is lost; what it was about goes on.
+          // A line that cannot be written is dropped: logging must not break the caller.
         }
       }
     return {
@@ -67,7 +69,7 @@ export function createLogger({ clock, sink, level = 'info' }: LoggerOptions): Lo
   return make({})
 }
 
-/** A logger that says nothing: the default of everything that takes one. */
+/** A logger that writes nothing: the default wherever a logger is optional. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -76,17 +78,10 @@ export const silentLogger: Logger = {
   child: () => silentLogger,
 }
 
-/*
- * The two forms of a log line: JSON for machines, aligned and coloured for a terminal.
- *
- * Invariants: one record is one line, whatever is in it; control characters never reach the
- * terminal, so a name in an object cannot move the cursor or recolour the screen.
- */
-
-/** Takes finished text, newline included. */
+/** Receives formatted text, newline included. */
 export type WriteText = (text: string) => void
 
-/** One JSON object a line: `time`, `level`, `msg`, then the fields. */
+/** One JSON object per line: `time`, `level`, `msg`, then the fields. */
 export function jsonLines(write: WriteText): (record: LogRecord) => void {
   return ({ level, timeMs, message, fields }) => {
     write(`${printable(safeStringify({ time: stamp(timeMs), level, msg: message, ...fields }))}\n`)
@@ -95,7 +90,7 @@ export function jsonLines(write: WriteText): (record: LogRecord) => void {
 
 export interface PrettyOptions {
   /**
-   * Colours, for a terminal that has them.
+   * Whether to use colors.
    *
    * @default true
    */
@@ -104,7 +99,7 @@ export interface PrettyOptions {
 
 const codes = { debug: 90, info: 36, warn: 33, error: 31, faint: 90 } as const satisfies Record<Level | 'faint', number>
 
-/** One line a person can read: time of day, level, message, `name=value` pairs. */
+/** Lines for a terminal: time of day, level, message, `name=value` pairs. */
 export function prettyLines(write: WriteText, { color = true }: PrettyOptions = {}): (record: LogRecord) => void {
   const paint = (style: keyof typeof codes, text: string): string =>
     color ? `\u001b[${codes[style]}m${text}\u001b[39m` : text
@@ -128,7 +123,7 @@ function short(value: unknown): string {
   return safeStringify(value)
 }
 
-/** JSON that never throws: cycles, bigints and errors are written as what they are. */
+/** JSON that never throws, with support for cycles, bigints and errors. */
 function safeStringify(value: unknown): string {
   const above: { readonly item: unknown; readonly shown: unknown }[] = []
   const replace = function (this: unknown, _name: string, item: unknown): unknown {
@@ -143,15 +138,14 @@ function safeStringify(value: unknown): string {
   try {
     return JSON.stringify(value, replace) ?? String(value)
   } catch (cause) {
-    return JSON.stringify(`[cannot be written: ${String(cause)}]`)
+    return JSON.stringify(`[cannot be serialized: ${String(cause)}]`)
   }
 }
 
-/** Control characters as escapes, so that they can be read and do nothing; in JSON they mean the same. */
+// eslint-disable-next-line no-control-regex
+const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
+
+/** Escapes control characters; in JSON the meaning stays the same. */
 function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return text.replace(controlCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

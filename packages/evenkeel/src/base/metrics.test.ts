@@ -36,7 +36,7 @@ describe('Metrics', () => {
     ])
   })
 
-  test('escapes what would end a label or a line', () => {
+  test('escapes quotes, backslashes and line breaks', () => {
     const metrics = new Metrics()
     metrics
       .gauge('a', { help: 'one\ntwo \\ three', labels: ['text'] })
@@ -46,15 +46,15 @@ describe('Metrics', () => {
     expect(metrics.render()).toContain('a{text="say \\"hi\\"\\n\\\\"} +Inf\n')
   })
 
-  test('gives everybody who asks for a name the same series, and refuses another shape', () => {
+  test('returns the same series for the same name, and refuses another type or labels', () => {
     const metrics = new Metrics()
     const first = metrics.counter('a_total', { help: 'A.', labels: ['x'] })
     expect(metrics.counter('a_total', { help: 'A.', labels: ['x'] }).with({ x: '1' })).toBe(first.with({ x: '1' }))
     expect(() => metrics.gauge('a_total', { help: 'A.', labels: ['x'] })).toThrow(RangeError)
     expect(() => metrics.counter('a_total', { help: 'A.', labels: ['y'] })).toThrow(
-      'a_total is a counter with the labels (x)',
+      'metric a_total is already registered as a counter with the labels (x)',
     )
-    expect(() => first.with({ y: '1' })).toThrow('needs a value for its label x')
+    expect(() => first.with({ y: '1' })).toThrow('missing value for label x')
     expect(() => first.with()).toThrow(RangeError)
   })
 
@@ -76,7 +76,7 @@ describe('Metrics', () => {
     expect(() => family.with({ x: '' })).toThrow(RangeError)
   })
 
-  test('never holds more series than it may, and says how many it left out', () => {
+  test('limits the number of series, and counts the dropped ones', () => {
     const metrics = new Metrics()
     const family = metrics.counter('a_total', { help: 'A.', labels: ['x'], seriesMax: 2 })
     for (let index = 0; index < 5; index++) family.with({ x: String(index) }).add()
@@ -88,7 +88,7 @@ describe('Metrics', () => {
   })
 })
 
-test('Gauge.follow asks when it is shown, until cancelled; a later follower stays', () => {
+test('Gauge.follow reads on render until cancelled; a later one stays', () => {
   const metrics = new Metrics()
   const gauge = metrics.gauge('a', { help: 'A.' }).with()
   let value = 1
@@ -102,7 +102,7 @@ test('Gauge.follow asks when it is shown, until cancelled; a later follower stay
   expect(metrics.render()).toContain('\na 0\n')
 })
 
-test('Metrics.labelled counts apart what several count under the same name', () => {
+test('Metrics.labelled separates the series of several instances', () => {
   const metrics = new Metrics()
   for (const [index, cluster] of ['east', 'west'].entries()) {
     const one = metrics.labelled({ cluster })

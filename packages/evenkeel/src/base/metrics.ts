@@ -1,45 +1,51 @@
 /**
- * What a process counts: counters, gauges and histograms with labels, collected in one place and shown as text.
+ * Metrics: counters, gauges and histograms with labels, in one registry, rendered in the Prometheus text format 0.0.4.
  *
- * A family has a name and label names; `with` gives the series of one set of label values, which its owner keeps, so
- * that counting is an addition and no lookup. Names are programmers' business: a wrong one is a `RangeError`.
+ * A family has a name and label names; `with` returns the series of one set of label values. Keep the series: then
+ * counting is an addition without a lookup. An invalid name is a `RangeError`.
  *
- * Invariants: a name has one type and one set of labels for good, whoever asks first; a family never holds more than
- * `seriesMax` series: later ones can be used, but they are not shown and `evenkeel_metrics_series_dropped` counts them.
+ * Invariants: a name has one type and one set of labels, fixed by its first use; a family has at most `seriesMax` series:
+ * further ones work, but are not rendered, and `evenkeel_metrics_series_dropped` counts them; label values and help texts
+ * may be any text, because line breaks, quotes and backslashes are escaped.
+ *
+ * Example:
+ *
+ *   const requests = metrics.counter('http_requests_total', { help: 'Requests.', labels: ['code'] })
+ *   requests.with({ code: '200' }).add()      // http_requests_total{code="200"} 1
  */
 import type { Cancel } from './clock.ts'
 
-/** Only goes up. */
+/** A value that only rises. */
 export interface Counter {
   /** @default by 1 */
   add(by?: number): void
-  /** Asks for the value whenever the metrics are shown, for what somebody else counts; until cancelled. */
+  /** Reads the value whenever the metrics are rendered, until cancelled; for values that are counted elsewhere. */
   follow(read: () => number): Cancel
 }
 
-/** Goes up and down. */
+/** A value that rises and falls. */
 export interface Gauge {
   set(value: number): void
   add(by: number): void
-  /** Asks for the value whenever the metrics are shown, until cancelled (then it is 0) or until somebody else follows. */
+  /** Reads the value whenever the metrics are rendered, until cancelled (then it is 0) or replaced by another call. */
   follow(read: () => number): Cancel
 }
 
-/** Counts values by size. */
+/** A distribution of values over buckets. */
 export interface Histogram {
   observe(value: number): void
 }
 
-/** The series of one name. */
+/** All series of one name. */
 export interface Family<S> {
-  /** The series of these label values: always the same one for the same values. */
+  /** The series of these label values; the same values return the same series. */
   with(values?: Readonly<Record<string, string>>): S
-  /** Forgets a series, for instance when what it was about has gone. */
+  /** Removes a series, for instance when its object is deleted. */
   delete(values: Readonly<Record<string, string>>): void
 }
 
 export interface FamilyOptions {
-  /** One sentence for people who read the metrics. */
+  /** The HELP text. */
   help: string
   /**
    * The names of the labels.
@@ -48,7 +54,7 @@ export interface FamilyOptions {
    */
   labels?: readonly string[]
   /**
-   * The most series, so that label values from outside cannot fill the memory.
+   * The maximum number of series, so that label values from outside cannot fill the memory.
    *
    * @default 10_000
    */
@@ -60,7 +66,7 @@ export interface HistogramOptions extends FamilyOptions {
   buckets: readonly number[]
 }
 
-/** Where everybody in a process registers what they count. */
+/** The metrics registry of a process. */
 export class Metrics {
   readonly #families = new Map<string, AnyFamily>()
   readonly #dropped: Series
@@ -68,7 +74,7 @@ export class Metrics {
   constructor() {
     this.#dropped = this.#family('evenkeel_metrics_series_dropped', {
       type: 'gauge',
-      help: 'Series that were left out because their family was full.',
+      help: 'Series that are not rendered because their family reached its maximum number of series.',
       make: () => new Series(),
     }).with()
   }
@@ -83,16 +89,16 @@ export class Metrics {
 
   histogram(name: string, { buckets, ...options }: HistogramOptions): Family<Histogram> {
     if (buckets.some((bound, index) => !(bound > (buckets[index - 1] ?? -Infinity) && bound < Infinity)))
-      throw new RangeError(`the buckets of ${name} must be finite and grow, got ${buckets.join(', ')}`)
+      throw new RangeError(`metric ${name}: buckets must be finite and rising, got ${buckets.join(', ')}`)
     return this.#family(name, { ...options, type: 'histogram', make: () => new Buckets(buckets) })
   }
 
-  /** The same metrics, for one of several who count the same things: every family it asks for has these labels as well. */
+  /** A view of the same registry that adds these labels to every family, for several instances of one component. */
   labelled(labels: Readonly<Record<string, string>>): Metrics {
     return new LabelledMetrics(this, labels)
   }
 
-  /** Everything in the text format of Prometheus, version 0.0.4, families by name. */
+  /** All families, sorted by name, in the Prometheus text format. */
   render(): string {
     const families = [...this.#families.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
     return families.map(renderFamily).join('')
@@ -104,14 +110,14 @@ export class Metrics {
       this.#dropped.add(1)
     })
     if (!known) {
-      this.#families.set(name, made as unknown as AnyFamily)
+      this.#families.set(name, made)
       return made
     }
     if (known.type !== made.type || known.labels.join() !== made.labels.join())
       throw new RangeError(
-        `${name} is a ${known.type} with the labels (${known.labels.join()}): it cannot also be a ${made.type} with (${made.labels.join()})`,
+        `metric ${name} is already registered as a ${known.type} with the labels (${known.labels.join()}), cannot register it as a ${made.type} with (${made.labels.join()})`,
       )
-    return known as unknown as SeriesFamily<S>
+    return known as SeriesFamily<S>
   }
 }
 
@@ -174,10 +180,10 @@ class SeriesFamily<S> implements Family<S> {
   readonly #onDrop: () => void
 
   constructor(name: string, { type, help, labels = [], make, seriesMax = 10_000 }: Shape<S>, onDrop: () => void) {
-    if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new RangeError(`a metric cannot be called ${JSON.stringify(name)}`)
+    if (!/^[a-zA-Z_:][\w:]*$/.test(name)) throw new RangeError(`invalid metric name ${JSON.stringify(name)}`)
     for (const label of labels)
       if (!/^[a-zA-Z_]\w*$/.test(label) || label === 'le')
-        throw new RangeError(`a label of ${name} cannot be called ${JSON.stringify(label)}`)
+        throw new RangeError(`metric ${name}: invalid label name ${JSON.stringify(label)}`)
     this.name = name
     this.type = type
     this.help = help
@@ -203,10 +209,12 @@ class SeriesFamily<S> implements Family<S> {
 
   #keyOf(values: Readonly<Record<string, string>>): string {
     if (Object.keys(values).length !== this.labels.length)
-      throw new RangeError(`${this.name} has the labels (${this.labels.join()}), got (${Object.keys(values).join()})`)
+      throw new RangeError(
+        `metric ${this.name} has the labels (${this.labels.join()}), got (${Object.keys(values).join()})`,
+      )
     return JSON.stringify(
       this.labels.map((label) => {
-        if (!Object.hasOwn(values, label)) throw new RangeError(`${this.name} needs a value for its label ${label}`)
+        if (!Object.hasOwn(values, label)) throw new RangeError(`metric ${this.name}: missing value for label ${label}`)
         return String(values[label])
       }),
     )
@@ -240,7 +248,7 @@ class Series implements Counter, Gauge {
   }
 }
 
-/** How many values were at most so large, per bound; the last one has no bound. */
+/** The counts per bucket; the last bucket has no upper bound. */
 class Buckets implements Histogram {
   readonly bounds: readonly number[]
   readonly counts: number[]
@@ -259,12 +267,7 @@ class Buckets implements Histogram {
   }
 }
 
-/*
- * Metrics as text: the exposition format of Prometheus, version 0.0.4. Any text may be a label value or a help text:
- * what would end a line or a quote is escaped.
- */
-
-/** What is shown of a family: its series by label values, these as a JSON array in the order of `labels`. */
+/** A family to render: its series by label values, which are a JSON array in the order of `labels`. */
 interface RenderedFamily {
   readonly name: string
   readonly type: string
@@ -273,12 +276,12 @@ interface RenderedFamily {
   readonly series: ReadonlyMap<string, RenderedSeries>
 }
 
-/** A number, or counts per bucket: one more than there are bounds. */
+/** A number, or counts per bucket: one more than bounds. */
 type RenderedSeries =
   | { readonly value: number }
   | { readonly bounds: readonly number[]; readonly counts: readonly number[]; readonly sum: number }
 
-/** The lines of one family; nothing when it has no series. */
+/** The lines of one family; empty when it has no series. */
 function renderFamily({ name, type, help, labels, series }: RenderedFamily): string {
   if (series.size === 0) return ''
   const lines = [...series].flatMap(([key, one]) => {
@@ -310,7 +313,7 @@ function escapeText(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
 
-/** As Go writes small numbers (`1e-05`), because bucket bounds are matched as text by people's dashboards. */
+/** Formats small numbers as Go does (`1e-05`), because dashboards match bucket bounds as text. */
 function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
   const text = value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value)

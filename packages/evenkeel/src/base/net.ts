@@ -1,5 +1,8 @@
 /**
- * Servers of this process: where they listen.
+ * Listening on a port, and checking the identity of a TLS server.
+ *
+ * Node 22.23 treats an IPv6 address as a host name and refuses every certificate for it. The check here replaces that of
+ * Node for such addresses, on such versions only, because on some versions connections with a custom check are not reused.
  */
 import { X509Certificate } from 'node:crypto'
 import { isIP, type AddressInfo, type Server } from 'node:net'
@@ -7,12 +10,12 @@ import { checkServerIdentity as checkByNode, type PeerCertificate } from 'node:t
 
 export interface ListenAddress {
   readonly host: string
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number
   readonly protocol: 'http' | 'https'
 }
 
-/** Listens, and gives the address to call. @throws when the port cannot be had. */
+/** Listens, and returns the base URL. @throws when the port is not available. */
 export async function listenAt(server: Server, { host, port, protocol }: ListenAddress): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -25,13 +28,6 @@ export async function listenAt(server: Server, { host, port, protocol }: ListenA
   return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${taken}`
 }
 
-/*
- * Whether a certificate is for whom was called, where Node does not know: Node 22.23 takes an address of version 6 for a name, and
- * refuses every certificate for it.
- *
- * Where Node knows it is left to Node, because connections with a check of their own are not shared on some versions.
- */
-
 interface IdentityCheck {
   readonly checkServerIdentity?: typeof checkAddressIdentity
 }
@@ -40,12 +36,12 @@ const rejectsIpv6 =
   checkByNode('::1', { subject: {}, subjectaltname: 'IP Address:0:0:0:0:0:0:0:1' } as unknown as PeerCertificate) !==
   undefined
 
-/** What to add to the options of a connection to a host. */
+/** The options to add to a TLS connection to a host. */
 export function identityCheck(host: string): IdentityCheck {
   return rejectsIpv6 && isIP(host) === 6 ? { checkServerIdentity: checkAddressIdentity } : {}
 }
 
-/** What is wrong, if anything. */
+/** The error of Node when the certificate is not valid for the address; undefined when it is. */
 export function checkAddressIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   if (new X509Certificate(certificate.raw).checkIP(host) !== undefined) return undefined
   const reason = `IP: ${host} is not in the cert's list: ${certificate.subjectaltname ?? ''}`

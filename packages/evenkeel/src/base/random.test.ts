@@ -16,7 +16,7 @@ describe('SeededRandom', () => {
     expect(numbers.map(() => random.uint32())).toEqual(numbers)
   })
 
-  test('gives what is made of its numbers the same for ever', () => {
+  test('derived values never change between releases', () => {
     const random = new SeededRandom('golden')
     expect([randomUuid(random), randomInt(random, 6), randomInt(random, 1000), randomFraction(random)]).toEqual([
       'c26ca325-76ee-4e94-85f3-7560087ab03b',
@@ -26,7 +26,7 @@ describe('SeededRandom', () => {
     ])
   })
 
-  test('gives the same for the same seed and something else for another, also a similar one', () => {
+  test('returns the same numbers for the same seed, and others for similar seeds', () => {
     const first = (seed: number | string): string =>
       Array.from(
         { length: 4 },
@@ -78,7 +78,7 @@ describe('randomInt', () => {
     for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(400)
   })
 
-  test('draws again what would make some numbers likelier', () => {
+  test('redraws values that would bias the result', () => {
     const below = 3 * 2 ** 30
     expect(randomInt(scripted(2 ** 32 - 1, below, 5), below)).toBe(5)
     expect(randomInt(scripted(below - 1), below)).toBe(below - 1)

@@ -1,15 +1,14 @@
 /**
- * Chance, as everybody above this layer sees it: one source that is handed in, so that a run
- * can be repeated from its seed.
+ * Random numbers: one source, passed in as a parameter, so that a run can be repeated from its seed.
  */
 import { randomFillSync } from 'node:crypto'
 
 export interface Random {
-  /** 32 bits, each as likely as the other. */
+  /** 32 uniformly distributed bits. */
   uint32(): number
 }
 
-/** The machine's own source, good enough for names, ids and tokens. */
+/** The cryptographic source of the operating system, suitable for names, ids and tokens. */
 export class SystemRandom implements Random {
   readonly #pool = new Uint32Array(256)
   #next = this.#pool.length
@@ -23,7 +22,7 @@ export class SystemRandom implements Random {
   }
 }
 
-/** The same numbers for the same seed, on every machine (sfc32). Never for secrets. */
+/** A deterministic source (sfc32): the same numbers for the same seed on every machine. Never for secrets. */
 export class SeededRandom implements Random {
   readonly #state: Int32Array
 
@@ -45,7 +44,7 @@ export class SeededRandom implements Random {
   }
 }
 
-/** A whole number from 0 up to, but not including, `below`; every one as likely as the other. */
+/** A uniformly distributed integer from 0 up to, but not including, `below`. */
 export function randomInt(random: Random, below: number): number {
   if (!(Number.isInteger(below) && below > 0 && below <= 2 ** 32))
     throw new RangeError(`below must be a whole number from 1 to 2^32, got ${below}`)
@@ -78,7 +77,7 @@ function hex16(bits: number): string {
 
 const hexBytes: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-/** FNV-1a over the text, twice with different starts: 64 bits of seed from any text. */
+/** Two FNV-1a hashes with different offsets: 64 bits of seed from any text. */
 function hashText(text: string): [number, number] {
   let [a, b] = [0x811c9dc5, 0x01000193]
   for (let index = 0; index < text.length; index++) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { sleep } from './abort.ts'
 import { flushPromises, SimulatedClock } from './simulated-clock.ts'
 
-test('SimulatedClock stands still until it is told to move', async () => {
+test('SimulatedClock moves only by advance', async () => {
   const clock = new SimulatedClock({ startMs: 1_000 })
   let fired = 0
   clock.after(100, () => {
@@ -16,7 +16,7 @@ test('SimulatedClock stands still until it is told to move', async () => {
   expect([clock.now(), clock.monotonic(), fired, clock.pending, clock.nextInMs]).toEqual([1_100, 100, 1, 0, undefined])
 })
 
-test('SimulatedClock begins in 2026 unless told otherwise', () => {
+test('SimulatedClock starts in 2026 by default', () => {
   expect(new Date(new SimulatedClock().now()).toISOString()).toBe('2026-01-01T00:00:00.000Z')
 })
 
@@ -38,7 +38,7 @@ test('SimulatedClock fires timers in the order of their due times, then in the o
   )
 })
 
-test('SimulatedClock runs what waits on promises between two timers', async () => {
+test('SimulatedClock runs promise callbacks between two timers', async () => {
   const clock = new SimulatedClock()
   const order: string[] = []
   clock.after(1, () => {
@@ -102,7 +102,7 @@ test('SimulatedClock forgets a cancelled timer, also one cancelled by another th
   expect([fired, clock.pending]).toEqual([0, 0])
 })
 
-test('SimulatedClock.soon is due at once, but not now', async () => {
+test('SimulatedClock.soon is due at once, but not synchronous', async () => {
   const clock = new SimulatedClock()
   let fired = 0
   clock.soon(() => {
@@ -113,7 +113,7 @@ test('SimulatedClock.soon is due at once, but not now', async () => {
   expect([fired, clock.monotonic()]).toEqual([1, 0])
 })
 
-test('SimulatedClock.jumpWall moves the wall and nothing else', async () => {
+test('SimulatedClock.jumpWall moves the wall clock only', async () => {
   const clock = new SimulatedClock({ startMs: 10_000_000 })
   let fired = 0
   clock.after(10, () => {
@@ -134,7 +134,7 @@ test.each([-1, NaN, Infinity])('SimulatedClock refuses a delay of %d', async (de
   await expect(clock.advance(delayMs)).rejects.toThrow(RangeError)
 })
 
-test('settlePromises waits for chains of promises of any length, and for what they ask a tick for', async () => {
+test('flushPromises waits for promise chains of any length, and for their ticks', async () => {
   const done: string[] = []
   const chain = async (name: string, hops: number): Promise<void> => {
     for (let hop = 0; hop < hops; hop++) await Promise.resolve()
@@ -154,7 +154,7 @@ test('settlePromises waits for chains of promises of any length, and for what th
   expect(done).toEqual(['short', 'asks', 'long', 'asked'])
 })
 
-test('a pure clock waits for promises between two timers, and for no turn of the machine', async () => {
+test('a pure clock runs promise callbacks between two timers, without a turn of the event loop', async () => {
   const clock = new SimulatedClock({ isPure: true })
   const order: string[] = []
   clock.after(1, () => {

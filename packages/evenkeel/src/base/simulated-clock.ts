@@ -1,22 +1,23 @@
 /**
- * A clock that stands still until it is told to move: a simulated day passes in milliseconds.
+ * A clock that moves only by `advance`: a simulated day passes in milliseconds.
  *
- * Invariants: timers fire in the order of their due times, those due at the same moment in the
- * order they were set; between two timers everything that was waiting on promises has run;
- * while a callback runs, `monotonic()` is exactly its due time.
+ * Invariants: timers fire in the order of their due times, and those with the same due time in the
+ * order they were set; between two timers all pending promise callbacks run; during a callback
+ * `monotonic()` is exactly its due time.
  */
 import { checkDelay, type Cancel, type Clock } from './clock.ts'
 import { Heap } from './heap.ts'
 
 export interface SimulatedClockOptions {
   /**
-   * What the wall says at the start, in milliseconds since 1970.
+   * The wall-clock time at the start, in milliseconds since 1970.
    *
    * @default 1_767_225_600_000 (2026-01-01)
    */
   startMs?: number
   /**
-   * Nothing but promises is waited for between two timers: no sockets, files or threads. That is several times cheaper.
+   * Whether only promise callbacks run between two timers, without waiting for sockets, files or threads. That is several
+   * times faster.
    *
    * @default false
    */
@@ -34,11 +35,11 @@ export class SimulatedClock implements Clock {
   #elapsedMs = 0
   #wallOffsetMs: number
   #sequence = 0
-  readonly #settle: () => Promise<void>
+  readonly #flush: () => Promise<void>
 
   constructor({ startMs = 1_767_225_600_000, isPure = false }: SimulatedClockOptions = {}) {
     this.#wallOffsetMs = startMs
-    this.#settle = isPure ? flushPromises : flushTasks
+    this.#flush = isPure ? flushPromises : flushTasks
   }
 
   now(): number {
@@ -62,18 +63,18 @@ export class SimulatedClock implements Clock {
     this.after(0, callback)
   }
 
-  /** Timers that are set and have not fired. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#timers.size
   }
 
-  /** How long until the next timer; undefined when none is set. */
+  /** The time until the next timer; undefined when none is set. */
   get nextInMs(): number | undefined {
     const next = this.#timers.peek()
     return next && next.dueMs - this.#elapsedMs
   }
 
-  /** Moves time forward and runs all that falls due, also what those timers set in turn. */
+  /** Moves time forward and runs all timers that become due, including those set by other timers. */
   async advance(byMs: number): Promise<void> {
     checkDelay(byMs)
     const untilMs = this.#elapsedMs + byMs
@@ -82,18 +83,18 @@ export class SimulatedClock implements Clock {
       this.#timers.pop()
       this.#elapsedMs = Math.max(this.#elapsedMs, next.dueMs)
       next.callback()
-      await this.#settle()
+      await this.#flush()
     }
     this.#elapsedMs = untilMs
   }
 
-  /** Moves the wall clock only, either way: what a time daemon or a person does. */
+  /** Moves the wall clock only, forward or back, as a time daemon does. */
   jumpWall(byMs: number): void {
     this.#wallOffsetMs += byMs
   }
 }
 
-/** Lets everything run that waits on promises alone; also what the machine has ready gets its turn. */
+/** Runs all pending promise callbacks, and one turn of the event loop. */
 export function flushTasks(): Promise<void> {
   return new Promise((resolve) => {
     nextTurn(resolve)
@@ -101,9 +102,9 @@ export function flushTasks(): Promise<void> {
 }
 
 /**
- * The same without a turn of the event loop, which costs system calls: ticks come when no promise has anything left to
- * do. All ticks that are asked for run in a row, so the second one is asked for after the promises that follow from them
- * have begun: what asked for a tick meanwhile has had it, and its promises.
+ * Runs all pending promise callbacks without a turn of the event loop, which costs system calls. `nextTick` callbacks run
+ * when no promise callback is left. All queued ticks run in a row, so the second tick is requested after the promise
+ * callbacks that follow from them have started: ticks requested meanwhile, and their promises, have run before it.
  */
 export function flushPromises(): Promise<void> {
   return new Promise((resolve) => {
@@ -115,6 +116,6 @@ export function flushPromises(): Promise<void> {
   })
 }
 
-// Caught before a test runner can replace them.
+// Captured before a test runner can replace them.
 const nextTurn = setImmediate
 const { nextTick } = process

@@ -15,7 +15,7 @@ test('ContentHash is the same for the same entries, whatever their bytes lie in'
   expect(hashOf(entry)).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('ContentHash has always been this', () => {
+test('ContentHash never changes between releases', () => {
   expect(hashOf()).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
   expect(hashOf(entry)).toBe(golden)
 })
@@ -37,7 +37,7 @@ test('ContentHash shows every difference', () => {
   expect(new Set([hashOf(entry), ...others.map((list) => hashOf(...list))]).size).toBe(others.length + 1)
 })
 
-test('ContentHash cares that there is a lease, not which: engines number them as they like', () => {
+test('ContentHash covers whether there is a lease, not its id, which differs between engines', () => {
   expect(hashOf({ ...entry, lease: '1' })).toBe(hashOf({ ...entry, lease: '2' }))
 })
 

@@ -17,7 +17,7 @@ const filled = (...revisions: number[]): History => {
 
 const revisionsOf = (versions: readonly Version[]): number[] => versions.map(({ revision }) => revision)
 
-test('History.after gives whole commits behind a revision, up to the limit and then to the end of the commit', () => {
+test('History.after returns whole commits after a revision, up to the limit and then to the end of the commit', () => {
   const history = filled(2, 3, 3, 3, 5, 5, 9)
   expect(revisionsOf(history.after(0, 100))).toEqual([2, 3, 3, 3, 5, 5, 9])
   expect(revisionsOf(history.after(2, 1))).toEqual([3, 3, 3])
@@ -29,7 +29,7 @@ test('History.after gives whole commits behind a revision, up to the limit and t
   expect(history.after(9, 100)).toEqual([])
 })
 
-test('History does what a list does', () => {
+test('History behaves like a list', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 60 }),
@@ -53,7 +53,7 @@ test('History does what a list does', () => {
   )
 })
 
-test('History forgets the oldest, one at a time, and stays right over many', () => {
+test('History removes the oldest change, one at a time, over many rounds', () => {
   const history = filled(...Array.from({ length: 10_000 }, (_, index) => index))
   for (let revision = 0; revision < 9_990; revision++) {
     expect(history.shiftUpTo(9_989)?.revision).toBe(revision)
@@ -77,7 +77,7 @@ test('History counts what it keeps alive, and nothing when it is empty', () => {
   expect(history.bytes).toBe(0)
 })
 
-test('History.revisionThatFrees says how far to forget', () => {
+test('History.revisionThatFrees returns the revision to compact at', () => {
   const history = filled(2, 3, 4, 5)
   const each = history.bytes / 4
   expect(history.revisionThatFrees(1)).toBe(2)

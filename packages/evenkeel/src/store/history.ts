@@ -1,19 +1,27 @@
 /**
- * The changes that can still be asked for, oldest first: what watches replay and what keeps old
- * versions alive.
+ * The history: all changes since the last compaction, oldest first. Watches replay it, and it keeps
+ * old versions alive. {@link Retention} decides how much of it is kept.
  *
- * Invariants: revisions rise, equal ones belong to one commit and are never torn apart;
- * everything after `compacted` that was published is here.
+ * Invariants: revisions rise; changes with the same revision belong to one commit and are never
+ * separated; every published change after `compacted` is in the history.
+ *
+ * Example. Commits 2 and 3 write a and b, commit 4 writes a and c, and nothing is compacted:
+ *
+ *   changes            a@2 b@3 a@4 c@4
+ *   after(2, limit 1)  b@3
+ *   after(3, limit 1)  a@4 c@4        one over the limit, because commit 4 stays whole
+ *   revisionBehind(2)  3              two changes follow b@3
+ *   shiftUpTo(3)       a@2, then b@3, then undefined
  */
 import type { Clock } from '#base'
 import type { Version } from './version.ts'
 import type { Versions } from './versions.ts'
 
-/** Roughly what a change costs beyond the bytes of the version it replaced. */
+/** The approximate memory cost of a change, without the bytes of the version it replaced. */
 const changeOverheadBytes = 160
 
 export class History {
-  /** Those before `#start` were taken out. */
+  /** Slots before `#start` are removed changes. */
   #changes: (Version | undefined)[] = []
   #start = 0
   #bytes = 0
@@ -22,7 +30,7 @@ export class History {
     return this.#changes.length - this.#start
   }
 
-  /** What the history keeps in memory that would otherwise be free. */
+  /** Memory that only the history keeps alive. */
   get bytes(): number {
     return this.#bytes
   }
@@ -32,17 +40,17 @@ export class History {
     this.#bytes += costOf(version)
   }
 
-  /** The revision of the change that has exactly `count` changes after it; undefined when there are fewer. */
+  /** The revision of the change that has exactly `count` changes after it; undefined when the history is shorter. */
   revisionBehind(count: number): number | undefined {
-    const place = this.#changes.length - 1 - count
-    return place < this.#start ? undefined : this.#changes[place]?.revision
+    const index = this.#changes.length - 1 - count
+    return index < this.#start ? undefined : this.#changes[index]?.revision
   }
 
-  /** The revision up to which the history must go to free so many bytes. */
+  /** The revision to compact at in order to free so many bytes. */
   revisionThatFrees(bytes: number): number {
     let freed = 0
-    for (let place = this.#start; place < this.#changes.length; place++) {
-      const version = this.#changes[place]
+    for (let index = this.#start; index < this.#changes.length; index++) {
+      const version = this.#changes[index]
       if (!version) break
       freed += costOf(version)
       if (freed >= bytes) return version.revision
@@ -50,15 +58,15 @@ export class History {
     return this.#changes.at(-1)?.revision ?? 0
   }
 
-  /** Changes after a revision, some whole commits of them: stops at the first commit boundary past `limit`. */
+  /** Changes after a revision, in whole commits: stops at the first commit boundary at or past `limit`. */
   after(revision: number, limit: number): readonly Version[] {
-    const from = this.#placeAfter(revision)
+    const from = this.#indexAfter(revision)
     let to = Math.min(from + limit, this.#changes.length)
     while (to < this.#changes.length && this.#changes[to]?.revision === this.#changes[to - 1]?.revision) to++
     return this.#changes.slice(from, to) as Version[]
   }
 
-  /** Takes out the oldest change, if it is at or before the revision. */
+  /** Removes and returns the oldest change if it is at or before the revision. */
   shiftUpTo(revision: number): Version | undefined {
     const version = this.#changes[this.#start]
     if (!version || version.revision > revision) return undefined
@@ -71,7 +79,7 @@ export class History {
     return version
   }
 
-  #placeAfter(revision: number): number {
+  #indexAfter(revision: number): number {
     let [low, high] = [this.#start, this.#changes.length]
     while (low < high) {
       const middle = (low + high) >> 1
@@ -86,42 +94,41 @@ function costOf({ older }: Version): number {
   return changeOverheadBytes + Math.max(older?.length ?? 0, 0)
 }
 
-/*
- * How much history is kept: by age, by number and by bytes, whichever is reached first.
- *
- * There is no timer: history grows only when something is published, so that is when its age is
- * looked at. The work of forgetting is paid in small pieces, a few old changes for each new one.
- */
-
 export interface RetentionOptions {
   /**
-   * How long a change can be replayed, at least as long as nothing else presses.
+   * How long a change stays in the history, unless another limit is reached first.
    *
    * @default 300_000
    */
   historyMs?: number
   /**
-   * The most changes that are kept.
+   * The maximum number of changes in the history.
    *
    * @default 500_000
    */
   historyChangesMax?: number
   /**
-   * The most memory that changes and what they replaced may take.
+   * The maximum memory for changes and the versions they replaced.
    *
    * @default 64 MiB
    */
   historyBytesMax?: number
 }
 
+/**
+ * Limits the history by age, by number and by bytes, whichever is reached first.
+ *
+ * There is no timer. The history grows only when a commit is published, so that is when the limits
+ * are checked. Each publication frees a few old changes.
+ */
 export class Retention {
   readonly #versions: Versions
   readonly #clock: Clock
   readonly #historyMs: number
   readonly #changesMax: number
   readonly #bytesMax: number
-  /** Which revision was the newest at some moments of the past, oldest first. */
-  #marks: { readonly revision: number; readonly atMs: number }[] = []
+  /** Samples of the newest revision over time, oldest first, an eighth of `historyMs` apart. */
+  #samples: { readonly revision: number; readonly atMs: number }[] = []
 
   constructor(
     versions: Versions,
@@ -142,7 +149,7 @@ export class Retention {
     this.#bytesMax = historyBytesMax
   }
 
-  /** Called after `count` changes were published: moves the boundary if it is time, and frees a little. */
+  /** Called after `count` changes were published: moves the boundary if a limit is exceeded, and frees some versions. */
   published(count: number): void {
     const versions = this.#versions
     const boundary = Math.max(this.#tooOld(), this.#tooMany(), this.#tooBig())
@@ -152,13 +159,13 @@ export class Retention {
 
   #tooOld(): number {
     const nowMs = this.#clock.monotonic()
-    const last = this.#marks.at(-1)
+    const last = this.#samples.at(-1)
     if (!last || nowMs - last.atMs >= this.#historyMs / 8)
-      this.#marks.push({ revision: this.#versions.published, atMs: nowMs })
+      this.#samples.push({ revision: this.#versions.published, atMs: nowMs })
     let boundary = 0
-    for (let first = this.#marks[0]; first && nowMs - first.atMs > this.#historyMs; first = this.#marks[0]) {
+    for (let first = this.#samples[0]; first && nowMs - first.atMs > this.#historyMs; first = this.#samples[0]) {
       boundary = first.revision
-      this.#marks.shift()
+      this.#samples.shift()
     }
     return boundary
   }

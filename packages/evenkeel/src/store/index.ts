@@ -1,5 +1,5 @@
 /**
- * Layer 2: where state lives. Keys and bytes under one growing revision; no word of Kubernetes.
+ * Layer 2, the store: keys and byte values under one growing revision. It knows nothing of Kubernetes.
  */
 
 export {

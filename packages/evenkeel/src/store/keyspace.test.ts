@@ -19,7 +19,7 @@ const steps = fc.array(fc.record({ do: fc.constantFrom('put', 'put', 'remove', '
   maxLength: 300,
 })
 
-test('Keyspace does what a sorted list does', () => {
+test('Keyspace behaves like a sorted list', () => {
   fc.assert(
     fc.property(steps, (list) => {
       const keyspace = new Keyspace()
@@ -41,7 +41,7 @@ test('Keyspace does what a sorted list does', () => {
   )
 })
 
-test('Keyspace scans what begins with a prefix, over any number of blocks', () => {
+test('Keyspace scans the keys of a prefix, over any number of blocks', () => {
   const keyspace = new Keyspace()
   const keys = ['a', 'b/', 'b0']
     .flatMap((start) => Array.from({ length: blockMax + 7 }, (_, index) => `${start}${String(index).padStart(5, '0')}`))
@@ -57,7 +57,7 @@ test('Keyspace scans what begins with a prefix, over any number of blocks', () =
   expect(scanned('b/', 'b/00100')).toEqual(keys.filter((key) => key.startsWith('b/') && key >= 'b/00100'))
 })
 
-test('Keyspace does with packed blocks what it does with the same keys put one by one', () => {
+test('Keyspace behaves the same with packed blocks and with keys put one by one', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(keyArbitrary, { maxLength: 40 }),
@@ -131,7 +131,7 @@ test('Keyspace replaces a version in place, also the last and the first of a blo
   expect(keyspace.size).toBe(1_200)
 })
 
-test('Keyspace.remove of a key that is not there does nothing', () => {
+test('Keyspace.remove of a missing key has no effect', () => {
   const keyspace = new Keyspace()
   keyspace.remove('a')
   keyspace.put(version('b'))

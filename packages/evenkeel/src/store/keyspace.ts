@@ -1,28 +1,36 @@
 /**
- * Every key in order, with its newest version: a sorted list in blocks.
+ * The keyspace: every key in order, with its newest version, as a sorted list of blocks.
  *
  *   firsts:  a        h        q
  *   blocks: [a b f]  [h i k m] [q z]
  *
- * A block read from a snapshot stays packed, as the bytes it was read from, until somebody asks
- * for a key in it: opening a large store makes no object for each of its keys.
+ * A block read from a snapshot stays packed, as the bytes it was read from, until a key in it is
+ * accessed: opening a large store creates no object per key.
  *
  * Invariants: keys rise within a block and from block to block; `firsts[i]` is the first key of
- * `blocks[i]`; no block is empty. A look-up is two binary searches; an insertion moves at most
- * one block. There is no hash map beside it: at a million keys that would cost more memory and
- * more time to fill than the searches cost.
+ * `blocks[i]`; no block is empty. A lookup is two binary searches; an insertion moves at most one
+ * block. There is no hash map next to it: at a million keys it would cost more memory, and more
+ * time to fill, than the searches cost.
+ *
+ * Example with blocks of at most 4 keys:
+ *
+ *   put a b c d   [a b c d]
+ *   put e         [a b c d] [e]            a key after all others starts a new block: full blocks stay full
+ *   put bb        [a b] [bb c d] [e]       [a b bb c d] is too long and is split in half
+ *   remove e      [a b] [bb c d]           an empty block is dropped
+ *   find c        firsts = a, bb: the last one at or before c is bb; then a search in [bb c d]
  */
 import type { Version } from './version.ts'
 
-/** How many keys a block has at most. */
+/** The maximum number of keys in a block. */
 export const blockMax = 512
 
-/** Some keys in a row that nobody has asked for yet. */
+/** A block of consecutive keys that has not been accessed yet. */
 export interface PackedBlock {
   readonly first: string
   readonly last: string
   readonly count: number
-  /** Makes the versions; called once. */
+  /** Creates the versions; called once. */
   readonly unpack: () => Version[]
 }
 
@@ -41,24 +49,24 @@ export class Keyspace {
     return version?.key === key ? version : undefined
   }
 
-  /** Makes this the newest version of its key. */
+  /** Sets the newest version of its key. */
   put(version: Version): void {
     if (this.#append(version)) return
     const at = Math.max(this.#blockOf(version.key), 0)
     const block = this.#block(at) ?? []
-    const place = lowerBound(block, version.key)
-    if (block[place]?.key === version.key) block[place] = version
-    else this.#insert(version, at, place)
+    const index = lowerBound(block, version.key)
+    if (block[index]?.key === version.key) block[index] = version
+    else this.#insert(version, at, index)
   }
 
   remove(key: string): void {
     const at = this.#blockOf(key)
     const block = this.#block(at)
     if (!block) return
-    const place = lowerBound(block, key)
-    if (block[place]?.key !== key) return
+    const index = lowerBound(block, key)
+    if (block[index]?.key !== key) return
     this.#size--
-    block.splice(place, 1)
+    block.splice(index, 1)
     const first = block[0]
     if (first) this.#firsts[at] = first.key
     else {
@@ -68,23 +76,23 @@ export class Keyspace {
   }
 
   /**
-   * Visits newest versions in key order, from the first key at or behind `from`, until the visitor gives false or a key
-   * does not begin with the prefix, which `from` must do.
+   * Visits newest versions in key order, from the first key at or after `from`, until the visitor returns false or a key
+   * does not start with the prefix. `from` must start with the prefix.
    */
   scan(from: string, visit: (version: Version) => boolean, { prefix = '' }: { prefix?: string } = {}): void {
     const start = Math.max(this.#blockOf(from), 0)
     for (let at = start; at < this.#blocks.length; at++) {
       const block = this.#block(at) ?? []
-      // What lies between two keys with the prefix has it too, so the last key of a block speaks for all.
+      // All keys between two keys with the prefix have it too, so checking the last key of a block is enough.
       const isInside = block.at(-1)?.key.startsWith(prefix) === true
-      for (let place = at === start ? lowerBound(block, from) : 0; place < block.length; place++) {
-        const version = block[place]
+      for (let index = at === start ? lowerBound(block, from) : 0; index < block.length; index++) {
+        const version = block[index]
         if (version && ((!isInside && !version.key.startsWith(prefix)) || !visit(version))) return
       }
     }
   }
 
-  /** Adds keys behind all others; false when they are not. */
+  /** Appends a block; false when its keys are not after all others. */
   appendPacked(packed: PackedBlock): boolean {
     const last = this.#blocks.at(-1)
     const lastKey = Array.isArray(last) ? last.at(-1)?.key : last?.last
@@ -95,7 +103,7 @@ export class Keyspace {
     return true
   }
 
-  /** A block, unpacked if it was not. */
+  /** A block, unpacked if necessary. */
   #block(at: number): Version[] | undefined {
     const block = this.#blocks[at]
     if (block === undefined || Array.isArray(block)) return block
@@ -104,15 +112,15 @@ export class Keyspace {
     return versions
   }
 
-  #insert(version: Version, at: number, place: number): void {
+  #insert(version: Version, at: number, index: number): void {
     const block = this.#block(at) ?? []
-    block.splice(place, 0, version)
+    block.splice(index, 0, version)
     this.#size++
-    if (place === 0) this.#firsts[at] = version.key
+    if (index === 0) this.#firsts[at] = version.key
     if (block.length > blockMax) this.#split(at, block)
   }
 
-  /** The short way for a key behind all others: full blocks stay full, because keys that rise come in a row. */
+  /** The fast path for a key after all others. Full blocks stay full, because rising keys come in sequence. */
   #append(version: Version): boolean {
     const block = this.#block(this.#blocks.length - 1)
     const last = block?.at(-1)
@@ -132,7 +140,7 @@ export class Keyspace {
     this.#firsts.splice(at + 1, 0, upper[0]?.key ?? '')
   }
 
-  /** The last block that begins at or before the key; -1 when the key is before all. */
+  /** The index of the last block that starts at or before the key; -1 when the key is before all blocks. */
   #blockOf(key: string): number {
     const firsts = this.#firsts
     let [low, high] = [0, firsts.length]
@@ -145,7 +153,7 @@ export class Keyspace {
   }
 }
 
-/** The place of the first key at or behind the given one. */
+/** The index of the first key at or after the given one. */
 function lowerBound(block: readonly Version[], key: string): number {
   let [low, high] = [0, block.length]
   while (low < high) {

@@ -52,7 +52,7 @@ test('Leases set one timer, however many there are', () => {
   expect([clock.pending, clock.nextInMs]).toEqual([1, 951])
 })
 
-test('Leases.renew starts the whole time anew, also of a lease that had less left', async () => {
+test('Leases.renew restarts the full time to live', async () => {
   const { clock, leases, expired } = setUp()
   leases.add(lease('a', 100, 10))
   await clock.advance(9)
@@ -63,7 +63,7 @@ test('Leases.renew starts the whole time anew, also of a lease that had less lef
   expect(expired).toEqual(['a@109:'])
 })
 
-test('Leases.take lets go of a lease and its timer', async () => {
+test('Leases.take removes a lease and its timer', async () => {
   const { clock, leases, expired } = setUp()
   leases.add(lease('a', 100))
   leases.attach('a', '/1')
@@ -72,7 +72,7 @@ test('Leases.take lets go of a lease and its timer', async () => {
   expect(expired).toEqual([])
 })
 
-test('Leases know which keys are whose', () => {
+test('Leases track the keys of each lease', () => {
   const { leases } = setUp()
   leases.add(lease('a', 100))
   expect([leases.attach('a', '/1'), leases.attach('a', '/2'), leases.attach('gone', '/3')]).toEqual([true, true, false])
@@ -82,7 +82,7 @@ test('Leases know which keys are whose', () => {
   expect(leases.take('a')).toEqual(['/2'])
 })
 
-test('Leases.states says what each has left, at least a moment', async () => {
+test('Leases.states returns the remaining time of each lease, at least 1 ms', async () => {
   const { clock, leases } = setUp()
   leases.add(lease('a', 100))
   leases.add(lease('b', 500, 200))
@@ -101,7 +101,7 @@ test('Leases that are stopped never expire', async () => {
   expect(leases.states()).toHaveLength(2)
 })
 
-test('Leases tell of one that cannot be ended once, and of the others too', async () => {
+test('Leases expire a lease that cannot be ended once, and the others too', async () => {
   const clock = new SimulatedClock()
   const told: string[] = []
   const leases = new Leases({
@@ -117,7 +117,7 @@ test('Leases tell of one that cannot be ended once, and of the others too', asyn
   expect([leases.renew('a'), clock.pending]).toEqual([true, 1])
 })
 
-test('Leases are deaf to jumps of the wall clock', async () => {
+test('Leases are unaffected by jumps of the wall clock', async () => {
   const { clock, leases, expired } = setUp()
   leases.add(lease('a', 1_000))
   clock.jumpWall(10 * 365 * 86_400_000)
@@ -130,7 +130,7 @@ test('Leases are deaf to jumps of the wall clock', async () => {
 
 type Step = { do: 'add' | 'renew' | 'take'; id: number; ttlMs: number } | { do: 'advance'; byMs: number }
 
-test('Leases do what a list of due times does', async () => {
+test('Leases behave like a list of due times', async () => {
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.record({
       do: fc.constantFrom('add' as const, 'renew' as const, 'take' as const),

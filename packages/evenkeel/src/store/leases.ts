@@ -1,9 +1,9 @@
 /**
- * Times to live, counted by the monotonic clock only, so that no jump of the wall clock ends or
- * lengthens one.
+ * Leases of the local engines. They count by the monotonic clock only, so that a jump of the wall
+ * clock neither ends nor extends one.
  *
- * Invariants: at most one timer is set, for the lease that runs out first; a key belongs to at
- * most one lease; after `stop` nothing fires.
+ * Invariants: at most one timer is set, for the lease that expires first; a key belongs to at most
+ * one lease; after `stop` no lease expires.
  */
 import { Heap } from '#base'
 import type { Cancel, Clock } from '#base'
@@ -15,7 +15,7 @@ interface LeaseRecord {
   dueMs: number
 }
 
-/** A lease and how long it still has. */
+/** A lease and its remaining time. */
 export interface LeaseState {
   readonly id: string
   readonly ttlMs: number
@@ -41,34 +41,34 @@ export class Leases {
   }
 
   add({ id, ttlMs, leftMs }: LeaseState): void {
-    const held: LeaseRecord = { id, ttlMs, keys: new Set(), dueMs: this.#clock.monotonic() + leftMs }
-    this.#byId.set(id, held)
-    this.#byDue.push(held)
+    const lease: LeaseRecord = { id, ttlMs, keys: new Set(), dueMs: this.#clock.monotonic() + leftMs }
+    this.#byId.set(id, lease)
+    this.#byDue.push(lease)
     this.#arm()
   }
 
-  /** Starts its time anew; false when it is gone. */
+  /** Restarts the time to live; false when the lease does not exist. */
   renew(id: string): boolean {
-    const held = this.#byId.get(id)
-    if (!held) return false
-    this.#byDue.delete(held)
-    held.dueMs = this.#clock.monotonic() + held.ttlMs
-    this.#byDue.push(held)
+    const lease = this.#byId.get(id)
+    if (!lease) return false
+    this.#byDue.delete(lease)
+    lease.dueMs = this.#clock.monotonic() + lease.ttlMs
+    this.#byDue.push(lease)
     this.#arm()
     return true
   }
 
-  /** Lets go of a lease and says which keys it had; undefined when it is gone. */
+  /** Removes a lease and returns its keys; undefined when the lease does not exist. */
   take(id: string): readonly string[] | undefined {
-    const held = this.#byId.get(id)
-    if (!held) return undefined
+    const lease = this.#byId.get(id)
+    if (!lease) return undefined
     this.#byId.delete(id)
-    this.#byDue.delete(held)
+    this.#byDue.delete(lease)
     this.#arm()
-    return [...held.keys]
+    return [...lease.keys]
   }
 
-  /** Ties a key to a lease; false when the lease is gone. */
+  /** Attaches a key to a lease; false when the lease does not exist. */
   attach(id: string, key: string): boolean {
     return this.#byId.get(id)?.keys.add(key) !== undefined
   }
@@ -77,7 +77,7 @@ export class Leases {
     this.#byId.get(id)?.keys.delete(key)
   }
 
-  /** Every lease with the time it has left. */
+  /** Every lease with its remaining time. */
   states(): readonly LeaseState[] {
     const nowMs = this.#clock.monotonic()
     return [...this.#byId.values()].map(({ id, ttlMs, dueMs }) => ({ id, ttlMs, leftMs: Math.max(dueMs - nowMs, 1) }))
@@ -100,7 +100,7 @@ export class Leases {
       })
   }
 
-  /** Each lease is off the heap before its end is told, so one that cannot be ended now is not told in a loop. */
+  /** Takes each lease off the heap before `onExpire`, so that a lease that cannot be ended now does not expire in a loop. */
   #fire(): void {
     this.#timerDueMs = Infinity
     this.#cancel = undefined

@@ -51,7 +51,7 @@ async function nextOf(watch: Watch): Promise<WatchBatch | undefined> {
 }
 
 describe('a commit that is not durable yet', () => {
-  test('is not answered, not visible and not told', async () => {
+  test('is not answered, not visible and not sent to watches', async () => {
     const { clock, journal, store } = setUp()
     const watch = store.watch('/', { after: 1 })
     const [told, made] = [observed(nextOf(watch)), observed(put(store, '/a'))]
@@ -122,7 +122,7 @@ describe('a race against a commit that is not durable yet', () => {
     })
   })
 
-  test('is won after all if that commit is refused', async () => {
+  test('succeeds if that commit is refused', async () => {
     const { clock, journal, store } = setUp()
     const winner = put(store, '/a', { value: 'winner' })
     const second = observed(put(store, '/a', { value: 'second' }))
@@ -194,7 +194,7 @@ describe('commits that are refused', () => {
     expect(result.ok && result.revision).toBeGreaterThan(6)
   })
 
-  test('were never told to a watcher, and revisions are not used twice', async () => {
+  test('were never sent to a watch, and revisions are not reused', async () => {
     const { journal, store } = setUp()
     const watch = store.watch('/', { after: 1 })
     const refused = put(store, '/refused')
@@ -222,7 +222,7 @@ describe('commits that are refused', () => {
 })
 
 describe('a journal that failed', () => {
-  test('leaves what nobody knows the fate of invisible, ends watches and takes nothing more', async () => {
+  test('keeps commits with an unknown outcome invisible, ends watches and refuses writes', async () => {
     const { journal, store } = setUp()
     const made = put(store, '/a')
     journal.durable()
@@ -249,7 +249,7 @@ describe('leases and the journal', () => {
     expect([clock.pending, clock.nextInMs]).toEqual([1, 1_000])
   })
 
-  test('the end of a lease that is refused is tried again, with its keys', async () => {
+  test('a refused end of a lease is retried, with its keys', async () => {
     const { clock, journal, store } = setUp()
     const granting = store.grant(1_000)
     journal.durable()
@@ -267,7 +267,7 @@ describe('leases and the journal', () => {
     expect(await keysOf(store)).toEqual([])
   })
 
-  test('a key whose lease ended while it was written goes at once', async () => {
+  test('a key whose lease ended during the write is deleted at once', async () => {
     const { clock, journal, store } = setUp()
     const granting = store.grant(1_000)
     journal.durable()
@@ -354,7 +354,7 @@ describe('LocalStore', () => {
     await outcome
   })
 
-  test('that is closed leaves no timer behind, whatever was going on', async () => {
+  test('leaves no timer behind after close', async () => {
     const { clock, journal, store } = setUp()
     const granting = store.grant(60_000)
     journal.durable()
@@ -364,7 +364,7 @@ describe('LocalStore', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('takes over what a journal remembers: contents, revisions, leases and the keys they hold', async () => {
+  test('resumes what a journal recovered: contents, revisions, leases and their keys', async () => {
     const [clock, journal, versions] = [new SimulatedClock(), new ScriptedJournal(), new Versions()]
     versions.publish(
       [

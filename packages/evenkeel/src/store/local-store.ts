@@ -1,9 +1,10 @@
 /**
- * The store of this machine: versions in memory, made durable by a journal. Both `memory` and
- * `file` are this, with another journal.
+ * The local store: versions in memory, made durable by a journal. The `memory` and `file` engines
+ * differ only in their journal.
  *
- * Invariants: reads see what is published and nothing else; a long read gives way to others and
- * still sees one revision; watchers are told in the step that publishes, after the writers.
+ * Invariants: reads see published revisions only; a long read yields to other work and still sees
+ * one revision; a commit is sent to watches in the step that publishes it, after its writer was
+ * answered.
  */
 import {
   abortable,
@@ -46,11 +47,11 @@ import { Writer, type Journal, type JournalRecord, type JournalSink } from './wr
 export interface LocalStoreOptions {
   clock: Clock
   journal: Journal
-  /** What was there when the journal was opened. */
+  /** The versions that the journal recovered. */
   versions?: Versions
-  /** The last revision that was given out, which may be above the last that was published. */
+  /** The last assigned revision, which may be above the last published one. */
   lastRevision?: number
-  /** The leases that were there when the journal was opened. */
+  /** The leases that the journal recovered. */
   leases?: readonly LeaseState[]
   retention?: RetentionOptions | undefined
   random?: Random | undefined
@@ -59,10 +60,10 @@ export interface LocalStoreOptions {
 
 const none: readonly never[] = []
 
-/** How many keys a scan looks at before other work gets its turn. */
+/** How many keys a scan visits before it yields. */
 const scanStep = 8192
 
-/** How soon the end of a lease is tried again when the disk was full. */
+/** The delay before the end of a lease is retried after a failed write. */
 const retryMs = 1_000
 
 export class LocalStore implements Store, JournalSink {
@@ -113,18 +114,18 @@ export class LocalStore implements Store, JournalSink {
   }
 
   head({ signal }: AbortOptions = {}): Promise<number> {
-    return this.#now(signal, () => this.#versions.published)
+    return this.#whileOpen(signal, () => this.#versions.published)
   }
 
   compacted({ signal }: AbortOptions = {}): Promise<number> {
-    return this.#now(signal, () => this.#versions.compacted)
+    return this.#whileOpen(signal, () => this.#versions.compacted)
   }
 
   commit(write: Write, options?: CommitOptions): Promise<CommitResult> {
     return this.commitAll([write], options)
   }
 
-  /** Not an async function, and not through `#now`: this is the hot path, and each promise counts. */
+  /** Neither an async function nor a caller of `#whileOpen`: on this hot path every promise costs. */
   commitAll(writes: readonly Write[], { checks = none, signal }: CommitOptions = {}): Promise<CommitResult> {
     try {
       this.#checkOpen(signal)
@@ -136,15 +137,15 @@ export class LocalStore implements Store, JournalSink {
   }
 
   get(key: string, { revision, signal }: ReadOptions = {}): Promise<GetResult> {
-    return this.#now<GetResult>(signal, () => {
+    return this.#whileOpen<GetResult>(signal, () => {
       checkKey(key)
-      const at = this.#at(revision)
+      const at = this.#resolveRevision(revision)
       return typeof at === 'number' ? { ok: true, revision: at, entry: this.#versions.get(key, at) } : at
     })
   }
 
   range(prefix: string, { revision, after, limit = Infinity, signal }: RangeOptions = {}): Promise<RangeResult> {
-    return this.#now<RangeResult>(signal, () => {
+    return this.#whileOpen<RangeResult>(signal, () => {
       checkPrefix(prefix)
       checkLimit(limit)
       const entries: Entry[] = []
@@ -169,36 +170,36 @@ export class LocalStore implements Store, JournalSink {
   }
 
   compact(revision: number, { signal }: AbortOptions = {}): Promise<{ ok: true } | UnavailableRevision> {
-    return this.#now(signal, async () => {
+    return this.#whileOpen(signal, async () => {
       checkRevision(revision)
       if (revision > this.#versions.published) return { ok: false, reason: 'ahead', revision: this.#versions.published }
       if (revision <= this.#versions.compacted) return { ok: true }
       this.#versions.compact(revision)
-      await this.#writer.note({ type: 'compact', revision })
+      await this.#writer.record({ type: 'compact', revision })
       while (this.#versions.clean(scanStep)) await nextTurn(this.#clock)
       return { ok: true }
     })
   }
 
   grant(ttlMs: number, { signal }: AbortOptions = {}): Promise<Lease> {
-    return this.#now(signal, async () => {
+    return this.#whileOpen(signal, async () => {
       checkTtl(ttlMs)
       const id = String(1 + randomInt(this.#random, 2 ** 20) * 2 ** 32 + randomInt(this.#random, 2 ** 32))
-      await abortable(this.#writer.note({ type: 'grant', lease: id, ttlMs }), { signal })
+      await abortable(this.#writer.record({ type: 'grant', lease: id, ttlMs }), { signal })
       return { id, ttlMs }
     })
   }
 
   renew(lease: string, { signal }: AbortOptions = {}): Promise<boolean> {
-    return this.#now(signal, () => this.#leases.renew(lease))
+    return this.#whileOpen(signal, () => this.#leases.renew(lease))
   }
 
   revoke(lease: string, { signal }: AbortOptions = {}): Promise<boolean> {
-    return this.#now(signal, () => abortable(this.#end(lease), { signal }))
+    return this.#whileOpen(signal, () => abortable(this.#end(lease), { signal }))
   }
 
   hash(prefix: string, { revision, signal }: ReadOptions = {}): Promise<HashResult> {
-    return this.#now(signal, async () => {
+    return this.#whileOpen(signal, async () => {
       checkPrefix(prefix)
       const hash = new ContentHash()
       const at = await this.#scan(prefix, { revision, from: '', signal }, (version) => {
@@ -240,19 +241,19 @@ export class LocalStore implements Store, JournalSink {
     await this.#journal.close()
   }
 
-  /** Runs a call unless the store is closed or the signal aborted; what it throws becomes a rejection. */
-  async #now<T>(signal: AbortSignal | undefined, call: () => T | Promise<T>): Promise<T> {
+  /** Runs an operation unless the store is closed or the signal is aborted; an exception becomes a rejection. */
+  async #whileOpen<T>(signal: AbortSignal | undefined, operation: () => T | Promise<T>): Promise<T> {
     this.#checkOpen(signal)
-    return call()
+    return operation()
   }
 
   #checkOpen(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted()
-    if (this.#closed) throw new StoreError('Closed', 'the store was closed; open it again to use it')
+    if (this.#closed) throw new StoreError('Closed', 'the store is closed; open it again to use it')
   }
 
-  /** The revision to read at, or why it cannot be served. */
-  #at(revision: number | undefined): number | UnavailableRevision {
+  /** The revision to read at, or the reason why it is not available. */
+  #resolveRevision(revision: number | undefined): number | UnavailableRevision {
     const { published, compacted } = this.#versions
     if (revision === undefined) return published
     checkRevision(revision)
@@ -260,19 +261,19 @@ export class LocalStore implements Store, JournalSink {
     return revision < compacted ? { ok: false, reason: 'compacted', compacted } : revision
   }
 
-  /** Visits one revision, at once if it is small. */
+  /** Visits the keys of a prefix at one revision; synchronous when a single step is enough. */
   #scan(
     prefix: string,
     { revision, from, signal }: { revision: number | undefined; from: string; signal: AbortSignal | undefined },
     visit: (version: Version) => void,
   ): number | UnavailableRevision | Promise<number | UnavailableRevision> {
-    const at = this.#at(revision)
+    const at = this.#resolveRevision(revision)
     if (typeof at !== 'number') return at
     const next = this.#versions.scan({ prefix, revision: at, from, visitMax: scanStep }, visit)
     return next === undefined ? at : this.#scanOn(prefix, { at, from: next, signal }, visit)
   }
 
-  /** The rest, in steps; a compaction that overtakes the scan ends it, because versions may be gone. */
+  /** Scans the rest in steps. A compaction that overtakes the scan ends it, because versions may be freed. */
   async #scanOn(
     prefix: string,
     { at, from, signal }: { at: number; from: string; signal: AbortSignal | undefined },
@@ -282,8 +283,8 @@ export class LocalStore implements Store, JournalSink {
     while (next !== undefined) {
       await nextTurn(this.#clock)
       signal?.throwIfAborted()
-      const still = this.#at(at)
-      if (typeof still !== 'number') return still
+      const available = this.#resolveRevision(at)
+      if (typeof available !== 'number') return available
       next = this.#versions.scan({ prefix, revision: at, from: next, visitMax: scanStep }, visit)
     }
     return at
@@ -293,21 +294,21 @@ export class LocalStore implements Store, JournalSink {
     for (const record of records) {
       if (record.type === 'grant') this.#leases.add({ id: record.lease, ttlMs: record.ttlMs, leftMs: record.ttlMs })
     }
-    for (const version of versions) this.#settleLease(version)
+    for (const version of versions) this.#moveLease(version)
     this.#hub.publish(versions, this.#versions.published)
     this.#retention.published(versions.length)
   }
 
-  /** Moves a key from the lease it had to the lease it has; one whose lease ended meanwhile goes at once. */
-  #settleLease({ key, lease, older }: Version): void {
+  /** Moves a key from its previous lease to its current one; deletes it when that lease has ended meanwhile. */
+  #moveLease({ key, lease, older }: Version): void {
     if (older?.lease !== undefined && older.lease !== lease) this.#leases.detach(older.lease, key)
     if (lease === undefined || this.#leases.attach(lease, key)) return
     this.#writer.revoke(lease, [key]).catch((error: unknown) => {
-      this.#log.error('a key outlived its lease', { key, lease, error })
+      this.#log.error('failed to delete key of an ended lease', { key, lease, error })
     })
   }
 
-  /** Ends a lease with its keys; false when it is gone. A full disk gives it a little more time. */
+  /** Ends a lease and deletes its keys; false when it does not exist. A failed write is retried later. */
   async #end(lease: string): Promise<boolean> {
     const keys = this.#leases.take(lease)
     if (!keys) return false
@@ -315,7 +316,7 @@ export class LocalStore implements Store, JournalSink {
       await this.#writer.revoke(lease, keys)
       return true
     } catch (error) {
-      this.#log.warn('a lease could not be ended, trying again', { lease, error })
+      this.#log.warn('failed to end lease; will retry', { lease, error })
       this.#leases.add({ id: lease, ttlMs: retryMs, leftMs: retryMs })
       for (const key of keys) this.#leases.attach(lease, key)
       throw error

@@ -33,7 +33,7 @@ const revisionsOf = (batch: WatchBatch | undefined): number[] | undefined =>
 const reason = new Error('enough')
 
 describe('LocalWatch', () => {
-  test('reads history as the reader asks, keeps nothing of it, and then is live', async () => {
+  test('replays history at the pace of the reader, without a buffer, then becomes live', async () => {
     const { versions, write, watch } = setUp()
     for (let index = 0; index < 1_200; index++) write()
     const reader = watch({ after: 1, backlogBytesMax: 100 })
@@ -50,14 +50,14 @@ describe('LocalWatch', () => {
     expect(revisionsOf(await waiting)).toEqual([versions.published])
   })
 
-  test('skips history that is not below its prefix', async () => {
+  test('skips history outside its prefix', async () => {
     const { write, watch } = setUp()
     for (let index = 0; index < 2_000; index++) write('/other/x')
     const last = write('/mine/x')
     expect(revisionsOf(await batchOf(watch({ after: 1 }, '/mine/')))).toEqual([last])
   })
 
-  test('tells a watch that was overtaken while it read history where that begins now', async () => {
+  test('reports the compacted revision to a replaying watch that a compaction overtook', async () => {
     const { versions, write, watch } = setUp()
     for (let index = 0; index < 1_000; index++) write()
     const reader = watch({ after: 1 })
@@ -66,7 +66,7 @@ describe('LocalWatch', () => {
     expect(await reader.next()).toEqual({ done: true, value: { reason: 'compacted', compacted: 900 } })
   })
 
-  test('is not touched by compaction once it is live, however much waits for its reader', async () => {
+  test('is unaffected by compaction once it is live, whatever its backlog', async () => {
     const { versions, write, watch } = setUp()
     const reader = watch({ after: 1 })
     write()
@@ -82,7 +82,7 @@ describe('LocalWatch', () => {
     ])
   })
 
-  test('gives progress in its place', async () => {
+  test('reports progress in order with the changes', async () => {
     const { write, watch } = setUp()
     const reader = watch({ after: 1 })
     reader.requestProgress()
@@ -97,7 +97,7 @@ describe('LocalWatch', () => {
   })
 })
 
-describe('a LocalWatch that is over leaves nothing behind', () => {
+describe('an ended LocalWatch leaves no registration behind', () => {
   test.each<[string, (fixture: Fixture, watch: LocalWatch) => unknown]>([
     [
       'closed',

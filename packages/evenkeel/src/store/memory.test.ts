@@ -4,7 +4,7 @@ import { openMemoryStore } from './memory.ts'
 
 const value = new Uint8Array(1)
 
-test('openMemoryStore gives an empty store of its own each time', async () => {
+test('openMemoryStore opens a new empty store each time', async () => {
   const [one, two] = [openMemoryStore(), openMemoryStore()]
   await one.commit({ key: '/a', value, expect: 0 })
   expect([await one.head(), await two.head()]).toEqual([2, 1])
@@ -12,7 +12,7 @@ test('openMemoryStore gives an empty store of its own each time', async () => {
   await two.close()
 })
 
-test('openMemoryStore keeps as much history as it is told to', async () => {
+test('openMemoryStore keeps as much history as configured', async () => {
   const store = openMemoryStore({ clock: new SimulatedClock(), historyChangesMax: 10 })
   let expected = 0
   for (let round = 0; round < 100; round++) {

@@ -1,6 +1,6 @@
 /**
- * The reference engine: everything in memory, durable as soon as it is made. Tests and
- * simulations run on it, and the other engines are compared with it.
+ * The `memory` engine, which is the reference: a commit is durable as soon as it is applied. Tests
+ * and simulations run on it, and the other engines are compared with it.
  */
 import { SystemClock, type Clock, type Logger, type Random } from '#base'
 import type { RetentionOptions } from './history.ts'
@@ -17,7 +17,7 @@ export interface MemoryStoreOptions extends RetentionOptions {
   log?: Logger
 }
 
-/** A store that is gone when the process is. */
+/** Opens a store that exists only as long as the process. */
 export function openMemoryStore({
   clock = new SystemClock(),
   random,

@@ -4,7 +4,7 @@ import { PrefixGroups } from './watch.ts'
 
 const text = fc.stringMatching(/^[ab/]{0,4}$/)
 
-test('sort gives every member exactly the keys that begin with its prefix, in order', () => {
+test('match gives every member exactly the keys with its prefix, in order', () => {
   fc.assert(
     fc.property(
       fc.array(text, { maxLength: 8 }),
@@ -16,7 +16,7 @@ test('sort gives every member exactly the keys that begin with its prefix, in or
         const left = prefixes[leaving]
         if (left !== undefined) groups.leave(left, leaving)
         const heard = new Map<number, string[]>()
-        for (const [{ members }, items] of groups.sort(keys.map((key) => ({ key })))) {
+        for (const [{ members }, items] of groups.match(keys.map((key) => ({ key })))) {
           for (const member of members)
             heard.set(
               member,

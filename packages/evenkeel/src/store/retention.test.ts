@@ -43,7 +43,7 @@ describe('Retention by age', () => {
     expect(versions.compacted).toBeLessThan(versions.published)
   })
 
-  test('is deaf to jumps of the wall clock', async () => {
+  test('is unaffected by jumps of the wall clock', async () => {
     const { clock, versions, write } = setUp({ historyMs: 1_000 })
     for (const jumpMs of [3_600_000 * 24 * 3650, -3_600_000]) {
       write()

@@ -39,7 +39,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('the guard lets nobody but base through', () => {
+test('the guard allows only base', () => {
   for (const [home, name] of [
     ['Date', 'now'],
     ['Math', 'random'],

@@ -10,7 +10,7 @@ const filled = (length: number, seed: number): Uint8Array => new Uint8Array(leng
 
 function place(slabs: Slabs, value: Uint8Array): Version {
   const made = version()
-  slabs.place(made, value)
+  slabs.store(made, value)
   return made
 }
 
@@ -20,27 +20,27 @@ describe('Slabs.place', () => {
     const made = place(slabs, value)
     value.fill(9)
     expect([...made.value]).toEqual(new Array(10).fill(1))
-    expect([slabs.liveBytes, slabs.heldBytes]).toEqual([10, firstBytes])
+    expect([slabs.liveBytes, slabs.allocatedBytes]).toEqual([10, firstBytes])
   })
 
-  test('inserts a stamp where it is asked to', () => {
+  test('inserts a stamp at the given offset', () => {
     const slabs = new Slabs()
     const stamped = [0, 2, 4].map((stampAt) => {
       const made = version()
-      slabs.place(made, Buffer.from('abcd'), { stampAt, stamp: '123' })
+      slabs.store(made, Buffer.from('abcd'), { stampAt, stamp: '123' })
       return Buffer.from(made.value).toString()
     })
     expect(stamped).toEqual(['123abcd', 'ab123cd', 'abcd123'])
     expect(slabs.liveBytes).toBe(21)
   })
 
-  test('gives a large value a buffer of its own, which goes with it', () => {
+  test('gives a large value a buffer of its own, which is dropped with it', () => {
     const slabs = new Slabs()
     const small = place(slabs, filled(10, 1))
     const large = place(slabs, filled(3 * mebibyte, 2))
-    expect(slabs.heldBytes).toBe(firstBytes + 3 * mebibyte)
+    expect(slabs.allocatedBytes).toBe(firstBytes + 3 * mebibyte)
     slabs.release(large)
-    expect([slabs.heldBytes, slabs.liveBytes, small.value.length]).toEqual([firstBytes, 10, 10])
+    expect([slabs.allocatedBytes, slabs.liveBytes, small.value.length]).toEqual([firstBytes, 10, 10])
   })
 
   test('keeps an empty value as one, for nothing', () => {
@@ -48,20 +48,20 @@ describe('Slabs.place', () => {
     const made = place(slabs, new Uint8Array(0))
     expect([made.deleted, made.value.length, slabs.liveBytes]).toEqual([false, 0, 0])
     slabs.release(made)
-    expect(slabs.heldBytes).toBeGreaterThanOrEqual(0)
+    expect(slabs.allocatedBytes).toBeGreaterThanOrEqual(0)
   })
 })
 
 describe('Slabs.release', () => {
-  test('lets a slab go when nothing in it is live, except the one that is being filled', () => {
+  test('drops a slab without live bytes, except the current one', () => {
     const slabs = new Slabs()
     const first = Array.from({ length: 8 }, (_, index) => place(slabs, filled(mebibyte / 8, index)))
     const second = place(slabs, filled(100, 1))
-    expect(slabs.heldBytes).toBe(2 * mebibyte)
+    expect(slabs.allocatedBytes).toBe(2 * mebibyte)
     for (const made of first) slabs.release(made)
-    expect(slabs.heldBytes).toBe(mebibyte)
+    expect(slabs.allocatedBytes).toBe(mebibyte)
     slabs.release(second)
-    expect([slabs.heldBytes, slabs.liveBytes]).toEqual([mebibyte, 0])
+    expect([slabs.allocatedBytes, slabs.liveBytes]).toEqual([mebibyte, 0])
   })
 
   test('counts every slab once, however many empty values lay in it', () => {
@@ -72,7 +72,7 @@ describe('Slabs.release', () => {
     for (const one of [...made].reverse()) slabs.release(one)
     for (const one of made) slabs.release(one)
     expect(slabs.liveBytes).toBe(0)
-    expect([0, mebibyte]).toContain(slabs.heldBytes)
+    expect([0, mebibyte]).toContain(slabs.allocatedBytes)
   })
 
   test('of empty values that come and go leaves nothing behind', () => {
@@ -82,15 +82,15 @@ describe('Slabs.release', () => {
     for (let round = 0; round < 1_000; round++) {
       const made = version()
       made.length = 0
-      slabs.hold(made, slab)
+      slabs.attach(made, slab)
       slabs.release(made)
     }
-    expect([slab.holders.length, slabs.liveBytes, slabs.heldBytes]).toEqual([0, 1, firstBytes + 10])
+    expect([slab.versions.length, slabs.liveBytes, slabs.allocatedBytes]).toEqual([0, 1, firstBytes + 10])
   })
 })
 
 describe('Slabs.tidy', () => {
-  test('empties slabs that are mostly dead, keeps every byte right and bounds what is held', () => {
+  test('evacuates slabs with mostly dead bytes, keeps all values and bounds the memory', () => {
     const slabs = new Slabs()
     const kept: { made: Version; value: Uint8Array }[] = []
     for (let index = 0; index < 3_000; index++) {
@@ -104,7 +104,7 @@ describe('Slabs.tidy', () => {
     }
     for (const { made, value } of kept) expect(Buffer.from(made.value).equals(value)).toBe(true)
     expect(slabs.liveBytes).toBe(kept.length * 10_000)
-    expect(slabs.heldBytes).toBeLessThan(slabs.liveBytes * 1.5 + 6 * mebibyte)
+    expect(slabs.allocatedBytes).toBeLessThan(slabs.liveBytes * 1.5 + 6 * mebibyte)
   })
 
   test('leaves views that readers hold as they were', () => {
@@ -136,14 +136,14 @@ describe('Slabs.tidy', () => {
       const one = version()
       one.offset = index * 10_000
       one.length = 10_000
-      slabs.hold(one, slab)
+      slabs.attach(one, slab)
       return one
     })
     for (const [index, one] of made.entries()) if (index % 20 !== 0) slabs.release(one)
     while (slabs.tidy()) {
       /* until it is tidy */
     }
-    expect(slabs.heldBytes).toBeLessThan(2 * mebibyte)
+    expect(slabs.allocatedBytes).toBeLessThan(2 * mebibyte)
     for (const [index, one] of made.entries()) {
       if (index % 20 === 0)
         expect(Buffer.from(one.value).equals(bytes.subarray(index * 10_000, index * 10_000 + 10_000))).toBe(true)
@@ -157,7 +157,7 @@ const step = fc.record({
   isTidy: fc.boolean(),
 })
 
-test('Slabs keep the bytes of everything that lives, through any coming and going', () => {
+test('Slabs keep the bytes of all live versions over any sequence of stores and releases', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
       const slabs = new Slabs()
@@ -172,13 +172,13 @@ test('Slabs keep the bytes of everything that lives, through any coming and goin
         if (isTidy) slabs.tidy()
         const live = living.reduce((sum, one) => sum + one.length, 0)
         expect(slabs.liveBytes).toBe(live)
-        expect(slabs.heldBytes).toBeGreaterThanOrEqual(live)
+        expect(slabs.allocatedBytes).toBeGreaterThanOrEqual(live)
       }
       for (const { made, length, seed } of living)
         expect(Buffer.from(made.value).equals(filled(length, seed))).toBe(true)
       for (const { made } of living) slabs.release(made)
       expect(slabs.liveBytes).toBe(0)
-      expect(slabs.heldBytes).toBeLessThanOrEqual(mebibyte)
+      expect(slabs.allocatedBytes).toBeLessThanOrEqual(mebibyte)
     }),
     { numRuns: 40 },
   )

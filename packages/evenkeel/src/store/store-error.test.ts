@@ -14,7 +14,7 @@ test('StoreError says why, and keeps its cause', () => {
   expect('cause' in new StoreError('Closed', 'x')).toBe(false)
 })
 
-test('isStoreError knows its own, of a reason if one is given', () => {
+test('isStoreError recognizes a StoreError, with a reason only that one', () => {
   const error = new StoreError('NoLease', 'x')
   expect([isStoreError(error), isStoreError(error, 'NoLease'), isStoreError(error, 'Closed')]).toEqual([
     true,
@@ -23,7 +23,7 @@ test('isStoreError knows its own, of a reason if one is given', () => {
   ])
 })
 
-test('isStoreError knows those of another copy of this package', () => {
+test('isStoreError recognizes errors of another copy of this package', () => {
   const other = Object.assign(new Error('x'), { name: 'StoreError', reason: 'Closed' })
   expect([isStoreError(other), isStoreError(other, 'Closed'), isStoreError(other, 'Failed')]).toEqual([
     true,

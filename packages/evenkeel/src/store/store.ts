@@ -1,38 +1,47 @@
 /**
- * The contract of a store: keys and bytes under one growing revision, as etcd has it.
+ * The store interface: keys and byte values under one growing revision, as in etcd.
  *
- * Three engines keep it: `memory` (the reference), `file` and `etcd`; one suite of cases judges
- * them all. The promises:
+ * Three engines implement it: `memory` (the reference), `file` and `etcd`. One conformance suite
+ * runs against all three. The guarantees:
  *
  * - Order. Every commit gets its own revision, above all earlier ones; an empty store is at
  *   revision 1. A revision is a counter below 2^53, never a clock, and is never used twice.
- * - Durability. A commit is acknowledged, visible to readers and told to watchers only once it
- *   would survive a power cut (memory: once it is made). Readers never see what may still vanish.
- * - Snapshots. A read at a revision sees exactly what was there then, until it is compacted.
- * - Watches. Every change after the given revision, in order, none missing, none twice, and
- *   changes of one commit together; a reader that falls behind is ended, never waited for.
- * - Compaction at C forgets what was before: reads below C and watches that start below C are
+ * - Durability. A commit is acknowledged, readable and sent to watchers only once it would survive
+ *   a power cut (memory: once it is applied). Readers never see a write that can still be lost.
+ * - Snapshots. A read at a revision sees exactly the state of that revision, until it is compacted.
+ * - Watches. Every change after the given revision, in order, none missing, none twice, and the
+ *   changes of one commit together. A watch whose reader falls behind ends; it never blocks writers.
+ * - Compaction at C discards history before C: reads below C and watches that start below C are
  *   refused; at C and above they are served.
  *
- * Outcomes that are part of normal life (a lost race, a compacted revision) are values. What is
- * thrown is a {@link StoreError}, a `RangeError` for a caller's mistake, or a signal's reason.
+ * Expected outcomes (a conflict, a compacted revision) are return values. A store throws a
+ * {@link StoreError}, a `RangeError` for an invalid argument, or the reason of an aborted signal.
+ *
+ * Example. Three commits, a conflict and a compaction:
+ *
+ *   commit { key: 'a', value: v1, expect: 0 } ──▶ ok, revision 2    (a new key)
+ *   commit { key: 'a', value: v2, expect: 2 } ──▶ ok, revision 3    (an update of what 2 wrote)
+ *   commit { key: 'a', value: v9, expect: 2 } ──▶ not ok, current = a@3
+ *   commit { key: 'a', expect: 3 }            ──▶ ok, revision 4    (a delete)
+ *   get a at 2 = v1 · at 3 = v2 · at 4 absent · watch after 2 ──▶ update@3, delete@4
+ *   compact 3: get a at 2 is refused ('compacted') · at 3 = v2
  */
 import { createHash } from 'node:crypto'
 import type { AbortOptions } from '#base'
 
-/** One key as it was at some revision. `value` is shared with everybody: never write into it. */
+/** One key at one revision. All readers share `value`: never write into it. */
 export interface Entry {
   readonly key: string
   readonly value: Uint8Array
   /** The commit that wrote this value. */
   readonly revision: number
-  /** The commit that made the key, since it was last absent. */
+  /** The commit that created the key, after it was last absent. */
   readonly created: number
-  /** The lease this key dies with. */
+  /** The lease that deletes this key when it expires. */
   readonly lease?: string
 }
 
-/** One write of a commit: it happens only if the key is still as the writer saw it. */
+/** One write of a commit. It is applied only if the key is still at the expected revision. */
 export interface Write {
   /** 1 to 1,024 characters from `!` to `~`. */
   readonly key: string
@@ -42,7 +51,7 @@ export interface Write {
   readonly expect: number
   /** Where in the value the store inserts the revision of this commit, in decimal digits. */
   readonly stampAt?: number
-  /** The lease the key dies with. */
+  /** The lease that deletes the key when it expires. */
   readonly lease?: string
 }
 
@@ -55,19 +64,19 @@ export interface Check {
 
 export interface CommitOptions extends AbortOptions {
   /**
-   * More keys that must be as expected, for instance the lease of a leader.
+   * More keys that must be at the expected revision, for instance the lock of a leader.
    *
    * @default none
    */
   checks?: readonly Check[]
 }
 
-/** The revision of the commit, or the first key that was not as expected. Then nothing was written, and no lease was looked for. */
+/** The revision of the commit, or the first key that was not at the expected revision. Then nothing was written, and leases were not checked. */
 export type CommitResult =
   | { readonly ok: true; readonly revision: number }
   | { readonly ok: false; readonly key: string; readonly current: Entry | undefined }
 
-/** A revision that cannot be served: its history is gone, or it has not happened. */
+/** A revision that cannot be served: it is compacted, or it lies in the future. */
 export type UnavailableRevision =
   | { readonly ok: false; readonly reason: 'compacted'; readonly compacted: number }
   | { readonly ok: false; readonly reason: 'ahead'; readonly revision: number }
@@ -87,17 +96,17 @@ export type GetResult =
   | UnavailableRevision
 
 export interface RangeOptions extends ReadOptions {
-  /** Start behind this key: the last one of the page before. */
+  /** Start after this key, the last one of the previous page. */
   after?: string | undefined
   /**
-   * The most entries to give.
+   * The maximum number of entries.
    *
    * @default all
    */
   limit?: number | undefined
 }
 
-/** Entries in the order of their keys; `remaining` counts those behind the limit. */
+/** Entries in key order; `remaining` counts those beyond the limit. */
 export type RangeResult =
   | { readonly ok: true; readonly revision: number; readonly entries: readonly Entry[]; readonly remaining: number }
   | UnavailableRevision
@@ -108,20 +117,20 @@ export interface Change {
   readonly revision: number
   /** The new entry; absent when the key was deleted. */
   readonly entry?: Entry
-  /** What was there before; absent when the key was made, or when it was compacted away since. */
+  /** The entry before; absent when the commit created the key, or when that entry is compacted. */
   readonly previous?: Entry
 }
 
 /**
- * The changes of some commits, and the revision up to which the reader has now seen everything.
- * No changes means progress only. Watchers of the same prefix are handed the same object.
+ * The changes of some commits, and the revision up to which the reader has now seen every change.
+ * A batch without changes is a progress notification. Watchers of the same prefix share one object.
  */
 export interface WatchBatch {
   readonly revision: number
   readonly changes: readonly Change[]
 }
 
-/** Why a watch is over. */
+/** Why a watch ended. */
 export type WatchEnd =
   | { readonly reason: 'compacted'; readonly compacted: number }
   | { readonly reason: 'ahead'; readonly revision: number }
@@ -140,67 +149,67 @@ export interface WatchOptions extends AbortOptions {
   backlogBytesMax?: number
 }
 
-/** Batches in order; `end` says why there are no more, once there are none. */
+/** Batches in order; `end` is the reason once the watch has ended. */
 export interface Watch extends AsyncIterable<WatchBatch, WatchEnd | undefined> {
   readonly end: WatchEnd | undefined
-  /** Asks for a batch, in order with the others, that says how far the reader has seen everything. */
+  /** Requests a progress notification, delivered in order with the changes. */
   requestProgress(): void
-  /** Stops. The reader's loop ends. */
+  /** Ends the watch and the reader's loop. */
   close(): void
 }
 
-/** A time to live that keys can share. Its clock runs only while somebody has the store open. */
+/** A time to live that keys can share. It counts down only while the store is open. */
 export interface Lease {
   readonly id: string
   readonly ttlMs: number
 }
 
-/** What is in the store at a revision, in one number: equal hashes, equal contents. */
+/** A hash of the contents at a revision: equal hashes mean equal contents. */
 export type HashResult = { readonly ok: true; readonly revision: number; readonly hash: string } | UnavailableRevision
 
 export interface Store {
   /**
-   * Whether others may have it open too, so that what only one may do has to be agreed on.
+   * Whether other processes may have the same store open, so that singletons need leader election.
    *
    * @default false
    */
   readonly isShared?: boolean
   /** The newest revision that a read would see. */
   head(options?: AbortOptions): Promise<number>
-  /** The revision below which nothing is served; 0 when nothing was compacted. */
+  /** The revision of the last compaction; 0 when there was none. */
   compacted(options?: AbortOptions): Promise<number>
-  /** Writes or deletes one key, if it is still at the expected revision. */
+  /** Writes or deletes one key if it is still at the expected revision. */
   commit(write: Write, options?: CommitOptions): Promise<CommitResult>
-  /** All writes under one revision, or none. At most 128 keys, each once. */
+  /** Applies all writes under one revision, or none. At most 128 keys, each once. */
   commitAll(writes: readonly Write[], options?: CommitOptions): Promise<CommitResult>
   get(key: string, options?: ReadOptions): Promise<GetResult>
-  /** Everything whose key begins with the prefix. */
+  /** All entries whose key starts with the prefix. */
   range(prefix: string, options?: RangeOptions): Promise<RangeResult>
   watch(prefix: string, options: WatchOptions): Watch
-  /** Forgets what was before `revision`; a revision that is already compacted is left alone. */
+  /** Discards history before `revision`. Compacting at or below the last compaction has no effect. */
   compact(revision: number, options?: AbortOptions): Promise<{ readonly ok: true } | UnavailableRevision>
-  /** Makes a lease; keys committed with it are deleted, in one commit, when it runs out. */
+  /** Creates a lease. When it expires, one commit deletes the keys attached to it. */
   grant(ttlMs: number, options?: AbortOptions): Promise<Lease>
-  /** Starts the time of a lease anew; false when it is gone. */
+  /** Restarts the time to live of a lease; false when the lease does not exist. */
   renew(lease: string, options?: AbortOptions): Promise<boolean>
-  /** Ends a lease now, and its keys with it; false when it is gone. */
+  /** Ends a lease now and deletes its keys; false when the lease does not exist. */
   revoke(lease: string, options?: AbortOptions): Promise<boolean>
-  /** A hash over every key, value and revision below the prefix. */
+  /** A hash over every key, value and revision under the prefix. */
   hash(prefix: string, options?: ReadOptions): Promise<HashResult>
-  /** Undefined while all is well; otherwise what is wrong and what to do. Reads may still work. */
+  /** Undefined while the store is healthy; otherwise the problem and its remedy. Reads may still work. */
   failure(): StoreFailure | undefined
-  /** Ends every watch, waits for writes under way, lets go of files and connections. */
+  /** Ends every watch, waits for writes in progress, closes files and connections. */
   close(): Promise<void>
 }
 
-/** What a store can complain about while it is open. */
+/** A problem of an open store. */
 export interface StoreFailure {
-  /** `full`: deletes and reads go on. `failed`: nothing can be written any more, restart after mending. */
+  /** `full`: reads and deletes still work. `failed`: no more writes until the disk is repaired and the process restarted. */
   readonly state: 'full' | 'failed' | 'unreachable'
   readonly message: string
 }
 
-/** The limits every engine keeps, so that what fits in one fits in all. */
+/** The limits every engine enforces, so that a value that fits in one engine fits in all. */
 export const storeLimits = {
   keyLengthMax: 1024,
   valueBytesMax: 3 * 1024 * 1024,
@@ -209,21 +218,16 @@ export const storeLimits = {
   backlogBytesMax: 8 * 1024 * 1024,
 } as const
 
-/*
- * What a store throws when it cannot do its work. Normal outcomes are values (see `store`);
- * a caller's mistake is a `RangeError`.
- *
- * Invariant: the message is one line that says what happened, to what, and what to do.
- */
-
 /**
+ * Why a store operation failed.
+ *
  * - `NoSpace`: the disk is full; nothing was written.
- * - `TooLarge`: the commit is bigger than the engine takes; nothing was written.
- * - `NoLease`: the lease named in the commit is gone; nothing was written.
+ * - `TooLarge`: the commit exceeds the limit of the engine; nothing was written.
+ * - `NoLease`: the lease named in the commit does not exist; nothing was written.
  * - `Failed`: the disk or the server failed; the commit may or may not have been stored.
- * - `Closed`: the store was closed before the call.
- * - `Locked`: another process owns the folder.
- * - `Damaged`, `Foreign`, `NewerFormat`: the files cannot be used as they are; nothing was changed.
+ * - `Closed`: the store is closed.
+ * - `Locked`: another process has the folder open.
+ * - `Damaged`, `Foreign`, `NewerFormat`: the files are corrupt, of another program or of a newer release; nothing was changed.
  * - `Unusable`: the folder cannot be read or written.
  */
 export type StoreErrorReason =
@@ -238,6 +242,7 @@ export type StoreErrorReason =
   | 'NewerFormat'
   | 'Unusable'
 
+/** The failure of a store operation. The message is one line: the object, the cause and what to do. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly reason: StoreErrorReason
@@ -248,18 +253,16 @@ export class StoreError extends Error {
   }
 }
 
-/** True for a {@link StoreError}, also one of another copy of this package, of the given reason if one is given. */
+/** True for a {@link StoreError}, also one of another copy of this package; with `reason`, only for that reason. */
 export function isStoreError(error: unknown, reason?: StoreErrorReason): error is StoreError {
   if (!(error instanceof Error) || error.name !== 'StoreError' || !('reason' in error)) return false
   return reason === undefined || error.reason === reason
 }
 
-/*
- * One hash over the contents of a store, the same in every engine: equal hashes mean equal keys,
- * values and revisions. Tests and self-checks compare a cache or a mirror with it.
+/**
+ * A hash over the contents of a store, the same in every engine. Tests and self-checks compare a
+ * cache or a mirror with it. Add entries in key order, then call `digest`.
  */
-
-/** Feeds entries in key order; `digest` ends it. */
 export class ContentHash {
   readonly #hash = createHash('sha256')
   readonly #numbers = new Float64Array(4)

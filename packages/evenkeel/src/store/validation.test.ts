@@ -111,7 +111,7 @@ describe('checkWrites', () => {
     }).toThrow(RangeError)
   })
 
-  test('looks at checks as it looks at writes', () => {
+  test('validates checks like writes', () => {
     expect(() => {
       checkWrites([put], [{ key: '/b', expect: 0 }])
     }).not.toThrow()

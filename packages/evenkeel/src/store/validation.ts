@@ -1,5 +1,5 @@
 /**
- * The checks every engine makes before it looks at a commit, so that all refuse the same calls.
+ * Argument checks that every engine makes before it acts, so that all engines refuse the same calls.
  */
 import { storeLimits } from './store.ts'
 import type { Check, Write } from './store.ts'
@@ -7,7 +7,7 @@ import type { Check, Write } from './store.ts'
 /** Keys are printable ASCII: the order of characters is then the order of bytes, in every engine. */
 const keyPattern = /^[!-~]+$/
 
-/** @throws RangeError when no engine could take these writes together. */
+/** @throws RangeError for a commit that exceeds the limits or names a key twice. */
 export function checkWrites(writes: readonly Write[], checks: readonly Check[]): void {
   if (writes.length === 0) throw new RangeError('a commit needs at least one write')
   if (writes.length + checks.length > storeLimits.batchMax) {
@@ -28,7 +28,7 @@ export function checkWrites(writes: readonly Write[], checks: readonly Check[]):
   if (writes.length + checks.length > 1) checkDistinct([...writes, ...checks])
 }
 
-/** @throws RangeError for a key that no engine takes. */
+/** @throws RangeError for an invalid key. */
 export function checkKey(key: string): void {
   if (key.length <= storeLimits.keyLengthMax && keyPattern.test(key)) return
   throw new RangeError(
@@ -36,12 +36,12 @@ export function checkKey(key: string): void {
   )
 }
 
-/** @throws RangeError for a prefix that no key can begin with; the empty prefix means everything. */
+/** @throws RangeError for an invalid prefix; the empty prefix matches every key. */
 export function checkPrefix(prefix: string): void {
   if (prefix !== '') checkKey(prefix)
 }
 
-/** @throws RangeError for a revision that cannot be one. */
+/** @throws RangeError for an invalid revision. */
 export function checkRevision(revision: number): void {
   if (!(Number.isSafeInteger(revision) && revision >= 0))
     throw new RangeError(`a revision is a whole number of 0 or more, got ${revision}`)
@@ -57,7 +57,7 @@ export function checkTtl(ttlMs: number): void {
   if (!(ttlMs >= 1 && ttlMs < 2 ** 52)) throw new RangeError(`a time to live must be 1 ms or more, got ${ttlMs}`)
 }
 
-/** @throws RangeError for a write that no engine could take. */
+/** @throws RangeError for a write with an invalid key, value, revision or lease. */
 function checkWrite({ key, value, expect, stampAt, lease }: Write): void {
   checkExpected(key, expect)
   if (!value) {

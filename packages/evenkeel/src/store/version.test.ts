@@ -12,14 +12,14 @@ function chain(...writes: readonly (readonly [number, string | undefined])[]): V
       created: older && !older.deleted ? older.created : revision,
       lease: undefined,
     })
-    if (value !== undefined) slabs.place(version, Buffer.from(value))
+    if (value !== undefined) slabs.store(version, Buffer.from(value))
     version.older = older
     versions.push(version)
   }
   return versions
 }
 
-test('versionAt finds what a reader of a revision sees', () => {
+test('versionAt finds the version visible at a revision', () => {
   const newest = chain([2, 'one'], [4, undefined], [7, 'two'], [9, 'three']).at(-1)
   const seen = [1, 2, 3, 4, 6, 7, 8, 9, 100].map((revision) => versionAt(newest, revision)?.revision)
   expect(seen).toEqual([undefined, 2, 2, undefined, undefined, 7, 7, 9, 9])
@@ -30,11 +30,11 @@ test('entryOf names a lease only if there is one', () => {
   const [bare] = chain([2, 'x']) as [Version]
   expect(Object.keys(entryOf(bare))).toEqual(['key', 'value', 'revision', 'created'])
   const leased = new Version('/a', 2, { created: 2, lease: '7' })
-  slabs.place(leased, Buffer.from('x'))
+  slabs.store(leased, Buffer.from('x'))
   expect(entryOf(leased).lease).toBe('7')
 })
 
-test('changeOf shows what a commit did: made, updated, deleted, made anew', () => {
+test('changeOf describes a create, an update, a delete and a second create', () => {
   const changes = chain([2, 'one'], [4, 'two'], [7, undefined], [9, 'three']).map(changeOf)
   expect(changes.map(({ entry, previous }) => [previous?.revision, entry?.revision, entry?.created])).toEqual([
     [undefined, 2, 2],

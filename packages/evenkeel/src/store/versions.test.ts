@@ -27,7 +27,7 @@ function scanAll(
 }
 
 describe('a pending version', () => {
-  test('is seen by writers and by nobody else until it is published', () => {
+  test('is visible to writers only until it is published', () => {
     const versions = new Versions()
     write(versions, '/a', 'old')
     const made = versions.apply({ key: '/a', value: bytes('new') }, 3)
@@ -43,7 +43,7 @@ describe('a pending version', () => {
   test('that is undone leaves everything as it was', () => {
     const versions = new Versions()
     const old = write(versions, '/a', 'old')
-    const held = versions.heldBytes
+    const held = versions.allocatedBytes
     const pending = [
       versions.apply({ key: '/a', value: bytes('new') }, 3),
       versions.apply({ key: '/b', value: bytes('b') }, 3),
@@ -55,7 +55,7 @@ describe('a pending version', () => {
       versions.newest('/b'),
       versions.size,
       versions.published,
-      versions.heldBytes,
+      versions.allocatedBytes,
     ]).toEqual([old, undefined, 1, 2, held])
     expect(scanAll(versions).keys).toEqual(['/a'])
   })
@@ -68,7 +68,7 @@ describe('a pending version', () => {
     }).toThrow(AssertionError)
   })
 
-  test('that is undone does not bring back a deletion that was forgotten meanwhile', () => {
+  test('undo does not restore a tombstone that was compacted meanwhile', () => {
     const versions = new Versions()
     write(versions, '/a', 'x')
     write(versions, '/a')
@@ -90,7 +90,7 @@ describe('a pending version', () => {
 })
 
 describe('Versions.apply', () => {
-  test('keeps the revision a key was made at, until it is absent', () => {
+  test('keeps the creation revision of a key until it is deleted', () => {
     const versions = new Versions()
     const created = [
       write(versions, '/a', '1'),
@@ -165,7 +165,7 @@ describe('Versions.scan', () => {
 })
 
 describe('Versions.clean', () => {
-  test('frees what the boundary has passed, a bit at a time, and nothing else', () => {
+  test('frees exactly the versions that the boundary has passed, in small steps', () => {
     const versions = new Versions()
     for (let round = 0; round < 10; round++) write(versions, '/a', String(round))
     write(versions, '/b', 'x')
@@ -183,7 +183,7 @@ describe('Versions.clean', () => {
     expect([versions.size, versions.history.length, textOf(versions.get('/a', 13)?.value)]).toEqual([1, 0, '9'])
   })
 
-  test('keeps a key that was deleted and made again', () => {
+  test('keeps a key that was deleted and created again', () => {
     const versions = new Versions()
     for (const value of ['x', undefined, 'y']) write(versions, '/a', value)
     versions.compact(3)
@@ -191,7 +191,7 @@ describe('Versions.clean', () => {
     expect([versions.get('/a', 3), textOf(versions.get('/a', 4)?.value), versions.size]).toEqual([undefined, 'y', 1])
   })
 
-  test('keeps what a pin needs until it is let go', () => {
+  test('keeps the versions of a pin until it is released', () => {
     const versions = new Versions()
     write(versions, '/a', 'pinned')
     const pin = versions.pin()
@@ -212,13 +212,13 @@ describe('Versions.clean', () => {
       versions.compact(versions.published)
       versions.clean(64)
     }
-    expect(versions.heldBytes).toBeLessThan(8 * 1024 * 1024)
+    expect(versions.allocatedBytes).toBeLessThan(8 * 1024 * 1024)
     expect([versions.size, versions.history.length]).toEqual([10, 0])
   })
 })
 
 describe('Versions.compact', () => {
-  test('moves the boundary forward only, and not beyond what happened', () => {
+  test('moves the boundary forward only, and not beyond the published revision', () => {
     const versions = new Versions()
     for (let round = 0; round < 5; round++) write(versions, '/a', 'x')
     versions.compact(4)
@@ -238,7 +238,7 @@ describe('Versions.compact', () => {
   })
 })
 
-test('Versions.load takes values where they lie, and unpacks them when somebody asks', () => {
+test('Versions.load leaves values in their buffer, and unpacks keys on access', () => {
   const versions = new Versions()
   const slab = versions.adopt(Buffer.from('onetwo'))
   let unpacked = 0
@@ -267,7 +267,7 @@ test('Versions.load takes values where they lie, and unpacks them when somebody 
   expect(unpacked).toBe(1)
 })
 
-test('a slab that is emptied while blocks in it are still packed loses none of them', () => {
+test('evacuating a slab with packed blocks keeps all their values', () => {
   const versions = new Versions()
   const blockBytes = 1024 * 1024
   const blocks = Array.from({ length: 12 }, (_, number) => `/${String(number).padStart(2, '0')}`)
@@ -279,7 +279,7 @@ test('a slab that is emptied while blocks in it are still packed loses none of t
         version.offset = (part * blockBytes) / 2
         version.length = blockBytes / 2
         version.slab = slab
-        slab.holders.push(version)
+        slab.versions.push(version)
         return version
       })
     versions.load({ first: `${first}/0`, last: `${first}/1`, count: 2, unpack }, slab, blockBytes)
@@ -291,10 +291,43 @@ test('a slab that is emptied while blocks in it are still packed loses none of t
   while (versions.clean(64)) {
     /* until nothing is left to free */
   }
-  expect(versions.heldBytes).toBeLessThan(blocks.length * blockBytes)
+  expect(versions.allocatedBytes).toBeLessThan(blocks.length * blockBytes)
   for (const first of blocks) {
     const value = versions.get(`${first}/1`, versions.published)?.value
     expect(value?.length).toBe(blockBytes / 2)
     expect(value && Buffer.from(value).equals(Buffer.alloc(blockBytes, first).subarray(blockBytes / 2))).toBe(true)
   }
+})
+
+test('the worked example in the header of versions.ts holds', () => {
+  const versions = new Versions()
+  for (const [revision, value] of [
+    [2, 'two'],
+    [4, 'four'],
+    [6, undefined],
+    [8, 'eight'],
+  ] as const) {
+    const made = versions.apply({ key: 'a', ...(value !== undefined && { value: bytes(value) }) }, revision)
+    versions.publish([made], revision)
+  }
+  const read = (revision: number): string | undefined => textOf(versions.get('a', revision)?.value)
+  const chain = (): string[] => {
+    const found: string[] = []
+    for (let version = versions.newest('a'); version; version = version.older)
+      found.push(`${version.revision}${version.deleted ? '†' : ''}`)
+    return found
+  }
+  const compact = (revision: number): void => {
+    versions.compact(revision)
+    while (versions.clean(64));
+  }
+  expect(chain()).toEqual(['8', '6†', '4', '2'])
+  expect([1, 3, 5, 7, 8].map(read)).toEqual([undefined, 'two', 'four', undefined, 'eight'])
+  expect([versions.get('a', 4)?.created, versions.get('a', 8)?.created]).toEqual([2, 8])
+  compact(5)
+  expect([chain(), versions.history.length, read(5)]).toEqual([['8', '6†', '4'], 2, 'four'])
+  compact(6)
+  expect([chain(), versions.history.length, read(6)]).toEqual([['8', '6†'], 1, undefined])
+  compact(8)
+  expect([chain(), versions.history.length, read(8)]).toEqual([['8'], 0, 'eight'])
 })

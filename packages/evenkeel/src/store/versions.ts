@@ -1,12 +1,28 @@
 /**
- * All versions of all keys: what the engines on this machine are about.
+ * All versions of all keys: the state of the local engines (`memory` and `file`).
  *
- *   apply ──▶ pending (writers see it) ──publish──▶ visible (readers and watches see it)
- *               └──undo──▶ gone                        └──compact, clean──▶ superseded ones freed
+ *   apply ──▶ pending (only writers see it) ──publish──▶ visible (readers and watches see it)
+ *               └──undo──▶ removed                         └──compact, clean──▶ superseded versions freed
  *
  * Invariants: `published` only grows, and only `publish` moves it; a version at or below it never
- * changes; what was pending and undone was never visible. Nothing in here waits, so check,
- * numbering and order need no lock.
+ * changes; a pending version that is undone was never visible. Every method is synchronous, so
+ * checks, revision numbers and order need no lock.
+ *
+ * Example. Key a is put at 2, put at 4, deleted at 6 and put at 8. († is a tombstone)
+ *
+ *   keyspace  a ──▶ v8 ──older──▶ v6† ──older──▶ v4 ──older──▶ v2
+ *   history   v2 v4 v6† v8
+ *   created   v2, v4 and v6†: 2 · v8: 8, because the key was absent before
+ *   get(a, 1) absent · get(a, 3) = v2 · get(a, 5) = v4 · get(a, 7) absent · get(a, 8) = v8
+ *
+ * `compact` moves only the boundary. `clean` then takes changes at or below it out of the history
+ * and frees what they superseded:
+ *
+ *   compact(5), clean   v8 ──▶ v6† ──▶ v4   history v6† v8   get(a, 5) = v4; reads below 5 are refused
+ *   compact(6), clean   v8 ──▶ v6†          history v8       get(a, 6) absent
+ *   compact(8), clean   v8                  history empty    get(a, 8) = v8
+ *
+ * Had the key ended with v6†, the compaction at 6 would have removed it from the keyspace.
  */
 import { assert } from '#base'
 import { History } from './history.ts'
@@ -14,13 +30,13 @@ import { Keyspace, type PackedBlock } from './keyspace.ts'
 import type { Check, Entry, Write } from './store.ts'
 import { entryOf, Slabs, Version, versionAt, type Slab } from './version.ts'
 
-/** Where a scan is to begin and how far it may go in one step. */
+/** The range of a scan, and how far one step may go. */
 interface Scan {
   readonly prefix: string
   readonly revision: number
-  /** The first key to look at; the empty text for the first of all. */
+  /** The first key to visit; the empty string starts at the first key of the prefix. */
   readonly from: string
-  /** How many keys to look at before giving way to others. */
+  /** How many keys to visit before the scan yields. */
   readonly visitMax: number
 }
 
@@ -30,7 +46,7 @@ export class Versions {
     this.#keys.find(key)
   })
   readonly history = new History()
-  /** Revisions that somebody is writing down: what they need is not freed, whatever the boundary says. */
+  /** Revisions of snapshots in progress: `clean` keeps the versions they need. */
   readonly #pins = new Set<{ readonly revision: number }>()
   #published = 1
   #compacted = 0
@@ -40,33 +56,33 @@ export class Versions {
     return this.#published
   }
 
-  /** Below this nothing is served. */
+  /** Reads below this revision are refused. */
   get compacted(): number {
     return this.#compacted
   }
 
-  /** Keys, with those that are deleted but still in the history. */
+  /** The number of keys, including deleted ones that are still in the history. */
   get size(): number {
     return this.#keys.size
   }
 
-  /** Bytes of the values that can still be asked for. */
+  /** Bytes of the values that can still be read. */
   get liveBytes(): number {
     return this.#slabs.liveBytes
   }
 
-  /** Bytes of the buffers that hold them. */
-  get heldBytes(): number {
-    return this.#slabs.heldBytes
+  /** Bytes of the buffers that contain them. */
+  get allocatedBytes(): number {
+    return this.#slabs.allocatedBytes
   }
 
-  /** The newest version of a key, pending or not; a tombstone counts as none. */
+  /** The newest version of a key, pending or not; undefined for a tombstone. */
   newest(key: string): Version | undefined {
     const version = this.#keys.find(key)
     return version?.deleted ? undefined : version
   }
 
-  /** The first write or check whose key is not as expected, pending writes included. */
+  /** The first write or check whose key is not at the expected revision, pending writes included. */
   conflict(conditions: readonly (Write | Check)[]): { key: string; version: Version | undefined } | undefined {
     for (const { key, expect } of conditions) {
       const version = this.newest(key)
@@ -75,18 +91,18 @@ export class Versions {
     return undefined
   }
 
-  /** Puts a write on top of its key; nobody but writers sees it until it is published. */
+  /** Adds a pending version to its key. Only writers see it until it is published. */
   apply({ key, value, stampAt, lease }: Omit<Write, 'expect'>, revision: number): Version {
     const older = this.#keys.find(key)
     const created = older && !older.deleted ? older.created : revision
     const version = new Version(key, revision, { created, lease })
-    if (value) this.#slabs.place(version, value, stampAt === undefined ? {} : { stampAt, stamp: String(revision) })
+    if (value) this.#slabs.store(version, value, stampAt === undefined ? {} : { stampAt, stamp: String(revision) })
     version.older = older
     this.#keys.put(version)
     return version
   }
 
-  /** Takes a pending version off again; the newest of its key first. */
+  /** Removes a pending version; the newest of its key first. */
   undo(version: Version): void {
     assert(version.revision > this.#published, 'only pending versions are undone')
     if (version.older) this.#keys.put(version.older)
@@ -94,17 +110,17 @@ export class Versions {
     this.#slabs.release(version)
   }
 
-  /** Makes everything up to a revision visible; the versions come in the order of their revisions. */
+  /** Makes everything up to a revision visible; `versions` are in revision order. */
   publish(versions: readonly Version[], revision: number): void {
     assert(revision >= this.#published, 'revisions are published in order')
     for (const version of versions) this.history.push(version)
     this.#published = revision
   }
 
-  /** Adds keys read from a snapshot, whose values take so many bytes of the slab; false when they are not behind all others. */
+  /** Appends a block of keys read from a snapshot, with so many bytes of values in the slab; false when its keys are not after all others. */
   load(packed: PackedBlock, slab: Slab, valueBytes: number): boolean {
     if (!this.#keys.appendPacked(packed)) return false
-    this.#slabs.holdPacked(slab, { key: packed.first, bytes: valueBytes })
+    this.#slabs.attachPacked(slab, { key: packed.first, bytes: valueBytes })
     return true
   }
 
@@ -117,7 +133,7 @@ export class Versions {
     return version && entryOf(version)
   }
 
-  /** Visits the versions of a revision in key order; gives the key to go on from, or undefined at the end. */
+  /** Visits the versions of a revision in key order; returns the key to continue from, or undefined at the end. */
   scan({ prefix, revision, from, visitMax }: Scan, visit: (version: Version) => void): string | undefined {
     let left = visitMax
     let next: string | undefined
@@ -137,13 +153,13 @@ export class Versions {
     return next
   }
 
-  /** Moves the boundary. What it frees is freed by {@link clean}, a bit at a time. */
+  /** Moves the boundary. {@link clean} then frees versions in small steps. */
   compact(revision: number): void {
-    assert(revision <= this.#published, 'only what happened can be compacted')
+    assert(revision <= this.#published, 'only published revisions can be compacted')
     this.#compacted = Math.max(this.#compacted, revision)
   }
 
-  /** Keeps everything that a scan at the newest revision needs, until the pin is let go. */
+  /** Keeps the versions that a scan at the newest revision needs, until the pin is released. */
   pin(): { readonly revision: number; readonly release: () => void } {
     const pin = { revision: this.#published }
     this.#pins.add(pin)
@@ -155,28 +171,28 @@ export class Versions {
     }
   }
 
-  /** Frees some of what the boundary has passed; true while there is more. */
+  /** Frees some versions that the boundary has passed; true while more are left. */
   clean(changesMax: number): boolean {
     let upTo = this.#compacted
     for (const { revision } of this.#pins) upTo = Math.min(upTo, revision)
     for (let count = 0; count < changesMax; count++) {
       const version = this.history.shiftUpTo(upTo)
       if (!version) return this.#slabs.tidy()
-      this.#forgetBefore(version)
+      this.#dropOlder(version)
     }
     this.#slabs.tidy()
     return true
   }
 
-  #forgetBefore(version: Version): void {
+  #dropOlder(version: Version): void {
     const { older } = version
     version.older = undefined
     if (older) this.#slabs.release(older)
-    if (version.deleted) this.#forgetTombstone(version)
+    if (version.deleted) this.#dropTombstone(version)
   }
 
-  /** A write on top of it that is still pending may be undone, and must not bring it back. */
-  #forgetTombstone(version: Version): void {
+  /** Also unlinks the tombstone from pending versions, whose undo must not restore it. */
+  #dropTombstone(version: Version): void {
     let newer = this.#keys.find(version.key)
     if (newer === version) this.#keys.remove(version.key)
     for (; newer && newer.revision > this.#published; newer = newer.older) {

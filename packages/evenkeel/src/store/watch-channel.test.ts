@@ -3,7 +3,7 @@ import { watchChannel } from './watch.ts'
 
 const entry = { key: '/a', value: new Uint8Array(1_000), revision: 2, created: 2 }
 
-test('watchChannel weighs keys and new values, and no batch weighs nothing', () => {
+test('watchChannel counts keys and new values, and every batch has a cost', () => {
   const channel = watchChannel({}, () => undefined)
   channel.push({ revision: 1, changes: [] })
   const empty = channel.weight
@@ -16,7 +16,7 @@ test('watchChannel weighs keys and new values, and no batch weighs nothing', () 
   expect(removed).toBeLessThan(1_000)
 })
 
-test('watchChannel ends with overflow when its reader falls behind, and says so to whoever asked', () => {
+test('watchChannel ends with overflow when its reader falls behind, and calls onClose', () => {
   let closed = 0
   const channel = watchChannel({ backlogBytesMax: 2_000 }, () => {
     closed++

@@ -30,7 +30,7 @@ const keysOf = (batches: readonly WatchBatch[]): string[] =>
   batches.flatMap(({ changes }) => changes.map(({ key }) => key))
 
 describe('Hub.tell', () => {
-  test('tells each watcher of the keys below its prefix, in order, in one batch', async () => {
+  test('delivers the keys of its prefix to each watch, in order, in one batch', async () => {
     const hub = new WatchHub()
     const prefixes = ['', '/', '/a', '/a/', '/a/b', '/ab', '/b', '/c']
     const watches = prefixes.map((prefix) => joined(hub, prefix))
@@ -46,7 +46,7 @@ describe('Hub.tell', () => {
     }
   })
 
-  test('hands watchers of one prefix the very same batch, made for this once', async () => {
+  test('watches of one prefix get the same batch object', async () => {
     const hub = new WatchHub()
     const [one, two] = [joined(hub, '/'), joined(hub, '/')]
     hub.publish([version('/a', 2)], 2)
@@ -56,14 +56,14 @@ describe('Hub.tell', () => {
     expect(first.map(({ changes }) => changes.length)).toEqual([1, 1])
   })
 
-  test('shows one change to watchers of different prefixes as one object', async () => {
+  test('watches of different prefixes share the change object', async () => {
     const hub = new WatchHub()
     const [one, two] = [joined(hub, '/'), joined(hub, '/a')]
     hub.publish([version('/a', 2)], 2)
     expect((await told(one))[0]?.changes[0]).toBe((await told(two))[0]?.changes[0])
   })
 
-  test('tells nobody who has left, or only reads history', async () => {
+  test('delivers nothing to a closed or replaying watch', async () => {
     const hub = new WatchHub()
     const [stays, leaves, reads] = [joined(hub, '/'), joined(hub, '/'), channel()]
     hub.add(reads)
@@ -72,7 +72,7 @@ describe('Hub.tell', () => {
     expect([(await told(stays)).length, leaves.weight, reads.weight, hub.size]).toEqual([1, 0, 0, 2])
   })
 
-  test('is not disturbed by a watcher that overflows', async () => {
+  test('is unaffected by a watch that overflows', async () => {
     const hub = new WatchHub()
     const small: WatchChannel = watchChannel({ backlogBytesMax: 1 }, () => {
       hub.leave('/', small)
@@ -86,7 +86,7 @@ describe('Hub.tell', () => {
 })
 
 describe('Hub.leave', () => {
-  test('forgets a prefix when its last watcher leaves, and takes it up again later', async () => {
+  test('drops a prefix with its last watch, and adds it again later', async () => {
     const hub = new WatchHub()
     const [one, two] = [joined(hub, '/a'), joined(hub, '/a')]
     hub.leave('/a', one)

@@ -1,19 +1,33 @@
 /**
- * A watch on a store of this machine.
+ * Watches of the local engines.
  *
- *   replaying ──history read to its end──▶ live ──▶ ended
- *       └──compaction passed us──▶ ended
+ *   replaying ──end of history──▶ live ──▶ ended
+ *       └──overtaken by a compaction──▶ ended
  *
- * Replaying pulls from the shared history, only as fast as the reader asks, and keeps nothing of
- * its own; live is pushed to by the hub and has a bounded backlog. The step from the one to the
- * other is synchronous: nothing can be published in between.
+ * A replaying watch pulls changes from the shared history at the pace of its reader and buffers
+ * nothing. A live watch gets batches from the {@link WatchHub} and has a bounded backlog. The step
+ * from replaying to live is synchronous: no commit can be published in between.
+ *
+ *   published versions ──▶ hub ──▶ group per prefix: one batch, built once ──▶ channel of every watch
+ *
+ * Invariants: the hub delivers a batch in the same synchronous step that publishes the commit; no
+ * reader code runs inside the hub; watches of one prefix get the same batch object, so that an
+ * encoder can cache its bytes.
+ *
+ * Example. Watches A and B of `/pods/`, C of `/pods/default/` and D of `/nodes/` are live:
+ *
+ *   groups    /pods/ {A B} · /nodes/ {D} · /pods/default/ {C}      prefix lengths 6, 7 and 14
+ *   publish   /pods/default/x: look up /pods/, /pods/d and /pods/default/ ──▶ A B and C
+ *
+ * One map lookup per prefix length, not per watch: a thousand watches of a thousand namespaces of
+ * equal length cost one lookup per change.
  */
 import { Channel } from '#base'
 import { storeLimits, type Watch, type WatchBatch, type WatchEnd, type WatchOptions } from './store.ts'
 import { changeOf, type Version } from './version.ts'
 import type { Versions } from './versions.ts'
 
-/** How many changes of the history one batch holds, at most one commit over. */
+/** The maximum number of changes in a replayed batch; the last commit may exceed it. */
 const replayMax = 512
 
 export class LocalWatch implements Watch, AsyncIterator<WatchBatch, WatchEnd | undefined> {
@@ -23,7 +37,7 @@ export class LocalWatch implements Watch, AsyncIterator<WatchBatch, WatchEnd | u
   readonly #channel: WatchChannel
   #cursor: number
   #live = false
-  #progressAsked = false
+  #progressRequested = false
 
   constructor(prefix: string, { versions, hub }: { versions: Versions; hub: WatchHub }, options: WatchOptions) {
     this.#prefix = prefix
@@ -43,7 +57,7 @@ export class LocalWatch implements Watch, AsyncIterator<WatchBatch, WatchEnd | u
 
   requestProgress(): void {
     if (this.#live) this.#channel.push({ revision: this.#versions.published, changes: [] })
-    else this.#progressAsked = true
+    else this.#progressRequested = true
   }
 
   close(): void {
@@ -63,7 +77,7 @@ export class LocalWatch implements Watch, AsyncIterator<WatchBatch, WatchEnd | u
     return this
   }
 
-  /** The next batch of history with something in it, or undefined once we are live or over. */
+  /** The next batch of history with a matching change; undefined once the watch is live or has ended. */
   #replay(): WatchBatch | undefined {
     while (!this.#live && this.#channel.open) {
       const { published, compacted, history } = this.#versions
@@ -84,35 +98,26 @@ export class LocalWatch implements Watch, AsyncIterator<WatchBatch, WatchEnd | u
     this.#live = true
     if (!this.#channel.open) return
     this.#hub.join(this.#prefix, this.#channel)
-    if (this.#progressAsked) this.requestProgress()
+    if (this.#progressRequested) this.requestProgress()
   }
 }
 
-/*
- * Tells watchers what was published, each change looked at once however many watch.
- *
- *   published versions ──▶ group per prefix: one batch, made once ──▶ the channel of every watcher
- *
- * Invariants: a batch is handed to a channel in the same synchronous step that published it, so
- * nothing can come between a look at the history and joining here; no reader code runs in here;
- * watchers of one prefix get the very same batch object, so whoever encodes it can do so once.
- */
-
+/** Delivers published changes to the live watches; the work per change does not depend on the number of watches. */
 export class WatchHub {
   readonly #groups = new PrefixGroups<WatchChannel>()
-  /** Every watch that is not over, up to date or not. */
+  /** Every open watch, replaying or live. */
   readonly #open = new Set<WatchChannel>()
 
   get size(): number {
     return this.#open.size
   }
 
-  /** Remembers a watch that still reads the history, so that {@link endAll} reaches it. */
+  /** Registers a replaying watch, so that {@link endAll} ends it. */
   add(channel: WatchChannel): void {
     this.#open.add(channel)
   }
 
-  /** From now on the watch hears of everything that is published. */
+  /** Makes a watch live: it gets every change published from now on. */
   join(prefix: string, channel: WatchChannel): void {
     this.#groups.join(prefix, channel)
   }
@@ -124,7 +129,7 @@ export class WatchHub {
 
   publish(versions: readonly Version[], revision: number): void {
     if (this.#groups.isEmpty) return
-    for (const [{ members }, changes] of this.#groups.sort(versions.map(changeOf))) {
+    for (const [{ members }, changes] of this.#groups.match(versions.map(changeOf))) {
       const batch: WatchBatch = { revision, changes }
       for (const channel of members) channel.push(batch)
     }
@@ -135,25 +140,22 @@ export class WatchHub {
   }
 }
 
-/*
- * Who watches which prefix: finds the watchers of a key without asking each of them.
- *
- * Invariants: a member is in a group at most once; no group is empty. A key is looked up once for
- * each length that a watched prefix has, not once for each prefix: a thousand watches of as many
- * namespaces cost one look.
- */
-
-/** The watchers of one prefix. */
+/** The members of one prefix. */
 interface PrefixGroup<Member> {
   readonly prefix: string
   readonly members: Set<Member>
 }
 
+/**
+ * Finds the members whose prefix matches a key, with one lookup per prefix length.
+ *
+ * Invariants: a member is in a group at most once; no group is empty.
+ */
 export class PrefixGroups<Member> {
   readonly #groups = new Map<string, PrefixGroup<Member>>()
   /** How many prefixes have each length. */
   readonly #counts = new Map<number, number>()
-  /** The lengths, shortest first; undefined until somebody asks after one came or went. */
+  /** The lengths, shortest first; computed on demand after a length was added or removed. */
   #lengths: readonly number[] | undefined
 
   get isEmpty(): boolean {
@@ -182,18 +184,18 @@ export class PrefixGroups<Member> {
     return [...this.#groups.values()].flatMap(({ members }) => [...members])
   }
 
-  /** What each group has to hear of, in the order given; groups that nothing is for are left out. */
-  sort<Item extends { readonly key: string }>(items: readonly Item[]): Map<PrefixGroup<Member>, Item[]> {
-    const sorted = new Map<PrefixGroup<Member>, Item[]>()
+  /** The items that match each group, in the order given; groups without a match are left out. */
+  match<Item extends { readonly key: string }>(items: readonly Item[]): Map<PrefixGroup<Member>, Item[]> {
+    const matches = new Map<PrefixGroup<Member>, Item[]>()
     const lengths = (this.#lengths ??= [...this.#counts.keys()].sort((a, b) => a - b))
     for (const item of items) {
       for (const length of lengths) {
         if (length > item.key.length) break
         const group = this.#groups.get(item.key.slice(0, length))
-        if (group) add(sorted, group, item)
+        if (group) add(matches, group, item)
       }
     }
-    return sorted
+    return matches
   }
 
   #count(length: number, change: 1 | -1): void {
@@ -205,19 +207,16 @@ export class PrefixGroups<Member> {
   }
 }
 
-function add<Group, Item>(sorted: Map<Group, Item[]>, group: Group, item: Item): void {
-  const items = sorted.get(group)
+function add<Group, Item>(matches: Map<Group, Item[]>, group: Group, item: Item): void {
+  const items = matches.get(group)
   if (items) items.push(item)
-  else sorted.set(group, [item])
+  else matches.set(group, [item])
 }
 
-/*
- * The backlog of a watch: bounded in bytes, the same in every engine.
- */
-
+/** The backlog of a watch. */
 export type WatchChannel = Channel<WatchBatch, WatchEnd>
 
-/** A channel that ends with `overflow` when its reader falls too far behind. */
+/** The backlog of a watch in any engine: bounded in bytes, ends with `overflow` when the reader falls too far behind. */
 export function watchChannel(
   { signal, backlogBytesMax = storeLimits.backlogBytesMax }: Omit<WatchOptions, 'after'>,
   onClose: () => void,
@@ -231,7 +230,7 @@ export function watchChannel(
   })
 }
 
-/** What a batch weighs in the backlog of a watcher: its keys and new values, and something for each. */
+/** The cost of a batch in the backlog: keys, new values and a fixed overhead per change. */
 function batchBytes({ changes }: WatchBatch): number {
   let bytes = 64
   for (const { key, entry } of changes) bytes += key.length + (entry?.value.length ?? 0) + 64

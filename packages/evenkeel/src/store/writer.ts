@@ -1,13 +1,18 @@
 /**
- * Room 12, store/commit: is the key still as expected? Then it is numbered, applied and handed
- * to the journal, in one synchronous step, so that revisions and watch order need no lock.
+ * The commit path of the local engines. If every key is at its expected revision, the commit gets a
+ * revision, is applied and appended to the journal, in one synchronous step: revisions and watch
+ * order need no lock.
  *
  *   check ─ number ─ apply ─ append ─▶ … ─▶ durable ─▶ publish ─▶ answer the writers
  *
- * Invariants: records reach the journal in the order of their revisions, and are answered in
- * that order; a commit is answered only after the journal said durable; a lost race against a
- * write that is not durable yet is answered once that write's fate is known, so nobody is
- * shown what may still vanish.
+ * The {@link Journal} is the seam between the versions in memory and durable storage. It takes
+ * records in order and reports their outcome in the same order. Memory reports success at once; the
+ * file engine reports it after one sync for all records of a turn.
+ *
+ * Invariants: records reach the journal in revision order and are answered in that order; a commit
+ * is answered only after the journal reported it durable; a conflict with a write that is not
+ * durable yet is answered once the outcome of that write is known, because a reader must never see
+ * a write that can still be lost.
  */
 import { assert, deferred, type Deferred } from '#base'
 import type { LeaseState } from './leases.ts'
@@ -24,10 +29,10 @@ interface Pending {
 interface WriterOptions {
   versions: Versions
   journal: Journal
-  /** The last revision that was given out, which may be above the last that was published. */
+  /** The last assigned revision, which may be above the last published one. */
   lastRevision: number
   hasLease: (id: string) => boolean
-  /** Called in the step that publishes, with the records that became durable. */
+  /** Called in the same step as the publication, with the records that became durable. */
   onPublished: (records: readonly JournalRecord[], versions: readonly Version[]) => void
 }
 
@@ -38,7 +43,8 @@ export class Writer {
   readonly #onPublished: WriterOptions['onPublished']
   #pending: Pending[] = []
   #lastRevision: number
-  #settled: Deferred<void> | undefined
+  /** Resolves when the outcome of pending records is known. */
+  #outcome: Deferred<void> | undefined
 
   constructor({ versions, journal, lastRevision, hasLease, onPublished }: WriterOptions) {
     this.#versions = versions
@@ -48,17 +54,20 @@ export class Writer {
     this.#onPublished = onPublished
   }
 
-  /** Writes if everything is as expected. @throws StoreError when the journal takes no such write now. */
+  /** Commits if every key is at its expected revision. @throws StoreError when the journal refuses the write. */
   commit(writes: readonly Write[], checks: readonly Check[]): Promise<CommitResult> {
     const refusal = this.#journal.refusal(writes.some(({ value }) => value) ? 'put' : 'delete')
     if (refusal) return Promise.reject(refusal)
     const conflict =
       this.#versions.conflict(writes) ?? (checks.length > 0 ? this.#versions.conflict(checks) : undefined)
-    if (conflict) return this.#lost(conflict, () => this.commit(writes, checks))
+    if (conflict) return this.#conflict(conflict, () => this.commit(writes, checks))
     const orphan = writes.find(({ lease }) => lease !== undefined && !this.#hasLease(lease))
     if (orphan)
       return Promise.reject(
-        new StoreError('NoLease', `lease ${orphan.lease} is gone; grant a new one before writing ${orphan.key}`),
+        new StoreError(
+          'NoLease',
+          `cannot write ${orphan.key}: lease ${orphan.lease} does not exist; grant a new lease`,
+        ),
       )
 
     const revision = ++this.#lastRevision
@@ -66,7 +75,7 @@ export class Writer {
     return this.#append({ type: 'commit', revision, versions })
   }
 
-  /** Ends a lease and deletes its keys, whatever they hold, in one commit. */
+  /** Ends a lease and deletes its keys, whatever their revision, in one commit. */
   revoke(lease: string, keys: readonly string[]): Promise<CommitResult> {
     const refusal = this.#journal.refusal('delete')
     if (refusal) return Promise.reject(refusal)
@@ -76,14 +85,14 @@ export class Writer {
     return this.#append({ type: 'revoke', lease, revision, versions })
   }
 
-  /** Has something remembered that is not about keys. */
-  async note(record: Extract<JournalRecord, { type: 'grant' | 'compact' }>): Promise<void> {
+  /** Appends a record that writes no keys. */
+  async record(record: Extract<JournalRecord, { type: 'grant' | 'compact' }>): Promise<void> {
     const refusal = this.#journal.refusal(record.type === 'grant' ? 'put' : 'delete')
     if (refusal) throw refusal
     await this.#append(record)
   }
 
-  /** The oldest `count` records are durable: they become visible, then their writers are answered. */
+  /** The oldest `count` records are durable: publishes them, then answers their writers. */
   durable(count: number): void {
     const done = this.#pending.splice(0, count)
     assert(done.length === count, 'the journal answers only what was appended')
@@ -94,10 +103,10 @@ export class Writer {
     for (const { record, resolve } of done)
       resolve({ ok: true, revision: 'revision' in record ? record.revision : revision })
     this.#onPublished(records, versions)
-    this.#settle()
+    this.#announceOutcome()
   }
 
-  /** Nothing that is pending was written: it is undone, newest first, and its writers are told. */
+  /** No pending record was written: undoes them, newest first, and rejects their writers. */
   refuse(error: StoreError): void {
     const undone = this.#pending
     this.#pending = []
@@ -105,15 +114,15 @@ export class Writer {
       if ('versions' in record) for (const version of [...record.versions].reverse()) this.#versions.undo(version)
     }
     for (const { reject } of undone) reject(error)
-    this.#settle()
+    this.#announceOutcome()
   }
 
-  /** Nobody knows what became of the pending writes, and nothing more is written. They stay invisible. */
+  /** The outcome of the pending records is unknown, and no more are written. They stay invisible. */
   fail(error: StoreError): void {
     const lost = this.#pending
     this.#pending = []
     for (const { reject } of lost) reject(error)
-    this.#settle()
+    this.#announceOutcome()
   }
 
   #append(record: JournalRecord): Promise<CommitResult> {
@@ -123,34 +132,28 @@ export class Writer {
     })
   }
 
-  async #lost(
+  /** Answers a conflict, or retries the commit once a conflicting pending write has its outcome. */
+  async #conflict(
     { key, version }: { key: string; version: Version | undefined },
-    again: () => Promise<CommitResult>,
+    retry: () => Promise<CommitResult>,
   ): Promise<CommitResult> {
     if (version && version.revision > this.#versions.published) {
-      this.#settled ??= deferred()
-      await this.#settled.promise
-      return again()
+      this.#outcome ??= deferred()
+      await this.#outcome.promise
+      return retry()
     }
     const current: Entry | undefined = this.#versions.get(key, this.#versions.published)
     return { ok: false, key, current }
   }
 
-  #settle(): void {
-    const settled = this.#settled
-    this.#settled = undefined
-    settled?.resolve()
+  #announceOutcome(): void {
+    const outcome = this.#outcome
+    this.#outcome = undefined
+    outcome?.resolve()
   }
 }
 
-/*
- * The seam between the versions in memory and whatever makes them durable.
- *
- * A journal takes records in order and later tells, in the same order, how they fared. Memory
- * answers at once; the file engine answers after one sync for all records of a turn.
- */
-
-/** What a store wants to remember. */
+/** One record of the journal. */
 export type JournalRecord =
   | { readonly type: 'commit'; readonly revision: number; readonly versions: readonly Version[] }
   | { readonly type: 'grant'; readonly lease: string; readonly ttlMs: number }
@@ -162,30 +165,31 @@ export type JournalRecord =
     }
   | { readonly type: 'compact'; readonly revision: number }
 
-/** How the store hears of the fate of its records; always called in the order of appending. */
+/** Receives the outcome of records, in the order they were appended. */
 export interface JournalSink {
-  /** The oldest `count` records that were not answered yet are durable. */
+  /** The oldest `count` unanswered records are durable. */
   durable(count: number): void
-  /** None of the records that were not answered yet was or will be written; others may be. */
+  /** None of the unanswered records was or will be written; later ones may be. */
   refused(error: StoreError): void
-  /** Nothing can be written any more; records without an answer may or may not have been stored. */
+  /** No more records can be written; the unanswered ones may or may not have been stored. */
   failed(error: StoreError): void
-  /** The leases and what they have left, for whoever writes a snapshot or stops. */
+  /** The leases and their remaining time, for a snapshot or a clean shutdown. */
   leases(): readonly LeaseState[]
 }
 
+/** Makes records durable. */
 export interface Journal {
-  /** Says who hears of the fate of records, once, before the first append. */
+  /** Sets the receiver of outcomes, once, before the first append. */
   bind(sink: JournalSink): void
   append(record: JournalRecord): void
-  /** A reason not to append such a record, known before trying. */
+  /** The reason why such a record cannot be appended now; undefined when it can. */
   refusal(kind: 'put' | 'delete'): StoreError | undefined
   failure(): StoreFailure | undefined
-  /** Waits for the answers of everything appended, then lets go of everything. */
+  /** Waits for the outcome of all appended records, then closes the files. */
   close(): Promise<void>
 }
 
-/** What memory remembers with: nothing more than it has. */
+/** The journal of the memory engine: every record is durable at once. */
 export class NoJournal implements Journal {
   #sink: JournalSink | undefined
 

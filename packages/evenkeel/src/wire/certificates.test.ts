@@ -54,7 +54,7 @@ describe('makeAuthority', () => {
 })
 
 describe('issueServerCertificate', () => {
-  test('is good for each of its names and for no other', () => {
+  test('is valid for each of its names and for no other', () => {
     const authority = makeAuthority(options())
     const server = new X509Certificate(issueServerCertificate(authority, { ...options(), names }).certificatePem)
     for (const host of ['localhost', 'kubernetes.default.svc', 'a.example.com'])
@@ -79,7 +79,7 @@ describe('issueServerCertificate', () => {
     expect(server.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
   })
 
-  test('refuses what is neither a name nor an address', () => {
+  test('refuses a name that is neither a DNS name nor an IP address', () => {
     const authority = makeAuthority(options())
     for (const name of ['', 'a b', 'a..b', '-a', 'é.com', 'fe80::1%eth0', 'a:1', `${'a'.repeat(64)}.com`, 'x\0.com']) {
       expect(() => issueServerCertificate(authority, { ...options(), names: [name] }), name).toThrow(RangeError)
@@ -90,14 +90,14 @@ describe('issueServerCertificate', () => {
     )
   })
 
-  test('needs an authority that was made here', () => {
+  test('needs an authority of makeAuthority', () => {
     const authority = makeAuthority(options())
     const client = issueClientCertificate(authority, {
       ...options(),
       subject: { commonName: 'a', organizations: ['b'] },
     })
     expect(() => issueServerCertificate(client, { ...options(), names })).toThrow(
-      'only an authority that was made here',
+      'only an authority of makeAuthority can issue certificates',
     )
   })
 })

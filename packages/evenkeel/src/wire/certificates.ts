@@ -1,8 +1,11 @@
 /**
- * A certificate authority of our own, and what it signs: one server certificate, and certificates for clients.
+ * A private certificate authority, and the server and client certificates that it issues: X.509 v3, ECDSA P-256 with
+ * SHA-256.
  *
- * Invariants: an authority signs no other authority; a server certificate is good for serving only and a client
- * certificate for calling only; everything is valid from an hour ago, for machines whose clocks are a little behind.
+ * Invariants: an authority signs no other authority; a server certificate is valid for servers only, a client certificate
+ * for clients only; every certificate is backdated by an hour, for machines whose clocks are behind; serial numbers are
+ * positive and have 126 random bits; key identifiers are the first 160 bits of the SHA-256 of the public key (RFC 7093),
+ * so that issuer and subject agree on them.
  */
 import {
   createHash,
@@ -31,7 +34,7 @@ import {
   utf8,
 } from './der.ts'
 
-/** A certificate and the key that goes with it, both in PEM. */
+/** A certificate and its private key, both in PEM. */
 export interface CertificateKeyPair {
   readonly certificatePem: string
   readonly keyPem: string
@@ -41,9 +44,9 @@ interface IssueOptions {
   clock: Clock
   random: Random
   /**
-   * How long it is good for.
+   * How long the certificate is valid.
    *
-   * @default ten years for an authority, one year for everything else
+   * @default ten years for an authority, one year for other certificates
    */
   validMs?: number
 }
@@ -59,7 +62,7 @@ const purposes = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as
 const backdatedMs = 3_600_000
 const yearMs = 365 * 86_400_000
 
-/** A new authority, with a name that no other has. */
+/** Creates an authority with a random name. */
 export function makeAuthority({ clock, random, validMs = 10 * yearMs }: IssueOptions): CertificateKeyPair {
   const { publicKey, privateKey } = makeKeyPair()
   const subject = { commonName: `evenkeel-ca-${random.uint32().toString(16).padStart(8, '0')}` }
@@ -82,7 +85,7 @@ export function makeAuthority({ clock, random, validMs = 10 * yearMs }: IssueOpt
   }
 }
 
-/** A certificate for a server that is reached under the given names and addresses. */
+/** Issues a certificate for a server with the given DNS names and IP addresses. */
 export function issueServerCertificate(
   authority: CertificateKeyPair,
   { names, ...options }: IssueOptions & { names: readonly string[] },
@@ -96,7 +99,7 @@ export function issueServerCertificate(
   })
 }
 
-/** A certificate for a caller: the common name is the user, the organizations are the groups. */
+/** Issues a client certificate: the common name is the user, the organizations are the groups. */
 export function issueClientCertificate(
   authority: CertificateKeyPair,
   { subject, ...options }: IssueOptions & { subject: CertificateSubject },
@@ -134,12 +137,12 @@ function issue(
   return { certificatePem, keyPem: keyToPem(privateKey) }
 }
 
-/** Only names as {@link makeAuthority} gives them: one common name. */
+/** The subject of an authority of {@link makeAuthority}: one common name. */
 function issuerOf({ certificatePem }: CertificateKeyPair): CertificateSubject {
   const { subject } = new X509Certificate(certificatePem)
   const [, commonName] = /^CN=([\w-]+)$/.exec(subject) ?? []
   if (commonName === undefined)
-    throw new RangeError(`only an authority that was made here can issue, got ${JSON.stringify(subject)}`)
+    throw new RangeError(`only an authority of makeAuthority can issue certificates, got ${JSON.stringify(subject)}`)
   return { commonName }
 }
 
@@ -152,14 +155,7 @@ function keyToPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/*
- * One X.509 v3 certificate: what it says, in DER, signed with ECDSA P-256 and SHA-256.
- *
- * Invariants: the serial number is positive and has 126 random bits; key identifiers are the first 160 bits of the
- * SHA-256 of the public key (RFC 7093), so issuer and subject agree on them without reading each other's certificate.
- */
-
-/** Who a certificate is about: a user (common name) and, in Kubernetes, groups (organizations). */
+/** The subject of a certificate: in Kubernetes, a user (common name) and groups (organizations). */
 interface CertificateSubject {
   readonly commonName: string
   readonly organizations?: readonly string[]
@@ -175,7 +171,7 @@ interface CertificateContent {
   readonly subject: CertificateSubject
   readonly issuer: CertificateSubject
   readonly publicKey: KeyObject
-  /** The issuer's; for an authority its own. */
+  /** The key of the issuer; for an authority its own. */
   readonly signingKey: KeyObject
   readonly notBeforeMs: number
   readonly notAfterMs: number
@@ -192,12 +188,12 @@ const ids = {
 } as const
 const version3 = Uint8Array.of(2)
 
-/** A new P-256 pair. */
+/** Generates a P-256 key pair. */
 function makeKeyPair(): { publicKey: KeyObject; privateKey: KeyObject } {
   return generateKeyPairSync('ec', { namedCurve: 'P-256' })
 }
 
-/** The certificate in PEM. */
+/** Encodes and signs a certificate; returns it in PEM. */
 function signCertificate({
   subject,
   issuer,
@@ -236,13 +232,13 @@ function encodeExtension({ id, value, isCritical = false }: CertificateExtension
   return sequence(oid(id), ...(isCritical ? [truth()] : []), octetString(value))
 }
 
-/** Over the bare point: the last 65 bytes of a P-256 key's DER form. */
+/** The identifier of the uncompressed point: the last 65 bytes of the DER encoding of a P-256 key. */
 function keyIdentifier(publicKey: KeyObject): Uint8Array {
   const point = publicKey.export({ type: 'spki', format: 'der' }).subarray(-65)
   return createHash('sha256').update(point).digest().subarray(0, 20)
 }
 
-/** Sixteen bytes whose first bits are 01: positive, and as long as every other. */
+/** Sixteen bytes whose first bits are 01: positive, and of constant length. */
 function serialNumber(random: Random): Uint8Array {
   const bytes = Buffer.alloc(16)
   for (let offset = 0; offset < bytes.length; offset += 4) bytes.writeUInt32BE(random.uint32(), offset)
@@ -258,10 +254,6 @@ function toPem(der: Uint8Array): string {
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
 
-/*
- * The names a server certificate is good for: DNS names and addresses, as X.509 spells them.
- */
-
 const dnsNameTag = 2
 const addressTag = 7
 const dnsName = /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i
@@ -275,10 +267,10 @@ function alternativeName(name: string): Uint8Array {
   if (isIPv4(name)) return implicit(addressTag, Uint8Array.from(name.split('.').map(Number)))
   if (isIPv6(name) && !name.includes('%')) return implicit(addressTag, ipv6Bytes(name))
   if (name.length <= 253 && dnsName.test(name)) return implicit(dnsNameTag, Buffer.from(name))
-  throw new RangeError(`a certificate needs DNS names or addresses, got ${JSON.stringify(name)}`)
+  throw new RangeError(`a certificate name must be a DNS name or an IP address, got ${JSON.stringify(name)}`)
 }
 
-/** The 16 bytes of an address that was found valid: `::` stands for as many zeros as are missing. */
+/** The 16 bytes of a valid IPv6 address; `::` stands for the missing zero groups. */
 function ipv6Bytes(address: string): Uint8Array {
   const [head = '', tail] = withoutDots(address).split('::')
   const before = groupsOf(head)
@@ -291,7 +283,7 @@ function groupsOf(text: string): number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
 }
 
-/** `::ffff:1.2.3.4` with its last four bytes as two groups. */
+/** Rewrites the dotted end of `::ffff:1.2.3.4` as two groups. */
 function withoutDots(address: string): string {
   const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address)
   if (!dotted) return address

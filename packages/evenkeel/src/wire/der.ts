@@ -1,7 +1,7 @@
 /**
- * Writes DER, the one byte form of ASN.1 that signatures are made over. Only what X.509 needs.
+ * DER encoding, the canonical encoding of ASN.1 that signatures cover, as far as X.509 needs it.
  *
- * Invariant: lengths are the shortest possible and numbers have no spare leading byte, so strict readers take it.
+ * Invariant: lengths are the shortest possible and numbers have no redundant leading byte, so strict parsers accept it.
  */
 
 const tags = {
@@ -17,7 +17,7 @@ const tags = {
   set: 0x31,
 } as const
 
-/** Any element: its tag, its length, its content. */
+/** An element: tag, length, content. */
 function element(tag: number, content: Uint8Array): Uint8Array {
   return Buffer.concat([Uint8Array.of(tag, ...lengthOf(content.length)), content])
 }
@@ -26,12 +26,12 @@ export function sequence(...parts: readonly Uint8Array[]): Uint8Array {
   return element(tags.sequence, Buffer.concat(parts))
 }
 
-/** A set of one: the only kind whose order needs no thought. */
+/** A set with one element, which needs no sorting. */
 export function setOf(only: Uint8Array): Uint8Array {
   return element(tags.set, only)
 }
 
-/** A number that is not negative, from its big-endian bytes. */
+/** A non-negative integer, from its big-endian bytes. */
 export function unsigned(bytes: Uint8Array): Uint8Array {
   let start = 0
   while (start < bytes.length - 1 && bytes[start] === 0) start++
@@ -48,7 +48,7 @@ export function bitString(bytes: Uint8Array): Uint8Array {
   return element(tags.bitString, Buffer.concat([Uint8Array.of(0), bytes]))
 }
 
-/** Named bits, the first one the highest: key usages. Trailing zero bits are left out, as DER wants. */
+/** Named bits, such as key usages; bit 0 is the highest. Trailing zero bits are left out, as DER requires. */
 export function namedBits(...numbers: readonly number[]): Uint8Array {
   const highest = Math.max(...numbers)
   const bytes = new Uint8Array((highest >> 3) + 1)
@@ -70,7 +70,7 @@ export function oid(dotted: string): Uint8Array {
   return element(tags.oid, Uint8Array.from([first * 40 + second, ...rest].flatMap(base128)))
 }
 
-/** A moment from its RFC 3339 text in whole seconds of UTC: two digits of the year until 2049, four from then on. */
+/** A time, from RFC 3339 in whole seconds of UTC: UTCTime with a two-digit year until 2049, GeneralizedTime after that. */
 export function time(rfc3339: string): Uint8Array {
   const digits = rfc3339.replace(/[^0-9]/g, '')
   const isShort = digits >= '1950' && digits < '2050'

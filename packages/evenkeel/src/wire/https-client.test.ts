@@ -69,7 +69,7 @@ describe('connectHttps', () => {
     expect(sockets.size).toBe(1)
   })
 
-  test('finds a name at another address, and holds the certificate to the name', async () => {
+  test('connects to another address, and checks the certificate against the name', async () => {
     const port = await serve(echo)
     const { body } = await call({ origin: 'https://hook.default.svc', address: { host: '127.0.0.1', port } })
     expect(Buffer.from(body as Uint8Array).toString()).toContain(' hook.default.svc ')
@@ -78,7 +78,7 @@ describe('connectHttps', () => {
     )
   })
 
-  test('trusts a certificate that is given in place of its authority, and no other of that authority', async () => {
+  test('trusts the given server certificate itself, and no other of its authority', async () => {
     const port = await serve(echo)
     const other = issueServerCertificate(authority, { ...made, names: ['localhost', '127.0.0.1'] })
     expect((await call({ origin: `https://127.0.0.1:${port}`, caPem: cert })).status).toBe(200)
@@ -87,21 +87,21 @@ describe('connectHttps', () => {
     )
   })
 
-  test('does not follow, does not read without end, and does not trust everybody', async () => {
+  test('follows no redirect, limits the response size and checks certificates', async () => {
     const port = await serve((_, response) => {
       response.writeHead(302, { location: 'https://localhost:1/' })
       response.end('x'.repeat(1000))
     })
     const origin = `https://127.0.0.1:${port}`
     expect((await call({ origin, bytesMax: 1000 })).status).toBe(302)
-    await expect(call({ origin, bytesMax: 999 })).rejects.toThrow('the answer is larger than 999 bytes')
+    await expect(call({ origin, bytesMax: 999 })).rejects.toThrow('the response is larger than 999 bytes')
     await expect(call({ origin, caPem: makeAuthority(made).certificatePem })).rejects.toThrow(
       'x509: certificate signed by unknown authority',
     )
-    expect(() => connectHttps({ origin: 'http://127.0.0.1' })).toThrow('only https is called out to')
+    expect(() => connectHttps({ origin: 'http://127.0.0.1' })).toThrow('the origin must be an https URL')
   })
 
-  test('ends a call with the signal, and says what else ended it', async () => {
+  test('ends a call with the signal, and describes other failures', async () => {
     const stop = new AbortController()
     const port = await serve((_, response) => {
       response.flushHeaders()
@@ -117,7 +117,7 @@ describe('connectHttps', () => {
     )
   })
 
-  test('tries once more when a kept connection was closed at the other end', async () => {
+  test('retries once when the server closed an idle connection', async () => {
     let calls = 0
     const port = await serve((request, response) => {
       if (++calls === 2) request.socket.destroy()
@@ -129,7 +129,7 @@ describe('connectHttps', () => {
   })
 })
 
-describe('row 11: calling out is no way to reach what only this machine may reach', () => {
+describe('row 11: calls cannot reach addresses that only this machine may reach', () => {
   const sockets: string[] = []
 
   test.each([
@@ -149,7 +149,7 @@ describe('row 11: calling out is no way to reach what only this machine may reac
     ).rejects.toThrow('are not called')
   })
 
-  test('a name that stands for such an address is not called, also when it stood for another one before', async () => {
+  test('a name that resolves to such an address is refused, also after DNS rebinding', async () => {
     const port = await serve((request, response) => {
       sockets.push(request.url ?? '')
       response.setHeader('connection', 'close')
@@ -178,7 +178,7 @@ describe('row 11: calling out is no way to reach what only this machine may reac
   })
 })
 
-test('describeFailure says what people search for', () => {
+test('describeFailure has the wording of Go', () => {
   const described = (code: string, message = ''): string =>
     describeFailure(Object.assign(new Error(message), { code }), { host: 'a', port: 1 })
   expect(described('ENOTFOUND')).toBe('dial tcp: lookup a: no such host')

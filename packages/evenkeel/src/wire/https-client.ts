@@ -1,11 +1,14 @@
 /**
- * Calls out: a {@link Transport} to one HTTPS origin, for webhooks and their like.
+ * A {@link Transport} to one HTTPS origin, for webhooks.
  *
- * What answers is not ours, so little is left to it: no redirect is followed, a name is resolved to one address, some
- * addresses are never called, no other protocol is spoken, and an answer that is too large is cut off. Answers come in whole. Connections are kept for the next call, without keeping
- * the process alive.
+ * The server is not trusted: redirects are not followed, a name is resolved to one address, some addresses are never
+ * called, protocol upgrades are refused, and a response that is too large is an error. Responses are buffered. Connections
+ * are kept alive for the next call, without keeping the process alive. There is no timeout: the signal of the caller ends
+ * a call at any point.
  *
- * There is no deadline in here: the caller's signal ends a call at any point.
+ * Blocked addresses are link-local ones, among them the metadata services of clouds, which give credentials to any local
+ * process, and unspecified, multicast and reserved ones. A name is resolved once, its address is checked, and exactly that
+ * address is connected to: DNS rebinding gains nothing.
  */
 import { lookup as systemLookup } from 'node:dns'
 import type { ClientRequest, IncomingMessage } from 'node:http'
@@ -15,12 +18,12 @@ import { identityCheck, onAbort } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from './transport.ts'
 
 export interface HttpsOptions {
-  /** `https://host:port`: who is called, and whose name the certificate must have. */
+  /** `https://host:port`: the server, whose certificate must have this host name. */
   readonly origin: string
   /**
-   * Where it is really found.
+   * The address to connect to instead of the origin.
    *
-   * @default what the origin says
+   * @default the host and port of the origin
    */
   readonly address?: { readonly host: string; readonly port: number }
   /**
@@ -30,30 +33,30 @@ export interface HttpsOptions {
    */
   readonly caPem?: string
   /**
-   * How large an answer may be.
+   * The maximum size of a response.
    *
    * @default 67_108_864
    */
   readonly bytesMax?: number
   /**
-   * How names are resolved.
+   * The name resolution.
    *
-   * @default as the system does
+   * @default that of the system
    */
   readonly resolveName?: ResolveName
 }
 
-/** A transport, and how to end it. */
+/** A transport with its connections. */
 export interface HttpsConnection {
   readonly transport: Transport
-  /** Calls under way finish; then nothing is left open. */
+  /** Closes all connections once the calls in progress have finished. */
   close(): void
 }
 
 /**
- * Calls to one origin. A call that fails rejects with an `Error` that says why, in words that client tools know.
+ * A transport to one origin. A failed call rejects with an `Error` whose message has the wording of Go's client.
  *
- * @throws {RangeError} when the origin is no https address.
+ * @throws {RangeError} when the origin is not an https URL.
  */
 export function connectHttps({
   origin,
@@ -63,7 +66,7 @@ export function connectHttps({
   resolveName,
 }: HttpsOptions): HttpsConnection {
   const { protocol, hostname, port, host } = new URL(origin)
-  if (protocol !== 'https:') throw new RangeError(`only https is called out to, got ${origin}`)
+  if (protocol !== 'https:') throw new RangeError(`the origin must be an https URL, got ${origin}`)
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const base: RequestOptions = {
@@ -82,7 +85,7 @@ export function connectHttps({
     async transport(request) {
       active++
       try {
-        // Names are judged when they are looked up; what is an address already never is.
+        // A name is checked when it is resolved; an IP address is never resolved.
         checkAddress(String(base.host))
         return await exchange(request, { base, host, bytesMax })
       } finally {
@@ -97,10 +100,10 @@ export function connectHttps({
   }
 }
 
-/** What is given to trust is trusted, also when it is no authority but the very certificate that is met: Go's clients, and so envtest, rely on it. */
+/** Trusts every given certificate, also one that is not an authority but the certificate of the server itself: Go's clients, and so envtest, rely on it. */
 const everyAnchor = { allowPartialTrustChain: true }
 
-/** Understood by sockets and handed on to them, but unknown to the types: no racing of several addresses. */
+/** Disables connection attempts to several addresses. Sockets know the option, the types of `https` do not. */
 const oneTry: object = { autoSelectFamily: false }
 
 interface HttpsExchange {
@@ -113,7 +116,7 @@ async function exchange(request: WireRequest, options: HttpsExchange): Promise<W
   request.signal.throwIfAborted()
   const body = request.body === undefined ? undefined : await wholeBody(request.body)
   const first = await attempt(request, body, options)
-  // The other side may have closed a kept connection at the very moment it was used: that says nothing about the call.
+  // The server may have closed the idle connection just as it was reused, so the call is retried on a new one.
   return first === 'stale'
     ? (attempt(request, body, { ...options, base: { ...options.base, agent: false } }) as Promise<WireResponse>)
     : first
@@ -141,11 +144,11 @@ function attempt(
       else reject(signal.aborted ? (signal.reason as Error) : new Error(describeFailure(error, base), { cause: error }))
     }
     sent.on('error', fail)
-    sent.on('response', (answer) => {
-      read(answer, bytesMax).then(
+    sent.on('response', (response) => {
+      readBody(response, bytesMax).then(
         (whole) => {
           stop()
-          resolve({ status: answer.statusCode ?? 0, headers: headersOf(answer), body: whole })
+          resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body: whole })
         },
         (error: unknown) => {
           sent.destroy()
@@ -153,32 +156,32 @@ function attempt(
         },
       )
     })
-    // Nobody asked for another protocol. Without this Node would end the call, and say nothing.
-    sent.on('upgrade', (answer, socket) => {
+    // An unrequested upgrade. Without this handler Node would end the call silently.
+    sent.on('upgrade', (response, socket) => {
       socket.destroy()
       stop()
-      resolve({ status: answer.statusCode ?? 0, headers: headersOf(answer), body: new Uint8Array() })
+      resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body: new Uint8Array() })
     })
     sent.end(body)
   })
 }
 
-async function read(answer: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
+async function readBody(response: IncomingMessage, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
   let size = 0
-  for await (const piece of answer as AsyncIterable<Uint8Array>) {
-    size += piece.byteLength
-    if (size > bytesMax) throw new Error(`the answer is larger than ${bytesMax} bytes`)
-    pieces.push(piece)
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > bytesMax) throw new Error(`the response is larger than ${bytesMax} bytes`)
+    chunks.push(chunk)
   }
-  return Buffer.concat(pieces)
+  return Buffer.concat(chunks)
 }
 
 async function wholeBody(body: Uint8Array | AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body
-  const pieces: Uint8Array[] = []
-  for await (const piece of body) pieces.push(piece)
-  return Buffer.concat(pieces)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
 function headersOf({ headers }: IncomingMessage): WireHeaders {
@@ -187,15 +190,7 @@ function headersOf({ headers }: IncomingMessage): WireHeaders {
   )
 }
 
-/*
- * Addresses that are never called out to: link-local ones, among them the metadata services of clouds, which hand out
- * credentials to whoever reaches them from inside; and those that name nobody or everybody.
- *
- * A name is looked up once, what it stands for is judged, and that very address is connected to: a name that stands for
- * something else a moment later gains nothing.
- */
-
-/** Finds the address of a name. */
+/** Resolves a name to one address. */
 type ResolveName = (name: string) => Promise<string>
 
 const blockedAddresses = new BlockList()
@@ -203,17 +198,13 @@ blockedAddresses.addSubnet('169.254.0.0', 16, 'ipv4')
 blockedAddresses.addSubnet('0.0.0.0', 8, 'ipv4')
 blockedAddresses.addSubnet('224.0.0.0', 4, 'ipv4')
 blockedAddresses.addSubnet('240.0.0.0', 4, 'ipv4')
-// Clouds that have their metadata elsewhere.
+// Metadata services outside the link-local range.
 for (const address of ['100.100.100.200', '168.63.129.16', '192.0.0.192']) blockedAddresses.addAddress(address, 'ipv4')
 blockedAddresses.addSubnet('fe80::', 10, 'ipv6')
 blockedAddresses.addSubnet('ff00::', 8, 'ipv6')
 for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254']) blockedAddresses.addAddress(address, 'ipv6')
 
-/**
- * Lets an address be called.
- *
- * @throws {Error} when it may not be.
- */
+/** @throws {Error} for a blocked address. */
 function checkAddress(address: string): void {
   if (isBlocked(address)) throw new Error(`dial tcp ${address}: link-local and metadata addresses are not called`)
 }
@@ -224,7 +215,7 @@ function isBlocked(address: string): boolean {
   return blockedAddresses.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
 }
 
-/** A look-up for sockets that gives one address which may be called. */
+/** A lookup function for sockets that refuses blocked addresses. */
 function guardedLookup(resolveName: ResolveName = firstAddress): LookupFunction {
   return (name, { all = false }, done) => {
     resolveName(name)
@@ -240,7 +231,7 @@ function guardedLookup(resolveName: ResolveName = firstAddress): LookupFunction 
   }
 }
 
-/** Names of this machine have two addresses, and servers mostly listen on the old one: it comes first. */
+/** Prefers IPv4: `localhost` has two addresses, and servers mostly listen on the IPv4 one. */
 function firstAddress(name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     systemLookup(name, { all: false, order: 'ipv4first' }, (error, address) => {
@@ -250,11 +241,7 @@ function firstAddress(name: string): Promise<string> {
   })
 }
 
-/*
- * Why a call did not get through, in the words that people who run webhooks search for.
- */
-
-/** A text for an error of the network, a name service or TLS. */
+/** The message for a network, DNS or TLS error, in the wording of Go's client, which people who run webhooks search for. */
 export function describeFailure(
   error: Error,
   { host, port }: { readonly host?: string | null | undefined; readonly port?: number | string | null | undefined },

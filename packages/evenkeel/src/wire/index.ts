@@ -1,6 +1,6 @@
 /**
- * Layer 2: values as bytes and back, for both ends, so that client and server cannot disagree. Published as
- * `evenkeel/unstable/wire`.
+ * Layer 2, the wire: encodings, paths, media types and transports, shared by client and server so that they cannot
+ * disagree. Published as `evenkeel/unstable/wire`.
  */
 
 export {

@@ -42,7 +42,7 @@ describe('readJson', () => {
     expect(readJson(text, { duplicates: false }).duplicates).toEqual([])
   })
 
-  test('takes the last of several keys', () => {
+  test('takes the last of duplicate keys', () => {
     expect(readJson('{"a":1,"a":{"b":2}}').value).toEqual({ a: { b: 2 } })
   })
 
@@ -64,7 +64,7 @@ describe('readJson', () => {
     )
   })
 
-  test('keeps __proto__ as a key like any other', () => {
+  test('treats __proto__ as an ordinary key', () => {
     const value = readJson('{"__proto__":{"polluted":true}}').value as JsonObject
     expect(getOwn(value, '__proto__')).toEqual({ polluted: true })
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
@@ -85,7 +85,7 @@ describe('readJson', () => {
     expect(errorOf(bytes(text)).message).toContain(message)
   })
 
-  test('does not repeat the text in its errors', () => {
+  test('does not quote the text in its errors', () => {
     expect(errorOf('{"password":"hunter2",}').message).not.toContain('hunter2')
     expect(errorOf('{"password":hunter2}').message).not.toContain('hunter2')
   })
@@ -95,7 +95,7 @@ describe('readJson', () => {
     expect(errorOf(Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22)).message).toBe('the body is not valid UTF-8')
   })
 
-  test('refuses numbers that are not finite, and takes long ones that are', () => {
+  test('refuses numbers beyond float64, and accepts long finite ones', () => {
     expect(errorOf('{"a":1e400}').message).toContain('range of a float64')
     expect(errorOf(`[-${'9'.repeat(400)}]`).message).toContain('range of a float64')
     expect(readJson(`[1E5,0.${'1'.repeat(400)},1e-400]`).value).toEqual([1e5, Number(`0.${'1'.repeat(400)}`), 0])

@@ -1,31 +1,33 @@
 /**
- * JSON text to a value, with what a strict reader wants to know about it.
+ * A strict JSON reader: parses untrusted text, limits its depth and reports duplicate keys.
  *
- * The native parser does the parsing; it is the fastest there is and safe for keys such as `__proto__`. What it does not
- * do costs one quick pass over the text, which is known to be valid by then: how deep is it, and how many keys does it
- * have? If the value has as many, no key was there twice. Only otherwise are the duplicates looked for one by one.
+ * `JSON.parse` does the parsing; it is the fastest parser and safe for keys such as `__proto__`. One quick pass over the
+ * valid text then measures its depth and counts its keys. If the value has as many keys, none was duplicated. Only
+ * otherwise a slower scan finds the duplicates. Strings are skipped with `indexOf`, which compares many characters at once.
  *
- * Invariants: bounded depth (so that whoever walks the value may recurse), no number that is not finite, no bytes that
- * are not UTF-8. Where a key is there twice the last one counts.
+ * Invariants: bounded depth (so that later functions may recurse), finite numbers only, valid UTF-8 only. The last of
+ * duplicate keys wins.
+ *
+ * Example. `{"a":1,"b":{"c":2,"c":3}}`: the text has 4 keys, the value 3, so the scan runs and reports `b.c`.
  */
 import { badRequest, type JsonValue } from '#api'
 
 export interface ParsedText {
   readonly value: JsonValue
-  /** Paths of keys that were there more than once: `metadata.labels.a`, `spec.containers[0].name`. At most 100. */
+  /** Paths of duplicate keys: `metadata.labels.a`, `spec.containers[0].name`. At most 100. */
   readonly duplicates: readonly string[]
 }
 
 interface ReadJsonOptions {
   /**
-   * How many levels of lists and objects may lie in one another. Upstream allows 10,000; no object needs 100, and this
-   * is few enough for recursive functions.
+   * How deep lists and objects may be nested. Go allows 10,000; no object needs 100, and 1000 is safe for recursive
+   * functions.
    *
    * @default 1000
    */
   readonly depthMax?: number
   /**
-   * Whether duplicate keys are looked for. Not needed when nobody is told of them.
+   * Whether to report duplicate keys.
    *
    * @default true
    */
@@ -47,11 +49,11 @@ export function readJson(
   if (measured.depth > depthMax)
     throw badRequest(`exceeded max depth: the JSON text is nested more than ${depthMax} levels deep`)
   if (!measured.finite) throw badRequest('the JSON text has a number beyond the range of a float64')
-  const twice = duplicates && measured.keys !== countKeys(value)
-  return { value, duplicates: twice ? findDuplicates(text) : [] }
+  const hasDuplicates = duplicates && measured.keys !== countKeys(value)
+  return { value, duplicates: hasDuplicates ? findDuplicates(text) : [] }
 }
 
-/** Bytes as text. @throws {ApiError} `BadRequest` when they are not UTF-8. */
+/** Decodes UTF-8. @throws {ApiError} `BadRequest` for invalid UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
@@ -68,10 +70,10 @@ function parse(text: string): JsonValue {
     return JSON.parse(text) as JsonValue
   } catch (error) {
     if (text.trim() === '') throw badRequest('unexpected end of JSON input', { cause: error })
-    // The engine quotes pieces of the text, which may be long or secret: only the place is passed on.
-    const place = error instanceof Error ? /at position \d+|end of JSON input/i.exec(error.message)?.[0] : undefined
+    // The message of the engine quotes the text, which may be long or secret: only the position is reported.
+    const position = error instanceof Error ? /at position \d+|end of JSON input/i.exec(error.message)?.[0] : undefined
     throw badRequest(
-      `invalid JSON${place === undefined ? '' : `: ${place.startsWith('at') ? 'unexpected character' : 'unexpected'} ${place}`}`,
+      `invalid JSON${position === undefined ? '' : `: ${position.startsWith('at') ? 'unexpected character' : 'unexpected'} ${position}`}`,
       { cause: error },
     )
   }
@@ -85,7 +87,7 @@ interface Measured {
 
 const [quoteCode, colon] = [0x22, 0x3a]
 
-/** Strings are skipped with `indexOf`, which looks at many characters at a time; only what lies between them is read. */
+/** Measures valid JSON text; reads only the characters between strings. */
 function measure(text: string): Measured {
   const measured = { depth: 0, keys: 0, finite: true }
   let depth = 0
@@ -98,7 +100,7 @@ function measure(text: string): Measured {
     } else if (code === 0x7d || code === 0x5d) depth--
     else if (code >= 0x30 && code <= 0x39) {
       const end = endOfNumber(text, index)
-      // Nothing shorter can be too large, unless it has an exponent.
+      // A shorter number without an exponent is always finite.
       if ((end - index > 300 || hasExponent(text, index, end)) && !Number.isFinite(Number(text.slice(index, end))))
         measured.finite = false
       index = end - 1
@@ -128,7 +130,7 @@ function hasExponent(text: string, start: number, end: number): boolean {
   return false
 }
 
-/** Every key of every object. The depth has been checked, so this may recurse. */
+/** The number of keys of all objects. The depth has been checked, so this may recurse. */
 function countKeys(value: JsonValue): number {
   let keys = 0
   if (typeof value !== 'object' || value === null) return 0
@@ -143,34 +145,33 @@ function countKeys(value: JsonValue): number {
   return keys
 }
 
-/*
- * Which keys of a JSON text are there twice, and where: the slow look, taken only when there are some.
- *
- * The text must be valid JSON. A frame per open list or object remembers where we are; nothing recurses.
- */
-
+/** An open list or object of the duplicate scan. */
 interface ContainerFrame {
-  /** The keys so far, and whether they were met again; absent in a list. */
+  /** The keys so far, and whether they were reported; absent in a list. */
   readonly keys: Map<string, boolean> | undefined
-  /** The step that leads to the value being read: a key or an index. */
+  /** The key or index of the current value. */
   step: string | number
 }
 
-/** As many as upstream reports. */
+/** As many as kube-apiserver reports. */
 const duplicatesMax = 100
-/** How often a path is spelled out. Objects that are there twice themselves can make the same path over and over. */
-const looksMax = 1000
+/** How many paths are formatted at most. Duplicated objects can yield the same path many times. */
+const formattedMax = 1000
 
 interface DuplicateScan {
   readonly paths: Set<string>
-  looks: number
+  formatted: number
 }
 
-/** The paths of keys that are there more than once, each once, in the order of the text. */
+/** The paths of duplicate keys in valid JSON text, each once, in text order. It uses a stack of frames, no recursion. */
 function findDuplicates(text: string): string[] {
-  const found: DuplicateScan = { paths: new Set(), looks: 0 }
+  const found: DuplicateScan = { paths: new Set(), formatted: 0 }
   const frames: ContainerFrame[] = []
-  for (let index = 0; index < text.length && found.paths.size < duplicatesMax && found.looks < looksMax; index++) {
+  for (
+    let index = 0;
+    index < text.length && found.paths.size < duplicatesMax && found.formatted < formattedMax;
+    index++
+  ) {
     const frame = frames.at(-1)
     switch (text[index]) {
       case '"': {
@@ -214,22 +215,18 @@ function noteKey(key: string, frames: readonly ContainerFrame[], found: Duplicat
   const before = frame.keys.get(key)
   frame.keys.set(key, before !== undefined)
   if (before !== false) return
-  found.looks++
+  found.formatted++
   found.paths.add(formatPath(frames.map(({ step }) => step)))
 }
 
-/*
- * Where a string of a valid JSON text ends: found with `indexOf`, which looks at many characters at a time.
- */
-
-/** The index of the quote that ends a string. The text is a JavaScript string here; `JsonScanner` does the same for bytes. */
+/** The index of the quote that ends the string at `start`, in valid JSON text. `JsonScanner` does the same for bytes. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (text.charCodeAt(end - 1) === backslash && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end
 }
 
-/** A character is escaped when an odd number of backslashes stands before it. */
+/** A character is escaped when an odd number of backslashes precedes it. */
 function isEscaped(text: string, index: number): boolean {
   let start = index
   while (text.charCodeAt(start - 1) === backslash) start--
@@ -238,7 +235,7 @@ function isEscaped(text: string, index: number): boolean {
 
 const backslash = 0x5c
 
-/** The place of a value in a text, as strict decoding errors write it: `metadata.labels.a/b`, `spec.containers[0].name`. */
+/** A path as strict decoding errors write it: `metadata.labels.a/b`, `spec.containers[0].name`. */
 export function formatPath(steps: readonly (string | number)[]): string {
   let path = ''
   for (const step of steps) path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`

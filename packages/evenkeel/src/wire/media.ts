@@ -1,21 +1,21 @@
 /**
- * Which form an answer takes: the `Accept` header read as kube-apiserver reads it.
+ * Content negotiation: selects the format of a response from the `Accept` header, as kube-apiserver does.
  *
- * Entries are tried by weight, then by how exact they are, then in the order given; one that asks for a form that is
- * not offered is skipped, not refused, so that `application/json;as=Table, application/json` works on anything.
+ * Entries are tried by weight, then by specificity, then in the given order. An entry that is not offered is skipped, not
+ * refused, so that `application/json;as=Table, application/json` works for every resource.
  */
 import { notAcceptable } from '#api'
 
 export type MediaFormat = 'json' | 'yaml' | 'protobuf'
 
-/** `application/json` and its siblings, as answers and bodies name them. */
+/** The media type of each format. */
 export const mediaTypes: Readonly<Record<MediaFormat, string>> = {
   json: 'application/json',
   yaml: 'application/yaml',
   protobuf: 'application/vnd.kubernetes.protobuf',
 }
 
-/** Another shape of the same thing: `as=Table;g=meta.k8s.io;v=v1`. */
+/** A transformation of the response: `as=Table;g=meta.k8s.io;v=v1`. */
 export interface MediaShape {
   readonly kind: string
   readonly group: string
@@ -28,15 +28,15 @@ export interface MediaChoice {
   readonly shape?: MediaShape
   readonly pretty?: boolean
   /**
-   * Managed fields may be left out where that is cheaper: `application/json;managedFields=optional`. Other servers know
-   * nothing of it and send them.
+   * The server may leave out managed fields where that is cheaper: `application/json;managedFields=optional`. Other
+   * servers ignore the parameter.
    */
   readonly mayOmitManagedFields?: boolean
 }
 
 export interface MediaOffer {
   readonly formats: readonly MediaFormat[]
-  /** Whether an answer can take this shape in this format. */
+  /** Whether the response can be transformed to this shape in this format. */
   accepts?(shape: MediaShape, format: MediaFormat): boolean
 }
 
@@ -46,7 +46,7 @@ interface MediaType {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** A content type in its parts; parameters are in lower case, values as they stand. */
+/** Parses a media type; parameter names are in lower case, values unchanged. */
 export function parseMediaType(text: string): MediaType {
   const [type = '', ...rest] = text.split(';')
   const parameters: Record<string, string> = Object.create(null) as Record<string, string>
@@ -57,7 +57,7 @@ export function parseMediaType(text: string): MediaType {
   return { type: type.trim().toLowerCase(), parameters }
 }
 
-/** The format of a request body; undefined when it is none of ours. */
+/** The format of a request body; undefined for an unsupported media type. */
 export function formatOfBody(contentType: string | undefined): MediaFormat | undefined {
   if (contentType === undefined || contentType === '' || contentType === 'application/json') return 'json'
   const { type } = parseMediaType(contentType)
@@ -65,9 +65,9 @@ export function formatOfBody(contentType: string | undefined): MediaFormat | und
 }
 
 /**
- * The best answer to an `Accept` header.
+ * Selects the best offer for an `Accept` header.
  *
- * @throws {ApiError} `NotAcceptable`, naming what is offered.
+ * @throws {ApiError} `NotAcceptable`, naming the offered formats.
  */
 export function negotiate(accept: string | undefined, offer: MediaOffer): MediaChoice {
   const first = offer.formats[0] ?? 'json'

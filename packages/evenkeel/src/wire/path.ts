@@ -1,8 +1,8 @@
 /**
- * The grammar of resource paths: `/api/v1/namespaces/NS/pods/NAME/status` and its relatives.
+ * Resource paths, such as `/api/v1/namespaces/NS/pods/NAME/status`, and query parameters.
  *
- * This is the only parser of paths, for both ends: what the authorizer is asked about is what storage touches. A
- * path is split before it is decoded, so an encoded slash never makes a segment.
+ * This is the only parser of paths, for client and server: the authorizer checks exactly the object that storage
+ * accesses. A path is split before it is decoded, so an encoded slash never creates a segment.
  */
 import { badRequest } from '#api'
 
@@ -10,24 +10,24 @@ export interface ResourcePath {
   /** Empty for the core group. */
   readonly group: string
   readonly version: string
-  /** Empty when the path names none. For `namespaces/NAME` itself it is the name. */
+  /** Empty for a cluster-scoped path. For `namespaces/NAME` itself it is the name. */
   readonly namespace: string
   readonly resource: string
   /** Empty for a collection. */
   readonly name: string
   /** Empty for the object itself. */
   readonly subresource: string
-  /** What follows the subresource, for proxies. */
+  /** The segments after the subresource, for proxies. */
   readonly rest: readonly string[]
-  /** The old way to ask for a watch: `/api/v1/watch/...`. */
+  /** The deprecated watch path: `/api/v1/watch/...`. */
   readonly watch: boolean
 }
 
-/** Below a namespace these are parts of the namespace object; everything else is a resource inside it. */
+/** Subresources of a Namespace; any other segment at this position is a resource in the namespace. */
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
 
 /**
- * What a path says about resources; undefined when it is about something else (`/healthz`, `/apis/apps/v1`).
+ * Parses a resource path; undefined for a non-resource path (`/healthz`, `/apis/apps/v1`).
  *
  * @throws {ApiError} `BadRequest`, when a segment is not properly encoded.
  */
@@ -35,16 +35,16 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
   const segments = path.split('/')
   if (segments.shift() !== '') return undefined
   if (segments.at(-1) === '') segments.pop()
-  const place = locationOf(segments)
-  if (place === undefined) return undefined
-  const rest = segments.slice(place.consumed).map(decodeSegment)
+  const location = groupVersionOf(segments)
+  if (location === undefined) return undefined
+  const rest = segments.slice(location.consumed).map(decodeSegment)
   const watch = rest[0] === 'watch' && rest.length > 1
   if (watch) rest.shift()
   if (rest.length === 0 || rest.includes('')) return undefined
-  return { group: place.group, version: place.version, watch, ...belowVersion(rest) }
+  return { group: location.group, version: location.version, watch, ...resourceOf(rest) }
 }
 
-/** The path of an object, a collection or a subresource: what {@link parseResourcePath} reads. */
+/** The path of an object, a collection or a subresource; the inverse of {@link parseResourcePath}. */
 export function formatResourcePath(path: Partial<ResourcePath> & Pick<ResourcePath, 'version' | 'resource'>): string {
   const { group = '', version, namespace = '', resource, name = '', subresource = '' } = path
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -53,14 +53,14 @@ export function formatResourcePath(path: Partial<ResourcePath> & Pick<ResourcePa
   return `${root}${inside}/${resource}${object}${subresource === '' ? '' : `/${subresource}`}`
 }
 
-function locationOf(segments: readonly string[]): { group: string; version: string; consumed: number } | undefined {
+function groupVersionOf(segments: readonly string[]): { group: string; version: string; consumed: number } | undefined {
   const [root, first = '', second = ''] = segments
   if (root === 'api' && first !== '') return { group: '', version: first, consumed: 2 }
   if (root === 'apis' && first !== '' && second !== '') return { group: first, version: second, consumed: 3 }
   return undefined
 }
 
-function belowVersion(
+function resourceOf(
   parts: readonly string[],
 ): Pick<ResourcePath, 'namespace' | 'resource' | 'name' | 'subresource' | 'rest'> {
   const [first = '', namespace = '', third = ''] = parts
@@ -86,9 +86,8 @@ function decodeSegment(segment: string): string {
 }
 
 /**
- * The query of a request: names with values, read often and nearly always empty.
- *
- * `URLSearchParams` reads the text; asking it is slow, so the values are laid out once in a plain map.
+ * The query parameters of a request. They are read often and mostly empty, and lookups in `URLSearchParams` are slow, so
+ * the values are copied to a map once.
  */
 export class Query {
   readonly #values: ReadonlyMap<string, readonly string[]> | undefined

@@ -17,6 +17,6 @@ test('Query answers as URLSearchParams does', () => {
   )
 })
 
-test('Query of nothing has nothing', () => {
+test('an empty Query has no values', () => {
   expect([new Query().get('a'), new Query().getAll('a'), new Query().has('a')]).toEqual([null, [], false])
 })

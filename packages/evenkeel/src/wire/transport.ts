@@ -1,14 +1,14 @@
 /**
- * The one function that client and server both know: a request goes in, a response comes out.
+ * The transport: one function from request to response, shared by client and server.
  *
- * A listener calls the server's with what arrived on a socket; the in-process transport *is* the server's; the HTTP
- * client makes one out of a connection; faults are a wrapper around one.
+ * A listener calls the transport of the server with what arrived on a socket; an in-process client calls it directly; the
+ * HTTP client is a transport over a connection; fault injection wraps a transport.
  *
- * - Header names are in lower case; a repeated header is joined by `, `. Those that say who is meant (`impersonate-…`,
- *   `x-remote-…`) are joined by a line break: the names of groups may have commas in them, but never that.
- * - A body is either there in whole (most are) or comes in pieces. Whoever reads pieces bounds them.
- * - `signal` aborts when the other side is gone: then nobody waits for the response.
- * - A streamed response ends by returning (clean end) or throwing (the connection is cut).
+ * - Header names are in lower case; the values of a repeated header are joined by `, `. Identity headers
+ *   (`impersonate-…`, `x-remote-…`) are joined by a line break, because group names may contain commas.
+ * - A body is complete (mostly) or a stream of chunks. The reader of a stream limits its size.
+ * - `signal` aborts when the other side has disconnected and no longer waits for the response.
+ * - A streamed response ends by returning (clean end) or by throwing (the connection is aborted).
  */
 
 export type WireHeaders = Readonly<Record<string, string>>
@@ -16,44 +16,44 @@ export type WireHeaders = Readonly<Record<string, string>>
 export interface WireRequest {
   /** In upper case. */
   readonly method: string
-  /** Path and query as they were sent: `/api/v1/pods?limit=5`. */
+  /** Path and query as sent: `/api/v1/pods?limit=5`. */
   readonly target: string
   readonly headers: WireHeaders
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
   readonly signal: AbortSignal
-  /** Called when it leaves, after whatever it waited for; what it throws takes it back. In process it leaves at once. */
+  /** Called right before the request is sent, after any queueing; an error thrown here cancels it. In process it is sent at once. */
   readonly beforeSend?: () => void
-  /** The reader of a streamed answer is done with a piece when it asks for the next: its memory may be used again. */
+  /** The reader of a streamed response does not use a chunk after it asks for the next, so its memory may be reused. */
   readonly borrowsChunks?: true | undefined
-  /** Who is on the other side of a socket; absent in process. */
+  /** The other side of the socket; absent in process. */
   readonly peer?: WirePeer
 }
 
 export interface WirePeer {
   readonly address: string
   readonly encrypted: boolean
-  /** The client certificate in DER, when one was shown and an authority that the listener trusts has signed it. */
+  /** The client certificate in DER, when one was presented and is signed by a trusted authority. */
   readonly certificate?: Uint8Array
-  /** Who signed it, and who signed that, in DER; empty when the session was resumed. */
+  /** The chain of its issuers in DER; empty when the session was resumed. */
   readonly issuers?: readonly Uint8Array[]
-  /** A client certificate was shown, and it is not good. */
+  /** A client certificate was presented, but it is invalid. */
   readonly certificateRefused?: true
 }
 
 export interface WireResponse {
   readonly status: number
   readonly headers: WireHeaders
-  /** Pieces of an array are written one after the other without copying them together. */
+  /** The chunks of an array are written one after the other, without concatenation. */
   readonly body?: Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
 }
 
 export interface Transport {
   (request: WireRequest): Promise<WireResponse>
-  /** It waits by `onAbort` only, and so may be given our own signals, which cost less than Node's. */
+  /** It uses `signal` through `onAbort` only, so a light signal, which costs less than a native one, may be passed. */
   readonly acceptsLightSignals?: true
 }
 
-/** Says so of a transport of ours. */
+/** Declares that a transport accepts light signals. */
 export function acceptingLightSignals(transport: Transport): Transport {
   return Object.assign(transport, { acceptsLightSignals: true as const })
 }

@@ -87,7 +87,7 @@ describe('readYaml', () => {
     expect(await read(`a: ${text}\n`)).toEqual({ a: value })
   })
 
-  test('turns keys into texts', async () => {
+  test('converts keys to strings', async () => {
     expect(await read('1: a\n0x10: b\n1.5: c\nyes: d\n"2": e\n99999999999999999999: f\n')).toEqual({
       1: 'a',
       16: 'b',
@@ -108,7 +108,7 @@ describe('readYaml', () => {
     expect((await readYaml('yes: 1\ntrue: 2\n')).duplicates).toEqual(['true'])
   })
 
-  test('copies aliases: no two places share an object', async () => {
+  test('copies aliases: no object occurs twice', async () => {
     const value = (await read('a: &x {b: [1]}\nc: *x\nd: *x\n')) as JsonObject
     expect(value).toEqual({ a: { b: [1] }, c: { b: [1] }, d: { b: [1] } })
     expect(value['c']).not.toBe(value['d'])
@@ -130,14 +130,14 @@ describe('readYaml', () => {
     expect(await refusal('<<: 1\n')).toContain('map merge requires map')
   })
 
-  test('keeps __proto__ as a key like any other', async () => {
+  test('treats __proto__ as an ordinary key', async () => {
     const value = (await read('__proto__: {polluted: true}\nm:\n  <<: {__proto__: 1}\n')) as JsonObject
     expect(getOwn(value, '__proto__')).toEqual({ polluted: true })
     expect(getOwn(value['m'] as JsonObject, '__proto__')).toBe(1)
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   })
 
-  test('takes one document; others may be empty', async () => {
+  test('accepts one document; others may be empty', async () => {
     expect(await read('---\na: 1\n...\n')).toEqual({ a: 1 })
     expect(await read('a: 1\n---\n')).toEqual({ a: 1 })
     expect(await read('')).toBeNull()
@@ -163,11 +163,11 @@ describe('readYaml', () => {
     expect(await refusal(text)).toContain(message)
   })
 
-  test('does not repeat the text in its errors', async () => {
+  test('does not quote the text in its errors', async () => {
     expect(await refusal('password: hunter2\n  oops: [\n')).not.toContain('hunter2')
   })
 
-  test('is not blown up by aliases of aliases', async () => {
+  test('limits the expansion of nested aliases', async () => {
     const laughs = ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
     const merges = ['m0: &m0 {a: 1}']
     for (let level = 1; level < 30; level++) {

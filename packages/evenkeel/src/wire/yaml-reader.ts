@@ -1,8 +1,12 @@
 /**
- * YAML text to a JSON value, with its duplicate keys: what `application/yaml` bodies and apply patches are read with.
+ * The YAML reader for `application/yaml` bodies and apply patches: YAML text to a JSON value, with duplicate keys.
  *
- * Every JSON text is YAML, and JSON is what most clients send even then, so that is tried first. The YAML parser is
- * loaded at its first use: most processes never see YAML, and loading takes longer than starting up.
+ * Every JSON text is YAML, and most clients send JSON even with this media type, so JSON is tried first. The YAML parser
+ * is loaded on first use: most processes never read YAML, and loading it takes longer than starting up.
+ *
+ * The parser recurses. When its stack overflows it throws a `RangeError`, but if a regular expression is being compiled at
+ * that moment, the whole process ends. So {@link refuseDeepYaml} limits the nesting before the parser sees the text. It
+ * looks at characters only and may mistake text inside of scalars for structure; its bounds are far above real documents.
  */
 import { badRequest, requestEntityTooLarge } from '#api'
 import { decodeUtf8, readJson, type ParsedText } from './json.ts'
@@ -10,13 +14,13 @@ import { YamlConverter, type Yaml } from './yaml-values.ts'
 
 interface ReadYamlOptions {
   /**
-   * How many levels of lists and objects may lie in one another. The parser recurses, so this is less than for JSON.
+   * How deep lists and objects may be nested. The parser recurses, so the limit is lower than for JSON.
    *
    * @default 300
    */
   readonly depthMax?: number
   /**
-   * How many bytes a text may have that is not JSON. Reading a megabyte may keep the process busy for a second or two.
+   * The maximum size of text that is not JSON. Parsing a megabyte may take a second or two.
    *
    * @default 1 MiB
    */
@@ -32,7 +36,7 @@ interface ReadYamlOptions {
 /**
  * Reads the one document of a YAML text.
  *
- * @throws {ApiError} `BadRequest` when it cannot be read, `RequestEntityTooLarge` when it is too long.
+ * @throws {ApiError} `BadRequest` for invalid YAML, `RequestEntityTooLarge` when it is too long.
  */
 export async function readYaml(source: Uint8Array | string, options: ReadYamlOptions = {}): Promise<ParsedText> {
   const { depthMax = 300, bytesMax = 1024 * 1024, aliasedMax = 2 * 1024 * 1024 } = options
@@ -55,7 +59,7 @@ function readAsJson(text: string): ParsedText | undefined {
   }
 }
 
-/** The contents of the only document; further ones may only be empty. */
+/** The contents of the only document; further documents must be empty. */
 function parseOne(yaml: Yaml, text: string): unknown {
   const [first, ...others] = parseAll(yaml, text)
   if (first === undefined) return undefined
@@ -68,7 +72,7 @@ function parseOne(yaml: Yaml, text: string): unknown {
 
 function parseAll(yaml: Yaml, text: string): ReturnType<Yaml['parseAllDocuments']> {
   try {
-    // With the failsafe schema every scalar stays text: what it means is decided here, as Go decides it.
+    // With the failsafe schema every scalar stays text; `resolvePlain` interprets it as Go does.
     return yaml.parseAllDocuments(text, {
       schema: 'failsafe',
       version: '1.1',
@@ -81,11 +85,11 @@ function parseAll(yaml: Yaml, text: string): ReturnType<Yaml['parseAllDocuments'
   }
 }
 
-/** The parser recurses, and what its stack cannot hold is deeper than we allow; it may throw that or report it. */
+/** The error for a text that the parser refused. A stack overflow, thrown or reported, means excessive nesting. */
 function unreadable(error: unknown): Error {
   const message = error instanceof Error ? error.message : ''
   if (/call stack/i.test(message)) return badRequest('the YAML text is nested too deeply', { cause: error })
-  // The rest of the message repeats lines of the text, which may be long or secret.
+  // The rest of the message quotes the text, which may be long or secret.
   return badRequest(`error converting YAML to JSON: yaml: ${message.split('\n', 1).join('').replace(/:$/, '')}`, {
     cause: error,
   })
@@ -95,15 +99,10 @@ function isEmpty(contents: unknown): boolean {
   return contents === null || (typeof contents === 'object' && 'source' in contents && contents.source === '')
 }
 
-/*
- * Keys that stand twice in a map of a YAML text, with the lines they stand in: what a strict reader of an applied
- * configuration complains about. Asked only when a reader has found that there are any.
- */
+/** As many as kube-apiserver reports. */
+const warningsMax = 100
 
-/** As many as upstream reports. */
-const sentencesMax = 100
-
-/** `line 7: key "a" already set in map`, in the order of the text. */
+/** The duplicate keys of a YAML text, as strict decoding of an apply patch reports them: `line 7: key "a" already set in map`. */
 export async function duplicateYamlKeys(source: Uint8Array): Promise<string[]> {
   const yaml: Yaml = await import('yaml')
   const lines = new yaml.LineCounter()
@@ -115,41 +114,33 @@ export async function duplicateYamlKeys(source: Uint8Array): Promise<string[]> {
     logLevel: 'silent',
     lineCounter: lines,
   })
-  const sentences: string[] = []
-  if (document === undefined || !('contents' in document)) return sentences
+  const warnings: string[] = []
+  if (document === undefined || !('contents' in document)) return warnings
   yaml.visit(document, {
     Map(_, { items }) {
       const seen = new Set<string>()
       for (const { key } of items) {
         if (!yaml.isScalar(key)) continue
         const name = String(key.value)
-        if (seen.has(name) && sentences.length < sentencesMax)
-          sentences.push(
+        if (seen.has(name) && warnings.length < warningsMax)
+          warnings.push(
             `line ${lines.linePos(key.range?.[0] ?? 0).line}: key ${JSON.stringify(name)} already set in map`,
           )
         seen.add(name)
       }
     },
   })
-  return sentences
+  return warnings
 }
 
-/*
- * How deeply a YAML text can be nested at most, found without recursion before the parser sees it.
- *
- * The parser recurses. Where its stack ends a `RangeError` is thrown, but a pattern that happens to be compiled there
- * ends the whole process, so a text must never get that far. This looks at characters only and may take text inside of
- * scalars for structure: the bounds are far above what anybody writes.
- */
-
-/** How many brackets may be open; quoted ones count as well. */
+/** How many brackets may be open; quoted ones count too. */
 const bracketsMax = 1000
 
 const [space, dash, question, newline, openList, closeList, openMap, closeMap] = [
   0x20, 0x2d, 0x3f, 0x0a, 0x5b, 0x5d, 0x7b, 0x7d,
 ]
 
-/** @throws {ApiError} `BadRequest` when it may be nested more deeply than that. */
+/** @throws {ApiError} `BadRequest` when the text may be nested deeper than `depthMax`. */
 export function refuseDeepYaml(text: string, depthMax: number): void {
   const indents: number[] = []
   let brackets = 0
@@ -170,7 +161,7 @@ export function refuseDeepYaml(text: string, depthMax: number): void {
   }
 }
 
-/** The spaces and the markers of lists and keys that a line begins with: `- - - x` opens three lists. */
+/** The indentation and the list and key markers at the start of a line: `- - - x` opens three lists. */
 function lineStart(text: string, start: number): { indent: number; markers: number; next: number } {
   let next = start
   let markers = 0

@@ -1,11 +1,13 @@
 /**
- * From the nodes of a parsed YAML document to a JSON value, as Go's `sigs.k8s.io/yaml` does it.
+ * Converts the nodes of a parsed YAML document to a JSON value, as Go's `sigs.k8s.io/yaml` does.
  *
- * Keys become texts, merge keys (`<<`) are merged, aliases are copied. Tags can only name the plain types: nothing in a
- * text can make anything but JSON.
+ * Keys become strings, merge keys (`<<`) are merged, aliases are copied. Only the tags of the core types are allowed, so
+ * the result is always JSON. Plain (unquoted) scalars follow YAML 1.1 as Go reads it: `yes`, `on` and `y` are booleans,
+ * `010` is eight, `0x1f` and `1_000` are numbers; timestamps and base 60 numbers stay strings. The YAML writer uses the
+ * same function, and quotes every string that would not be read back as one.
  *
- * Invariants: everything copied is paid for from a budget, so a few lines of aliases cannot become gigabytes;
- * the depth is bounded; a value that contains itself is refused; no two places share an object.
+ * Invariants: copies of aliases count against a budget, so that a few lines cannot expand to gigabytes; the depth is
+ * bounded; a value that contains itself is refused; no object occurs twice in the result.
  */
 import type * as yamlModule from 'yaml'
 import type { Alias, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
@@ -20,16 +22,16 @@ import {
 } from '#api'
 import { formatPath } from './json.ts'
 
-/** The parser, which is loaded when it is needed. */
+/** The YAML parser, loaded on first use. */
 export type Yaml = typeof yamlModule
 
 interface YamlLimits {
   readonly depthMax: number
-  /** How much aliases may add, counted roughly as characters of JSON. */
+  /** How much aliases may add, in approximate characters of JSON. */
   readonly aliasedMax: number
 }
 
-/** As many as upstream reports of a JSON text. */
+/** As many as kube-apiserver reports for JSON. */
 const duplicatesMax = 100
 
 export class YamlConverter {
@@ -57,7 +59,7 @@ export class YamlConverter {
       throw badRequest(`the YAML text is nested more than ${this.#depthMax} levels deep`)
     this.#pay(20)
     if (!isPlainTag(node.tag)) throw refuseTag(node.tag)
-    // An alias inside that leads here would never end.
+    // Detects an alias to an enclosing node.
     this.#open.add(node)
     const value = this.#yaml.isMap(node) ? this.#map(node) : this.#list(node as YAMLSeq)
     this.#open.delete(node)
@@ -118,13 +120,13 @@ export class YamlConverter {
     if (target.anchor !== undefined) this.#anchors.set(target.anchor, target)
     const value = readScalar(target)
     this.#pay(String(target.value).length + 4)
-    // A number that does not survive as one is better taken by its word.
+    // A number that a float64 cannot represent keeps its text.
     if (typeof value === 'number' && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return String(target.value)
     if (value === null) throw badRequest('error converting YAML to JSON: unsupported map key of type: null')
     return String(value)
   }
 
-  /** Takes over what another object has; of several objects the first one wins. */
+  /** Merges other objects into this one; of several objects the first wins. */
   #merge(draft: JsonObjectDraft, value: unknown): void {
     const depth = this.#steps.length
     this.#steps[depth] = '<<'
@@ -137,7 +139,7 @@ export class YamlConverter {
     }
   }
 
-  /** What stands in the text itself is bounded by the text; what is copied from elsewhere is paid for. */
+  /** Charges copies of aliases to the budget; other values are bounded by the text. */
   #pay(characters: number): void {
     if (this.#aliases === 0) return
     this.#budget -= characters
@@ -180,13 +182,6 @@ function isMerge({ key }: Pair): boolean {
   return scalar?.value === '<<' && scalar.type === 'PLAIN' && scalar.tag === undefined
 }
 
-/*
- * What a plain (unquoted) YAML scalar means: YAML 1.1 as kubectl's and kube-apiserver's Go parser reads it.
- *
- * `yes`, `on` and `y` are booleans, `010` is eight, `0x1f` is a number and `1_000` too; a time stays a text, and so do
- * base 60 numbers. The writer asks the same function, so whatever would not be read back as text gets quotes.
- */
-
 const words = new Map<string, JsonPrimitive>([
   ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word): [string, boolean] => [
     word,
@@ -205,7 +200,7 @@ const words = new Map<string, JsonPrimitive>([
 const decimal = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
 const integer = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/
 
-/** The value of a plain scalar. NaN and the infinities come back as such: JSON has no words for them. */
+/** The value of a plain scalar. NaN and infinities are returned as such, although JSON cannot represent them. */
 export function resolvePlain(text: string): JsonPrimitive {
   const word = words.get(text)
   if (word !== undefined) return word
@@ -214,7 +209,7 @@ export function resolvePlain(text: string): JsonPrimitive {
   return parseInteger(digits) ?? parseDecimal(digits) ?? text
 }
 
-/** Whole numbers of 64 bits in any base; what is larger may still be a decimal. */
+/** A 64-bit integer in any base; undefined for a larger one, which may still be a decimal. */
 function parseInteger(digits: string): number | undefined {
   const [, sign = '', hexadecimal, binary, octal, plain] = integer.exec(digits) ?? []
   const body =
@@ -232,7 +227,7 @@ function parseInteger(digits: string): number | undefined {
   return Number(sign === '-' ? -magnitude : magnitude)
 }
 
-/** A number too large for a float64 is a text. */
+/** A float64; undefined for a larger number, which stays a string. */
 function parseDecimal(digits: string): number | undefined {
   const value = decimal.test(digits) ? Number(digits) : undefined
   return value !== undefined && Number.isFinite(value) ? value : undefined

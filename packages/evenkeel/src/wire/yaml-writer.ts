@@ -1,16 +1,16 @@
 /**
- * JSON value to YAML text, for answers in `application/yaml`.
+ * The YAML writer for `application/yaml` responses: JSON value to YAML text.
  *
- * Block style, keys in order, list items at the level of their key: as kubectl users know it. A text is written plain
- * only if every YAML reader takes it for a text again, 1.1 or 1.2; several lines become a literal block where that is
- * exact; everything else stands in double quotes, escaped as in JSON.
+ * Block style, sorted keys, list items at the indentation of their key, as in kubectl. A string is written plain only if
+ * YAML 1.1 and 1.2 readers take it for a string; several lines become a literal block where that is exact; every other
+ * string is in double quotes, escaped as in JSON.
  *
- * Needs no YAML library. Recursion is bounded by the depth of objects, which their readers bounded.
+ * It needs no YAML library. The recursion is bounded by the depth of objects, which the readers limit.
  */
 import { compareText, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '#api'
 import { resolvePlain } from './yaml-values.ts'
 
-/** The text of one document, with a line break at its end. */
+/** The text of one document, with a final line break. */
 export function writeYaml(value: JsonValue): string {
   const lines: string[] = []
   writeBlock(value, '', { lines, head: '' })
@@ -19,7 +19,7 @@ export function writeYaml(value: JsonValue): string {
 
 interface BlockOutput {
   readonly lines: string[]
-  /** What stands on the first line before the value: `key:`, `-`, or nothing. */
+  /** The start of the first line, before the value: `key:` or nothing. */
   readonly head: string
 }
 
@@ -46,7 +46,7 @@ function writeItem(item: JsonValue, indent: string, lines: string[]): void {
     lines.push(`${indent}- ${scalarText(item, indent)}`)
     return
   }
-  // The first line of the item shares the line of its dash.
+  // The first line of the item is on the line of its dash.
   const own: string[] = []
   if (Array.isArray(item)) for (const inner of item as JsonArray) writeItem(inner, `${indent}  `, own)
   else writeMap(item as JsonObject, `${indent}  `, own)
@@ -67,7 +67,7 @@ function scalarText(value: JsonValue, indent: string): string {
   return typeof value === 'object' && value !== null ? '{}' : String(value)
 }
 
-/** A longer key must be announced with a question mark; YAML says 1024, quotes and escapes included. */
+/** A longer key needs an explicit `?`; the limit of YAML is 1024 characters, quotes and escapes included. */
 const shortKeyMax = 1000
 
 function keyText(key: string, indent: string): string {
@@ -75,7 +75,7 @@ function keyText(key: string, indent: string): string {
   return text.length > shortKeyMax ? `? ${text}\n${indent}` : text
 }
 
-/** Words of harmless characters with single separators between them. */
+/** Words without special characters, with single separators between them. */
 const plainText = /^[A-Za-z0-9_/][A-Za-z0-9_./\-+@%^~$()=;]*(?:[: ,#][A-Za-z0-9_./\-+@%^~$()=;]+)*$/
 const textLengthMax = 1000
 
@@ -83,14 +83,14 @@ function lineText(text: string): string {
   return text.length <= textLengthMax && plainText.test(text) && isPlainSafe(text) ? text : quoted(text)
 }
 
-/** Not a number, boolean, null or time for any reader, and nothing that could start a comment. */
+/** True when no reader takes the text for a number, boolean, null or timestamp, and it contains no comment. */
 function isPlainSafe(text: string): boolean {
   if (typeof resolvePlain(text) !== 'string' || text.includes(' #')) return false
   // `64Mi` cannot be mistaken for a number; `0x1f`, `1e3` and `2026-01-01` can.
   return !/^[0-9]/.test(text) || (/^[1-9].*[G-WYZg-wyz]/.test(text) && !/^[0-9]+[-:]/.test(text))
 }
 
-/** Line breaks inside, and nothing that a literal block would change: control characters, spaces before the text, odd ends. */
+/** True for text with line breaks that a literal block preserves: no control characters, no leading space, no trailing spaces on a line. */
 function isBlockText(text: string): boolean {
   return (
     text.includes('\n') &&
@@ -103,11 +103,11 @@ function blockText(text: string, indent: string): string {
   const body = text.replace(/\n+$/, '')
   const ends = text.length - body.length
   const lines = [...body.split('\n'), ...Array.from({ length: Math.max(0, ends - 1) }, () => '')]
-  const mark = ends === 0 ? '|-' : ends === 1 ? '|' : '|+'
-  return `${mark}\n${lines.map((line) => (line === '' ? '' : `${indent}${line}`)).join('\n')}`
+  const indicator = ends === 0 ? '|-' : ends === 1 ? '|' : '|+'
+  return `${indicator}\n${lines.map((line) => (line === '' ? '' : `${indent}${line}`)).join('\n')}`
 }
 
-/** JSON's escapes are YAML's, but YAML also wants these escaped. */
+/** The escapes of JSON are valid in YAML; YAML requires some more. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,

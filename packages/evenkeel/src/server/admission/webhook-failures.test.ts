@@ -225,7 +225,7 @@ describe('163: a webhook that cannot be asked', () => {
       more()
       return undefined
     })
-    expect((await create()).json['message']).toContain('the answer is larger than')
+    expect((await create()).json['message']).toContain('the response is larger than')
   })
 })
 

@@ -67,7 +67,7 @@ describe('Client', () => {
     expect(asked).not.toContain('/etcdserverpb.KV/Put')
   })
 
-  test('passes over a server without a leader', async () => {
+  test('skips a server without a leader', async () => {
     const store = await open([
       fake((path) => (path.endsWith('Status') ? status('3.5.9', 0) : undefined)),
       fake(() => undefined, { revision: 77 }),
@@ -87,7 +87,7 @@ describe('Client', () => {
     expect(store.failure()).toBeUndefined()
   })
 
-  test('repeats what was surely not done, and not what may have been', async () => {
+  test('retries calls that were certainly not carried out, and no others', async () => {
     const answers: FakeAnswer[] = [
       refused(8, 'etcdserver: too many requests'),
       refused(14, 'etcdserver: no leader'),
@@ -118,7 +118,7 @@ describe('Client', () => {
     expect([tries, reads]).toEqual([4, 1])
   })
 
-  test('logs in again when its token is too old', async () => {
+  test('logs in again when its token has expired', async () => {
     let [logins, isOld] = [0, false]
     const handler = fake((path) => {
       if (path.endsWith('Authenticate')) return new ProtobufWriter().text(2, `token-${++logins}`)
@@ -132,7 +132,7 @@ describe('Client', () => {
     expect(logins).toBe(2)
   })
 
-  test('gives up on an answer that does not come', async () => {
+  test('times out when a response does not arrive', async () => {
     const silent = deferred<undefined>()
     const store = await open(
       [

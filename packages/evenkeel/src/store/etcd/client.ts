@@ -1,11 +1,11 @@
 /**
- * Calls to etcd that outlive a connection: one connection at a time, to one of the endpoints.
+ * The etcd client: calls with retries over one connection at a time, to one of the endpoints.
  *
- *   connecting ──probe answered──▶ connected ──gone──▶ connecting (the next endpoint) ... ──▶ closed
+ *   connecting ──probe succeeded──▶ connected ──connection lost──▶ connecting (the next endpoint) … ──▶ closed
  *
- * Invariants: a call that may have been carried out is repeated only if doing it twice is the same
- * as doing it once; calls wait for a connection no longer than they retry; a server counts as
- * reachable once it answered a question and knows a leader, not when it merely took a connection.
+ * Invariants: a call that may have been carried out is retried only if it is idempotent; a call
+ * waits for a connection no longer than its retry time; a server counts as reachable once it has
+ * answered a status request and knows a leader, not when it merely accepts a connection.
  */
 import {
   abortable,
@@ -24,34 +24,34 @@ import { notSent, RpcError } from './grpc.ts'
 import { decodeStatus, decodeToken, encodeLogin } from './messages.ts'
 import { ProtobufWriter } from './protobuf.ts'
 
-/** How long to wait for what, each in milliseconds. */
+/** Timeouts in milliseconds. */
 export interface EtcdTimeouts {
   /**
-   * For a connection to come up and its first answer to arrive.
+   * For opening a connection, and for its first response.
    *
    * @default 3_000
    */
   connectMs?: number
   /**
-   * For the answer to one call.
+   * For the response to one call.
    *
    * @default 10_000
    */
   requestMs?: number
   /**
-   * For a call, with all its repetitions, before it fails.
+   * For a call with all its retries.
    *
    * @default 15_000
    */
   retryMs?: number
   /**
-   * Silence while calls wait, before the server has to answer a ping. etcd takes less than 5 seconds for an attack.
+   * Silence while calls wait, before a ping is sent. etcd closes connections that ping more often than every 5 seconds.
    *
    * @default 6_000
    */
   pingMs?: number
   /**
-   * For the answer to a ping.
+   * For the response to a ping.
    *
    * @default 4_000
    */
@@ -71,14 +71,14 @@ interface EtcdClientOptions {
 
 interface EtcdCallOptions extends AbortOptions {
   /**
-   * Doing it twice is not the same as doing it once.
+   * The call is not idempotent: do not retry it when it may have been carried out.
    *
    * @default false
    */
   isOnce?: boolean
 }
 
-/** The services of etcd that we call. */
+/** The gRPC methods of etcd in use. */
 export const methods = {
   range: '/etcdserverpb.KV/Range',
   put: '/etcdserverpb.KV/Put',
@@ -271,14 +271,14 @@ export class EtcdClient {
       if (!status.hasLeader) throw notSent(`${connection.endpoint} has no leader`)
       connection.isProgressOrdered = isProgressOrdered(status.version)
     } catch (error) {
-      // A server that minds its status is a server that answers.
+      // A server that denies the status request is reachable.
       if (!(error instanceof RpcError) || (error.code !== 'PermissionDenied' && error.code !== 'Unauthenticated'))
         throw error
     }
   }
 }
 
-/** Since 3.4.25 and 3.5.8 progress that is asked for is told in order with events; before, it may overtake them. */
+/** Since 3.4.25 and 3.5.8 the response to a progress request is ordered with the events; before, it may overtake them. */
 function isProgressOrdered(version: string): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   if (major !== 3) return major > 3

@@ -1,11 +1,12 @@
 /**
  * One HTTP/2 connection to one etcd server, and gRPC calls on it.
  *
- *   open ──▶ usable ──goaway, error, no answer to a ping──▶ gone
+ *   open ──▶ usable ──GOAWAY, error or ping timeout──▶ gone
  *
- * Invariants: a call settles once, with an answer, an {@link RpcError} or its signal's reason,
- * and leaves no listener and no timer; a peer that is silent while calls wait is asked for a sign
- * of life, and dropped if it gives none; whoever does not read a stream holds up nobody else.
+ * Invariants: a call ends once, with a response, an {@link RpcError} or the reason of its signal,
+ * and leaves no listener and no timer; a server that is silent while calls wait gets a ping, and
+ * the connection is closed if the ping is not answered; a stream that is not read does not block
+ * the other streams.
  */
 import {
   connect,
@@ -29,15 +30,15 @@ import {
 import { broken, errorOf, GrpcFrameReader, notSent, RpcError, RpcStream } from './grpc.ts'
 import type { ProtobufWriter } from './protobuf.ts'
 
-/** Who we are and whom we believe, in PEM. */
+/** Client certificate and trusted authorities, in PEM. */
 export interface EtcdTlsOptions {
   /**
-   * The authorities that may have signed the server's certificate.
+   * The certificate authorities that may have signed the certificate of the server.
    *
    * @default those of Node
    */
   ca?: string | Buffer
-  /** Our certificate, with `key`, where the server asks for one. */
+  /** The client certificate, together with `key`. */
   cert?: string | Buffer
   key?: string | Buffer
 }
@@ -66,18 +67,18 @@ interface OpenedSocket {
 
 const streamWindowBytes = 4 * 1024 * 1024
 const connectionWindowBytes = 2 ** 30
-/** Node refuses calls above this; etcd answers with what we asked for, so only we can cause it. */
+/** Node refuses requests when a session uses more memory. Responses are as large as our own requests, so the limit is high. */
 const sessionMegabytes = 4096
 
 export class EtcdConnection {
   readonly endpoint: string
-  /** Settles, with the reason, once the connection takes no more calls. */
+  /** Resolves, with the reason, once the connection accepts no more calls. */
   readonly gone: Promise<string>
-  /** Settles once nothing is left of it. */
+  /** Resolves once the socket is closed. */
   readonly closed: Promise<undefined>
-  /** Sent with every call once somebody logged in. */
+  /** The authentication token, sent with every call. */
   token: string | undefined
-  /** True when progress that is asked for comes in order with the events (see `upstream`). */
+  /** True when a requested progress notification is ordered with the events (see `upstream`). */
   isProgressOrdered = false
   readonly #session: ClientHttp2Session
   readonly #socket: Socket
@@ -88,10 +89,11 @@ export class EtcdConnection {
   readonly #gone = deferred<string>()
   #isGone = false
   #calls = 0
-  #isHeard = false
+  /** Data arrived since the last check. */
+  #hasActivity = false
   #stopPinging: Cancel | undefined
 
-  /** Connects. Rejects with an {@link RpcError} when that fails or takes too long. */
+  /** Opens a connection. Rejects with an {@link RpcError} on a failure or timeout. */
   static async open(
     endpoint: string,
     { signal, ...options }: EtcdConnectionOptions & AbortOptions,
@@ -153,7 +155,7 @@ export class EtcdConnection {
     })
   }
 
-  /** Asks once, answers once. */
+  /** A unary call: one request, one response. */
   unary(
     path: string,
     request: ProtobufWriter,
@@ -174,37 +176,37 @@ export class EtcdConnection {
         )
       })
       const stop = onAbort(signal, giveUp)
-      const result = this.#gather(stream)
+      const result = this.#collect(stream)
       stream.on('close', () => {
         cancel()
         stop()
-        const answer = result()
-        if (answer instanceof RpcError) reject(answer)
-        else resolve(answer)
+        const response = result()
+        if (response instanceof RpcError) reject(response)
+        else resolve(response)
       })
       stream.end(request.frame())
     })
   }
 
-  /** Opens a stream of messages both ways, with the first one sent. */
+  /** Opens a bidirectional stream and sends the first message. */
   stream(path: string, first: ProtobufWriter, { signal }: AbortOptions = {}): RpcStream {
     signal?.throwIfAborted()
     const stream = this.#request(path)
-    const onHeard = (): void => {
-      this.#isHeard = true
+    const onData = (): void => {
+      this.#hasActivity = true
     }
-    const rpc = new RpcStream(stream, { signal, onHeard, lost: (error) => this.#lost(stream, error) })
+    const rpc = new RpcStream(stream, { signal, onData, lost: (error) => this.#lost(stream, error) })
     rpc.send(first)
     return rpc
   }
 
-  /** Takes no more calls; those under way may end. */
+  /** Accepts no more calls; calls in progress may finish. */
   retire(reason: string): void {
     this.#leave(reason)
     if (!this.#session.closed) this.#session.close()
   }
 
-  /** Ends everything at once. */
+  /** Closes the connection and ends all calls. */
   destroy(reason: string): void {
     this.#leave(reason)
     this.#session.destroy()
@@ -219,17 +221,17 @@ export class EtcdConnection {
     } catch (error) {
       throw notSent(`cannot call ${this.endpoint}: ${messageOf(error)}`, error)
     }
-    if (this.#calls++ === 0) this.#watchOver()
+    if (this.#calls++ === 0) this.#checkLater()
     stream.on('close', () => {
       if (--this.#calls === 0) this.#stopPinging?.()
     })
     return stream
   }
 
-  /** Collects the one answer of a stream; what is given back tells it, once the stream has closed. */
-  #gather(stream: ClientHttp2Stream): () => Uint8Array | RpcError {
+  /** Collects the response of a unary call; call the returned function once the stream has closed. */
+  #collect(stream: ClientHttp2Stream): () => Uint8Array | RpcError {
     const reader = new GrpcFrameReader()
-    let answer: Uint8Array | undefined
+    let response: Uint8Array | undefined
     let status: IncomingHttpHeaders | undefined
     let failure: unknown
     stream.on('response', (headers) => {
@@ -242,39 +244,39 @@ export class EtcdConnection {
       failure = error
     })
     stream.on('data', (chunk: Buffer) => {
-      this.#isHeard = true
+      this.#hasActivity = true
       try {
-        answer ??= reader.push(chunk)[0]
+        response ??= reader.push(chunk)[0]
       } catch (error) {
         stream.destroy(error as Error)
       }
     })
-    return () => (status ? (errorOf(status) ?? answer) : undefined) ?? this.#lost(stream, failure)
+    return () => (status ? (errorOf(status) ?? response) : undefined) ?? this.#lost(stream, failure)
   }
 
-  /** What a stream that closed without a status means for its call. */
+  /** The error of a call whose stream closed without a status. */
   #lost(stream: ClientHttp2Stream, error: unknown): RpcError {
     const text = `lost the connection to ${this.endpoint}${error === undefined ? '' : `: ${messageOf(error)}`}`
     return stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? notSent(text, error) : broken(text, error)
   }
 
-  /** While calls wait: when nothing was heard for a while, a ping has to be answered. */
-  #watchOver(): void {
-    this.#isHeard = false
+  /** While calls wait: sends a ping when no data arrived for `pingMs`. */
+  #checkLater(): void {
+    this.#hasActivity = false
     this.#stopPinging = this.#clock.after(this.#pingMs, () => {
-      if (this.#isHeard) this.#watchOver()
+      if (this.#hasActivity) this.#checkLater()
       else this.#ping()
     })
   }
 
   #ping(): void {
     this.#stopPinging = this.#clock.after(this.#pingTimeoutMs, () => {
-      this.destroy(`${this.endpoint} does not answer`)
+      this.destroy(`${this.endpoint} does not answer pings`)
     })
     const onAnswer = (): void => {
       if (this.#isGone) return
       this.#stopPinging?.()
-      if (this.#calls > 0) this.#watchOver()
+      if (this.#calls > 0) this.#checkLater()
     }
     if (!this.#session.destroyed) this.#session.ping(onAnswer)
   }
@@ -286,7 +288,7 @@ export class EtcdConnection {
   }
 }
 
-/** Not before its request is on its way, for the reason that `RpcStream.close` gives. */
+/** Resets a stream after its request has been sent, for the reason given in `RpcStream.close`. */
 function resetOnceSent(stream: ClientHttp2Stream): void {
   if (stream.writableFinished || stream.destroyed) stream.close(constants.NGHTTP2_CANCEL)
   else
@@ -295,7 +297,7 @@ function resetOnceSent(stream: ClientHttp2Stream): void {
     })
 }
 
-/** Our own socket, because a session that ends gently leaves its socket to the other side. */
+/** Opens the socket here, because a session that closes gracefully leaves its socket open until the server closes it. */
 function openSocket({ protocol, hostname, port }: URL, tls: EtcdTlsOptions): Socket {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) })

@@ -42,7 +42,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
   })
 
   describe('commit', () => {
-    test('numbers commits upward and gives back what was written', async () => {
+    test('assigns rising revisions and returns what was written', async () => {
       const store = await open()
       const head = await store.head()
       const first = await committed(store, put('a', 'one'))
@@ -56,7 +56,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await store.head()).toBe(second)
     })
 
-    test('tells the loser of a race what is there, and writes nothing', async () => {
+    test('reports the current entry on a conflict, and writes nothing', async () => {
       const store = await open()
       const first = await committed(store, put('a', 'one'))
       expect(await store.commit(put('a', 'two'))).toEqual({
@@ -78,7 +78,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(!lost.ok && textOf(lost.current)).toBe(`{"v":"${first}"}`)
     })
 
-    test('deletes, and makes the key anew', async () => {
+    test('deletes a key and creates it again', async () => {
       const store = await open()
       const first = await committed(store, put('a', 'one'))
       const gone = await committed(store, { key: 'a', expect: first })
@@ -119,7 +119,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       ).rejects.toThrow(RangeError)
     })
 
-    test('checks other keys, and names the first that is not as expected', async () => {
+    test('checks other keys, and names the first that is not at its expected revision', async () => {
       const store = await open()
       const first = await committed(store, put('leader', 'me'))
       expect(
@@ -151,7 +151,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(results.filter(({ ok }) => ok)).toHaveLength(1)
     })
 
-    test('refuses what is too large for etcd, at its limit and above that of gRPC', async () => {
+    test('refuses requests that are too large for etcd, at its limit and above that of gRPC', async () => {
       const store = await open()
       const value = new Uint8Array(1_600_000)
       await expect(store.commit({ key: 'a', value, expect: 0 })).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
   })
 
   describe('read', () => {
-    test('sees each revision as it was', async () => {
+    test('reads each revision unchanged', async () => {
       const store = await open()
       const first = await committed(store, put('a', '1'))
       const second = await committed(store, put('a', '2', first), put('b', '2'))
@@ -191,7 +191,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await store.get('a', { revision: 0 })).toEqual({ ok: true, revision: 0, entry: undefined })
     })
 
-    test('refuses a revision that has not happened, with the newest', async () => {
+    test('refuses a future revision and reports the newest', async () => {
       const store = await open()
       const head = await store.head()
       const ahead = { ok: false, reason: 'ahead', revision: head }
@@ -201,7 +201,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await store.compact(head + 1)).toEqual(ahead)
     })
 
-    test('pages through more keys than one answer holds, at one revision', async () => {
+    test('pages through more keys than one response contains, at one revision', async () => {
       const store = await open()
       const keys = Array.from({ length: 1500 }, (_, index) => `k${String(index).padStart(5, '0')}`)
       for (let at = 0; at < keys.length; at += 100)
@@ -221,7 +221,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       })
     })
 
-    test('takes `after` from before and behind the prefix', async () => {
+    test('accepts `after` before and after the prefix', async () => {
       const store = await open()
       const revision = await committed(store, put('b/1', '1'), put('b/2', '2'), put('c', '3'))
       expect(await store.range('b/', { after: 'a' })).toMatchObject({
@@ -239,7 +239,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await one.range('')).toMatchObject({ entries: [{ key: 'a', value: bytes('one') }] })
     })
 
-    test('hashes equal contents alike, and others otherwise', async () => {
+    test('equal contents have equal hashes, different contents different ones', async () => {
       const store = await open()
       const first = await committed(store, put('a', '1'), put('b', '1'))
       const before = await store.hash('')
@@ -265,7 +265,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
   })
 
   describe('lease', () => {
-    test('tells the time that etcd will use, in whole seconds', async () => {
+    test('reports the time to live that etcd uses, in whole seconds', async () => {
       const store = await open()
       expect(await store.grant(60_000)).toMatchObject({
         ttlMs: 60_000,
@@ -277,7 +277,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       await expect(store.grant(0)).rejects.toThrow(RangeError)
     })
 
-    test('takes its keys with it when it is revoked, in one commit', async () => {
+    test('deletes its keys in one commit when it is revoked', async () => {
       const store = await open()
       const { id } = await store.grant(60_000)
       const revision = await committed(store, put('a', '1', { lease: id }), put('b', '1', { lease: id }), put('c', '1'))
@@ -288,7 +288,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await store.renew(id)).toBe(false)
     })
 
-    test('is over when nobody renews it, and goes on when somebody does', async () => {
+    test('expires unless it is renewed', async () => {
       const store = await open()
       const [kept, left] = [await store.grant(1_000), await store.grant(1_000)]
       await committed(store, put('kept', '1', { lease: kept.id }), put('left', '1', { lease: left.id }))
@@ -301,7 +301,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await store.renew(left.id)).toBe(false)
     })
 
-    test('that is gone refuses a commit', async () => {
+    test('a commit with an expired lease is refused', async () => {
       const store = await open()
       for (const lease of ['7', 'no number', '0', String(2n ** 63n)]) {
         await expect(store.commit(put('a', '1', { lease }))).rejects.toMatchObject({
@@ -330,7 +330,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(await watch[Symbol.asyncIterator]().next()).toEqual({ done: true, value: { reason: 'closed' } })
     })
 
-    test('waits for writes under way', async () => {
+    test('close waits for writes in progress', async () => {
       const store = await open()
       const writing = store.commit(put('a', '1'))
       await store.close()
@@ -379,7 +379,7 @@ describe.skipIf(etcdMissing)(`EtcdStore${etcdMissing ? ` (skipped: ${etcdMissing
       expect(getEventListeners(signal, 'abort')).toEqual([])
     })
 
-    test('checks what it was given before it opens', async () => {
+    test('validates its options before it opens', async () => {
       await expect(openEtcdStore({ endpoints: [] })).rejects.toThrow(RangeError)
       await expect(openEtcdStore({ endpoints: ['ftp://x'] })).rejects.toThrow('ftp://x')
       await expect(openEtcdStore({ endpoints: [server.endpoint], prefix: '/no-slash' })).rejects.toThrow(

@@ -1,12 +1,13 @@
 /**
- * The engine for those who outgrow one machine: several servers, active at once, on one etcd.
+ * The `etcd` engine: several API servers, all active, on one etcd cluster.
  *
- * Every promise of the contract is etcd's own, passed on; what etcd has no word for (a stamp in the
- * value, an answer that was lost, how far a watch has come) is in `stored-value`, `commits` and
- * `upstream`.
+ * Every guarantee of the store interface is a guarantee of etcd. What etcd lacks is added in
+ * `keyspace` (the revision inside a value), `writes` (the outcome of a commit whose response was
+ * lost) and `upstream` (the progress of a watch).
  *
- * Invariants: arguments are checked before anything is sent; what leaves here is a value, a
- * `StoreError`, a `RangeError` or a signal's reason; after `close` nothing of us is left.
+ * Invariants: arguments are checked before anything is sent; a method returns a value or throws a
+ * `StoreError`, a `RangeError` or the reason of its signal; after `close` no connection and no timer
+ * is left.
  */
 import { silentLogger, SystemClock, SystemRandom, type AbortOptions, type Clock, type Logger, type Random } from '#base'
 import {
@@ -40,26 +41,26 @@ import { EtcdReader } from './reads.ts'
 import { Committer, EtcdLeases } from './writes.ts'
 
 export interface EtcdStoreOptions extends AbortOptions {
-  /** Addresses of the servers, `http://` or `https://`; one is used at a time. */
+  /** URLs of the etcd servers, `http://` or `https://`; one is used at a time. */
   endpoints: readonly string[]
   /**
-   * @default no certificate of our own, the authorities of Node
+   * @default no client certificate, the certificate authorities of Node
    */
   tls?: EtcdTlsOptions
   /**
-   * @default etcd is not asked to know us
+   * @default no authentication
    */
   user?: string
   password?: string
   /**
-   * Where in etcd our keys lie; ends with `/`. Stores with the same prefix are one store.
+   * The prefix of all keys in etcd; ends with `/`. Stores with the same prefix share their data.
    *
    * @default '/evenkeel/'
    */
   prefix?: string
   timeouts?: EtcdTimeouts
   /**
-   * How many bytes of recent changes are kept, so that watches which begin there cost etcd nothing.
+   * How many bytes of recent changes are kept in memory, so that watches that start there need no request to etcd.
    *
    * @default 16 MiB
    */
@@ -73,9 +74,9 @@ export interface EtcdStoreOptions extends AbortOptions {
 }
 
 /**
- * Opens a store in etcd, once etcd has answered.
+ * Opens a store in etcd. Resolves once etcd has answered.
  *
- * @throws {StoreError} `Unusable` when it does not, or does not let us in.
+ * @throws {StoreError} `Unusable` when etcd does not answer or denies access.
  */
 export async function openEtcdStore({
   endpoints,
@@ -110,7 +111,7 @@ export async function openEtcdStore({
   } catch (error) {
     await client.close()
     signal?.throwIfAborted()
-    const { message } = toStoreError(error, 'be read') as Error
+    const { message } = toStoreError(error, 'read the revision') as Error
     throw new StoreError('Unusable', `${message}; check that etcd runs at ${endpoints.join(', ')}`, { cause: error })
   }
   const feed = new Feed({ client, keyspace, clock, log, reads, recentBytesMax })
@@ -152,11 +153,11 @@ class EtcdStore implements Store {
   }
 
   head({ signal }: AbortOptions = {}): Promise<number> {
-    return this.#do('read its revision', signal, () => this.#reads.head({ signal }))
+    return this.#do('read the revision', signal, () => this.#reads.head({ signal }))
   }
 
   compacted({ signal }: AbortOptions = {}): Promise<number> {
-    return this.#do('read how far it is compacted', signal, () => this.#reads.compacted({ signal }))
+    return this.#do('read the compacted revision', signal, () => this.#reads.compacted({ signal }))
   }
 
   commit(write: Write, options?: CommitOptions): Promise<CommitResult> {
@@ -237,7 +238,10 @@ class EtcdStore implements Store {
   failure(): StoreFailure | undefined {
     if (this.#client.failure !== undefined) return { state: 'unreachable', message: this.#client.failure }
     return this.#isFull
-      ? { state: 'full', message: 'etcd is full; compact, defragment and clear its NOSPACE alarm, or raise its quota' }
+      ? {
+          state: 'full',
+          message: 'the etcd database is full; compact, defragment and disarm the NOSPACE alarm, or raise the quota',
+        }
       : undefined
   }
 
@@ -253,21 +257,21 @@ class EtcdStore implements Store {
     await this.#client.close()
   }
 
-  /** Runs a call unless the store is closed or the signal aborted, and makes its failure one of ours. */
-  async #do<T>(what: string, signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+  /** Runs an operation unless the store is closed or the signal is aborted; turns its failure into a `StoreError`. */
+  async #do<T>(what: string, signal: AbortSignal | undefined, operation: () => Promise<T>): Promise<T> {
     signal?.throwIfAborted()
     if (this.#closed) throw closedError()
     try {
-      return await call()
+      return await operation()
     } catch (error) {
       signal?.throwIfAborted()
-      const told = toStoreError(error, what)
-      if (isStoreError(told, 'NoSpace')) this.#isFull = true
-      throw this.#closed && isStoreError(told, 'Failed') ? closedError() : told
+      const failure = toStoreError(error, what)
+      if (isStoreError(failure, 'NoSpace')) this.#isFull = true
+      throw this.#closed && isStoreError(failure, 'Failed') ? closedError() : failure
     }
   }
 
-  /** Lets `close` wait for a write under way. */
+  /** Tracks a write, so that `close` waits for it. */
   async #write<T>(writing: Promise<T>): Promise<T> {
     this.#writing.add(writing)
     try {
@@ -277,7 +281,7 @@ class EtcdStore implements Store {
     }
   }
 
-  /** Visits every entry, page by page; gives the last page, or why there is none. */
+  /** Visits every entry, page by page; returns the last page, or why the revision is not available. */
   async #scan(
     prefix: string,
     { revision, after, limit, signal }: RangeOptions & { limit: number },
@@ -311,10 +315,10 @@ function checkEndpoints(endpoints: readonly string[]): void {
   if (endpoints.length === 0) throw new RangeError('endpoints must name at least one server')
   for (const endpoint of endpoints) {
     if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))
-      throw new RangeError(`an endpoint begins with http:// or https://, got ${endpoint}`)
+      throw new RangeError(`an endpoint must start with http:// or https://, got ${endpoint}`)
   }
 }
 
 function closedError(): StoreError {
-  return new StoreError('Closed', 'the store was closed; open it again to use it')
+  return new StoreError('Closed', 'the store is closed; open it again to use it')
 }

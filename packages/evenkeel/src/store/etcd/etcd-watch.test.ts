@@ -68,7 +68,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     await server.stop()
   })
 
-  test('tells puts, changes and deletes with what was before', async () => {
+  test('delivers creates, updates and deletes with the previous entry', async () => {
     const store = await open()
     const after = await store.head()
     const watch = store.watch('a', { after })
@@ -84,7 +84,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     expect(changes[2]?.previous).toMatchObject({ key: 'a', revision: second, created: first })
   })
 
-  test('from every revision tells the differences of the states, through its own stream and through the feed', async () => {
+  test('delivers the changes after every revision, through its own stream and through the feed', async () => {
     const store = await open({ recentBytesMax: 2_000 })
     const random = new SeededRandom('history')
     const start = await store.head()
@@ -103,7 +103,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     }
   })
 
-  test('tells the changes of one commit together, also when etcd sends them in pieces', async () => {
+  test('delivers the changes of one commit together, also when etcd sends fragments', async () => {
     const store = await open()
     const writes = Array.from({ length: 20 }, (_, index) => ({
       key: `k${String(index).padStart(2, '0')}`,
@@ -131,7 +131,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     }
   })
 
-  test('hands the very same batch to watchers of the same prefix', async () => {
+  test('watches of the same prefix get the same batch object', async () => {
     const store = await open()
     const after = await store.head()
     const watches = [store.watch('a', { after }), store.watch('a', { after }), store.watch('', { after })]
@@ -143,7 +143,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     expect(three?.[0]?.changes).toEqual(one?.[0]?.changes)
   })
 
-  test('serves exactly what is not compacted', async () => {
+  test('serves exactly the revisions that are not compacted', async () => {
     const store = await open()
     let revision = await committed(store, put('a', '0'))
     const first = revision
@@ -168,7 +168,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     }
   })
 
-  test('learns of a compaction that somebody else made, again and again', async () => {
+  test('notices compactions by other clients, repeatedly', async () => {
     const [store, twin] = [await open(), await openTwin()]
     for (let round = 0; round < 3; round++) {
       const revision = await committed(store, put(`k${round}`, '1'))
@@ -182,7 +182,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     }
   })
 
-  test('ends a watch that begins in the future, with the newest revision', async () => {
+  test('ends a watch from a future revision with the newest revision', async () => {
     const store = await open()
     const head = await store.head()
     expect(await endOf(store.watch('', { after: head + 1 }))).toEqual({ reason: 'ahead', revision: head })
@@ -191,7 +191,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     expect(await readUntil(watch, head)).toEqual([{ revision: head, changes: [] }])
   })
 
-  test('hands over a history that is longer than the backlog, at the pace of the reader', async () => {
+  test('replays a history longer than the backlog at the pace of the reader', async () => {
     const store = await open()
     const after = await store.head()
     let revision = 0
@@ -270,7 +270,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     },
   )
 
-  test('tells the end of a lease as one commit', async () => {
+  test('delivers the end of a lease as one commit', async () => {
     const store = await open()
     const { id } = await store.grant(1_000)
     const revision = await committed(store, put('a', '1', { lease: id }), put('b', '1', { lease: id }))
@@ -281,7 +281,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     ])
   })
 
-  test('tells two stores the same order, whoever writes', async () => {
+  test('two stores see the same order, whichever writes', async () => {
     const stores = [await open(), await openTwin()]
     const after = await (stores[0] as Store).head()
     const watches = stores.map((store) => store.watch('', { after }))
@@ -299,7 +299,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     expect(two).toEqual(one)
   })
 
-  test('harms nobody however early it is closed', async () => {
+  test('can be closed at any early moment without affecting others', async () => {
     const store = await open()
     const random = new SeededRandom('closed early')
     const turns = new SystemClock()

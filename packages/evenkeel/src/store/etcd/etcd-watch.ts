@@ -1,16 +1,16 @@
 /**
  * A watch on a store in etcd.
  *
- *   asking ──refused──▶ ended
- *     └──▶ remote (a watch of its own) ──▶ recent (from the feed) ──▶ live (told by the feed) ──▶ ended
- *              ▲                             │ too slow                  │ the feed was cut off for too long
- *              └─────────────────────────────┘             asking ◀──────┘
+ *   checking ──refused──▶ ended
+ *     └──▶ remote (an etcd watch of its own) ──▶ recent (changes of the feed) ──▶ live (batches of the feed) ──▶ ended
+ *              ▲                                   │ too slow                       │ the feed was compacted
+ *              └───────────────────────────────────┘              checking ◀────────┘
  *
- * Remote and recent changes are handed over only when the reader asks for more, so a long history
- * overflows nothing; live ones are pushed, and the backlog is bounded.
+ * Remote and recent changes are delivered only when the reader asks for more, so a long history
+ * cannot overflow the backlog; live changes are pushed, and the backlog is bounded.
  *
- * Invariants: `#cursor` is the revision up to which the reader was handed everything; the step from
- * recent to live is synchronous; progress is told only when everything up to it was handed over.
+ * Invariants: `#cursor` is the revision up to which the reader got every change; the step from
+ * recent to live is synchronous; progress is reported only after every change up to it was delivered.
  */
 import { abortable, deferred, onAbort, type Deferred } from '#base'
 import type { Watch, WatchBatch, WatchEnd, WatchOptions } from '../store.ts'
@@ -31,13 +31,14 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
   readonly #reads: EtcdReader
   readonly #channel: WatchChannel
   readonly #over = new AbortController()
-  /** Settles when everything behind this watch has stopped. */
+  /** Resolves when all work of this watch has stopped. */
   readonly done: Promise<void>
   #cursor: number
-  /** Set while live; aborts when that is over. */
+  /** Set while live; aborted when the watch leaves the feed. */
   #live: AbortController | undefined
-  #isAsked = false
-  #asked: Deferred<undefined> = deferred()
+  /** The reader waits for a batch. */
+  #hasDemand = false
+  #demand: Deferred<undefined> = deferred()
   #isProgressWanted = false
 
   constructor(prefix: string, { feed, reads }: EtcdWatchOptions, options: WatchOptions) {
@@ -46,7 +47,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     this.#reads = reads
     this.#cursor = options.after
     this.#channel = watchChannel(options, () => {
-      this.#over.abort(new Error('the watch is over'))
+      this.#over.abort(new Error('the watch ended'))
     })
     feed.open()
     this.done = this.#run()
@@ -59,7 +60,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
   requestProgress(): void {
     if (this.#isProgressWanted) return
     this.#isProgressWanted = true
-    if (this.#live) void this.#tellProgress(this.#live.signal)
+    if (this.#live) void this.#reportProgress(this.#live.signal)
   }
 
   close(): void {
@@ -68,8 +69,8 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
 
   next(): Promise<IteratorResult<WatchBatch, WatchEnd | undefined>> {
     if (this.#channel.weight === 0) {
-      this.#isAsked = true
-      this.#asked.resolve(undefined)
+      this.#hasDemand = true
+      this.#demand.resolve(undefined)
     }
     return this.#channel.next()
   }
@@ -93,7 +94,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
 
   leaveFeed(): void {
     this.#cursor = Math.max(this.#cursor, this.#feed.position)
-    this.#live?.abort(new Error('the feed was cut off'))
+    this.#live?.abort(new Error('the feed stopped'))
   }
 
   fail(cause: unknown): void {
@@ -102,7 +103,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
 
   async #run(): Promise<void> {
     try {
-      while (this.#channel.open && (await this.#isServed())) {
+      while (this.#channel.open && (await this.#isAvailable())) {
         while (this.#cursor < this.#feed.start) await this.#replayRemote()
         if (await this.#replayRecent()) await this.#stayLive()
       }
@@ -114,29 +115,30 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     }
   }
 
-  /** Asks etcd, for as long as it takes, whether it has what comes after our revision; ends the watch if not. */
-  async #isServed(): Promise<boolean> {
+  /** Checks, with retries, that etcd has the history after the cursor; ends the watch if not. */
+  async #isAvailable(): Promise<boolean> {
     const { signal } = this.#over
     for (;;) {
       try {
-        const served = await this.#reads.serves(this.#cursor, { signal })
-        if (served.ok) this.#begin(served.revision)
-        else if (served.reason === 'compacted') this.#channel.end({ reason: 'compacted', compacted: served.compacted })
-        else this.#channel.end({ reason: 'ahead', revision: served.revision })
-        return served.ok
+        const available = await this.#reads.available(this.#cursor, { signal })
+        if (available.ok) this.#begin(available.revision)
+        else if (available.reason === 'compacted')
+          this.#channel.end({ reason: 'compacted', compacted: available.compacted })
+        else this.#channel.end({ reason: 'ahead', revision: available.revision })
+        return available.ok
       } catch (error) {
         if (!(error instanceof RpcError && error.isPassing) || signal.aborted) throw error
       }
     }
   }
 
-  /** At revision 1 there was nothing yet, so whoever asks for what came after 0 has missed nothing then. */
+  /** The store is empty at revision 1, so a watch after 0 can start at 1. */
   #begin(head: number): void {
     this.#cursor = Math.max(this.#cursor, 1)
     this.#feed.run(head)
   }
 
-  /** Reads a watch of our own until the feed has the rest. */
+  /** Reads an etcd watch of its own until it reaches the changes of the feed. */
   async #replayRemote(): Promise<void> {
     const phase = new AbortController()
     const stop = onAbort(this.#over.signal, (reason) => {
@@ -145,8 +147,11 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     const upstream = this.#feed.upstream(this.#cursor)
     upstream.reach(this.#feed.start, { signal: phase.signal }).catch(() => undefined)
     try {
-      for await (const { revision, changes: told } of upstream.batches({ signal: phase.signal })) {
-        await this.#hand({ revision, changes: told.filter(({ key }) => key.startsWith(this.#prefix)).map(changeOf) })
+      for await (const { revision, changes } of upstream.batches({ signal: phase.signal })) {
+        await this.#deliver({
+          revision,
+          changes: changes.filter(({ key }) => key.startsWith(this.#prefix)).map(changeOf),
+        })
         if (this.#cursor >= this.#feed.start) return
       }
     } finally {
@@ -155,16 +160,16 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     }
   }
 
-  /** Hands over what the feed has; false when it has let go of what we need next, or stopped. */
+  /** Delivers the recent changes of the feed; false when the feed has discarded the next ones or stopped. */
   async #replayRecent(): Promise<boolean> {
     while (this.#cursor < this.#feed.position) {
       if (this.#cursor < this.#feed.start) return false
-      await this.#hand(this.#feed.after(this.#cursor, this.#prefix))
+      await this.#deliver(this.#feed.after(this.#cursor, this.#prefix))
     }
     return this.#channel.open && this.#feed.isRunning
   }
 
-  /** Is told by the feed until the watch is over, or the feed cannot go on. */
+  /** Gets batches of the feed until the watch ends or the feed stops. */
   async #stayLive(): Promise<void> {
     const live = new AbortController()
     this.#live = live
@@ -175,7 +180,7 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
         over.resolve(undefined)
       }),
     )
-    if (this.#isProgressWanted) void this.#tellProgress(live.signal)
+    if (this.#isProgressWanted) void this.#reportProgress(live.signal)
     await over.promise
     for (const stop of stops) stop()
     this.#live = undefined
@@ -183,12 +188,12 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     live.abort(new Error('no longer live'))
   }
 
-  /** Says how far the reader is, once everything that is in the store now was handed over. What fails is asked again when we are live again. */
-  async #tellProgress(signal: AbortSignal): Promise<void> {
+  /** Reports progress once every change in the store now was delivered. After a failure it is repeated when the watch is live again. */
+  async #reportProgress(signal: AbortSignal): Promise<void> {
     try {
       await this.#feed.catchUp({ signal })
     } catch (error) {
-      if (!signal.aborted && error instanceof RpcError && error.isPassing) return this.#tellProgress(signal)
+      if (!signal.aborted && error instanceof RpcError && error.isPassing) return this.#reportProgress(signal)
       return
     }
     if (signal.aborted) return
@@ -197,12 +202,12 @@ export class EtcdWatch implements Watch, FeedMember, AsyncIterator<WatchBatch, W
     this.#channel.push({ revision: this.#cursor, changes: [] })
   }
 
-  /** Waits until the reader has nothing left and asks, so that history never piles up. */
-  async #hand(batch: WatchBatch): Promise<void> {
+  /** Delivers a batch once the reader has consumed the last one, so that history never accumulates in the backlog. */
+  async #deliver(batch: WatchBatch): Promise<void> {
     if (batch.changes.length > 0) {
-      if (!this.#isAsked) await abortable(this.#asked.promise, { signal: this.#over.signal })
-      this.#isAsked = false
-      this.#asked = deferred()
+      if (!this.#hasDemand) await abortable(this.#demand.promise, { signal: this.#over.signal })
+      this.#hasDemand = false
+      this.#demand = deferred()
       this.#channel.push(batch)
     }
     this.#cursor = batch.revision

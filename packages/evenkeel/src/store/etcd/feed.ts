@@ -1,12 +1,19 @@
 /**
- * One upstream for all watches of a store: every change is read and decoded once, however many watch.
+ * The feed: one etcd watch for all watches of a store. Every change is read and decoded once, however
+ * many watches there are.
  *
  *   upstream ──▶ recent changes (bounded) ──▶ group per prefix: one batch ──▶ every member
  *
- * Invariants: a change is told to the members in the same synchronous step that makes it recent, so
- * nothing can come between a look at the recent ones and joining; all changes after `start` and up
- * to `position` are at hand; members of one prefix get the very same batch object; the upstream
- * runs only while somebody watches.
+ * Invariants: a change is delivered to the members in the same synchronous step that adds it to the
+ * recent changes, so a watch that reads those and joins misses nothing; the recent changes are
+ * exactly those after `start` and up to `position`; members of one prefix get the same batch object;
+ * the upstream runs only while there are watches.
+ *
+ * Example. The feed started at 20; commits 21 (a), 22 (b, c) and 23 (a) followed:
+ *
+ *   start 20 · position 23 · recent a@21 b@22 c@22 a@23
+ *   a watch after 20 or later replays the recent changes; one after 15 first needs an upstream of its own
+ *   over `recentBytesMax`: a@21 is discarded, start 21; b@22 and c@22 are kept or discarded together
  */
 import type { AbortOptions } from '#base'
 import type { Change, WatchBatch } from '../store.ts'
@@ -19,15 +26,15 @@ interface FeedOptions extends UpstreamOptions {
   recentBytesMax: number
 }
 
-/** A watch, as the feed sees it. */
+/** A live watch. */
 export interface FeedMember {
   offer(batch: WatchBatch): void
-  /** The feed cannot go on, but a watch of its own may. */
+  /** The feed stopped because of a compaction; an etcd watch of its own may still work. */
   leaveFeed(): void
   fail(cause: unknown): void
 }
 
-/** How many recent changes one batch holds, at most one commit over. */
+/** The maximum number of recent changes in a batch; the last commit may exceed it. */
 const replayMax = 512
 
 export class Feed {
@@ -44,36 +51,36 @@ export class Feed {
     this.#options = options
   }
 
-  /** Changes after this revision are at hand. */
+  /** The recent changes are those after this revision. */
   get start(): number {
     return this.#start
   }
 
-  /** Members were told everything up to this revision. */
+  /** Every change up to this revision was delivered to the members. */
   get position(): number {
     return this.#position
   }
 
-  /** Only then do members hear anything. */
+  /** Whether changes are being delivered. */
   get isRunning(): boolean {
     return this.#running !== undefined
   }
 
-  /** Somebody begins to watch. */
+  /** Registers a watch. */
   open(): void {
     this.#watches++
   }
 
-  /** Somebody watches no more; the last one stops the feed. */
+  /** Unregisters a watch; the last one stops the feed. */
   async close(): Promise<void> {
     if (--this.#watches > 0) return
     const running = this.#running
     this.#running = undefined
-    running?.stop.abort(new Error('nobody watches'))
+    running?.stop.abort(new Error('the last watch ended'))
     await running?.done
   }
 
-  /** Starts the feed behind a revision, if it does not run. */
+  /** Starts the feed after a revision, unless it runs already. */
   run(head: number): void {
     if (this.#running || this.#watches === 0) return
     const upstream = new Upstream(head, this.#options)
@@ -84,12 +91,12 @@ export class Feed {
     this.#running = { upstream, stop, done: this.#pump(upstream, stop.signal) }
   }
 
-  /** A watch of its own, from a revision that is not recent. */
+  /** A separate etcd watch, from a revision before the recent changes. */
   upstream(after: number): Upstream {
     return new Upstream(after, this.#options)
   }
 
-  /** From now on the member hears of everything that happens below the prefix. */
+  /** Delivers every further change under the prefix to the member. */
   join(prefix: string, member: FeedMember): void {
     this.#groups.join(prefix, member)
   }
@@ -98,17 +105,17 @@ export class Feed {
     this.#groups.leave(prefix, member)
   }
 
-  /** The next recent changes after a revision, which must be at hand; all of them may belong to other prefixes. */
+  /** The next recent changes after a revision at or after `start`; the batch is empty when they belong to other prefixes. */
   after(revision: number, prefix: string): WatchBatch {
     const first = this.#indexAfter(revision)
     let end = Math.min(first + replayMax, this.#recent.length)
     const last = this.#recent[end - 1]?.revision ?? this.#position
     while (this.#recent[end]?.revision === last) end++
-    const told = this.#recent.slice(first, end).filter(({ key }) => key.startsWith(prefix))
-    return { revision: end === this.#recent.length ? this.#position : last, changes: told.map(changeOf) }
+    const matching = this.#recent.slice(first, end).filter(({ key }) => key.startsWith(prefix))
+    return { revision: end === this.#recent.length ? this.#position : last, changes: matching.map(changeOf) }
   }
 
-  /** Waits until members were told everything that is in the store now. */
+  /** Waits until every change in the store now was delivered to the members. */
   async catchUp({ signal }: AbortOptions = {}): Promise<void> {
     const head = await this.#options.reads.head({ signal })
     await this.#running?.upstream.reach(head, { signal })
@@ -127,28 +134,28 @@ export class Feed {
     }
   }
 
-  #publish({ revision, changes: told }: UpstreamBatch): void {
+  #publish({ revision, changes }: UpstreamBatch): void {
     this.#position = revision
-    this.#remember(told)
-    for (const [{ members }, below] of this.#groups.sort(told)) deliver([...members], below, revision)
+    this.#addRecent(changes)
+    for (const [{ members }, matching] of this.#groups.match(changes)) deliver([...members], matching, revision)
   }
 
-  /** Keeps what is recent, and lets go of the oldest quarter, in whole commits, when it is too much. */
-  #remember(told: readonly UpstreamChange[]): void {
-    for (const one of told) {
-      this.#recent.push(one)
-      this.#recentBytes += bytesOf(one)
+  /** Adds recent changes; above the limit it discards the oldest quarter, in whole commits. */
+  #addRecent(changes: readonly UpstreamChange[]): void {
+    for (const change of changes) {
+      this.#recent.push(change)
+      this.#recentBytes += bytesOf(change)
     }
     const { recentBytesMax } = this.#options
     if (this.#recentBytes <= recentBytesMax) return
-    let gone = 0
-    while (this.#recentBytes > recentBytesMax * 0.75 && gone < this.#recent.length) {
-      const { revision } = this.#recent[gone] as UpstreamChange
-      for (let one = this.#recent[gone]; one?.revision === revision; one = this.#recent[++gone])
-        this.#recentBytes -= bytesOf(one)
+    let discarded = 0
+    while (this.#recentBytes > recentBytesMax * 0.75 && discarded < this.#recent.length) {
+      const { revision } = this.#recent[discarded] as UpstreamChange
+      for (let change = this.#recent[discarded]; change?.revision === revision; change = this.#recent[++discarded])
+        this.#recentBytes -= bytesOf(change)
       this.#start = revision
     }
-    this.#recent.splice(0, gone)
+    this.#recent.splice(0, discarded)
   }
 
   #indexAfter(revision: number): number {
@@ -162,23 +169,23 @@ export class Feed {
   }
 }
 
-/** @throws what was wrong with a key that is not ours. */
-export function changeOf(told: UpstreamChange): Change {
-  if ('error' in told) throw told.error
-  return told
+/** @throws the error of a value that was not written by Evenkeel. */
+export function changeOf(change: UpstreamChange): Change {
+  if ('error' in change) throw change.error
+  return change
 }
 
-/** One batch for all; a key that is not ours ends their watches. */
-function deliver(members: readonly FeedMember[], told: readonly UpstreamChange[], revision: number): void {
-  const foreign = told.find((one) => 'error' in one)
-  const batch: WatchBatch | undefined = foreign ? undefined : { revision, changes: told.map(changeOf) }
+/** Delivers one batch to all members; a foreign value ends their watches. */
+function deliver(members: readonly FeedMember[], changes: readonly UpstreamChange[], revision: number): void {
+  const foreign = changes.find((change) => 'error' in change)
+  const batch: WatchBatch | undefined = foreign ? undefined : { revision, changes: changes.map(changeOf) }
   for (const member of members) {
     if (batch) member.offer(batch)
     else member.fail(foreign && 'error' in foreign ? foreign.error : undefined)
   }
 }
 
-function bytesOf(told: UpstreamChange): number {
-  if ('error' in told) return told.key.length + 128
-  return told.key.length + (told.entry?.value.length ?? 0) + (told.previous?.value.length ?? 0) + 128
+function bytesOf(change: UpstreamChange): number {
+  if ('error' in change) return change.key.length + 128
+  return change.key.length + (change.entry?.value.length ?? 0) + (change.previous?.value.length ?? 0) + 128
 }

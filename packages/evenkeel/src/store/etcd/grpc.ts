@@ -1,9 +1,17 @@
 /**
- * A gRPC call with messages both ways, read at the pace of its reader.
+ * gRPC on HTTP/2: bidirectional streams, message framing, and errors.
  *
- * Invariants: messages come in order; while nobody reads, the sender is held back by HTTP/2's
- * flow control and not by a queue of ours; the loop ends with what the server said, with an
- * `RpcError`, or with the signal's reason; leaving the loop ends the call.
+ * A message is one flag byte, a length of four bytes, and the payload. Example: the empty message is
+ * `00 00000000`, and the field 1 = 3 is `00 00000002 08 03`.
+ *
+ * Invariants: a stream delivers messages in order, at the pace of its reader; HTTP/2 flow control
+ * holds the sender back, not a queue of ours; the loop over a stream ends with the status of the
+ * server, an {@link RpcError} or the reason of the signal, and leaving the loop ends the call;
+ * however the bytes were split in transit, the same messages come out, each once, in order.
+ *
+ * An error says whether the server may have carried out the call, and whether to retry it. A call is
+ * certain not to have happened only if the server refused it with a status that it returns before it
+ * acts, or if nothing was sent. Every other failure is uncertain.
  */
 import { constants, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2'
 import { onAbort, type AbortOptions } from '#base'
@@ -11,25 +19,25 @@ import { StoreError } from '../store.ts'
 import { ProtobufError, type ProtobufWriter } from './protobuf.ts'
 
 interface RpcStreamOptions extends AbortOptions {
-  /** Called for everything that arrives. */
-  onHeard: () => void
-  /** What to throw when the stream ends without a word from the server. */
+  /** Called for every chunk of data. */
+  onData: () => void
+  /** The error of a stream that ends without a status. */
   lost: (error: unknown) => RpcError
 }
 
 export class RpcStream implements AsyncIterable<Uint8Array> {
   readonly #stream: ClientHttp2Stream
   readonly #signal: AbortSignal | undefined
-  readonly #onHeard: () => void
+  readonly #onData: () => void
   readonly #lost: (error: unknown) => RpcError
   #status: IncomingHttpHeaders | undefined
   #unsent = 0
   #isClosing = false
 
-  constructor(stream: ClientHttp2Stream, { signal, onHeard, lost }: RpcStreamOptions) {
+  constructor(stream: ClientHttp2Stream, { signal, onData, lost }: RpcStreamOptions) {
     this.#stream = stream
     this.#signal = signal
-    this.#onHeard = onHeard
+    this.#onData = onData
     this.#lost = lost
     const stop = onAbort(signal, () => {
       this.close()
@@ -44,7 +52,7 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
     stream.on('close', stop)
   }
 
-  /** Sends a message; one that comes too late is dropped. */
+  /** Sends a message; drops it when the stream is closed. */
   send(message: ProtobufWriter): void {
     if (this.#isClosing || this.#stream.destroyed || this.#stream.writableEnded) return
     this.#unsent++
@@ -54,8 +62,8 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Ends the call, once what was sent is on its way: when a stream is reset that still has something
-   * to send, Node 20 loops for ever and eats all memory, and Node 26 aborts.
+   * Ends the call, after all pending messages are sent: when a stream with pending data is reset,
+   * Node 20 loops until it runs out of memory, and Node 26 aborts.
    */
   close(): void {
     this.#isClosing = true
@@ -71,7 +79,7 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
     const reader = new GrpcFrameReader()
     try {
       for await (const chunk of this.#stream as AsyncIterable<Buffer>) {
-        this.#onHeard()
+        this.#onData()
         yield* reader.push(chunk)
       }
     } catch (error) {
@@ -86,30 +94,24 @@ export class RpcStream implements AsyncIterable<Uint8Array> {
   }
 }
 
-/*
- * How gRPC cuts a stream of bytes into messages: a flag, four bytes of length, the message.
- *
- * Invariant: however the bytes were cut on their way, the same messages come out, each once,
- * in order; a message is copied at most once.
- */
-
 const prefixBytes = 5
 
-/** Nothing that etcd sends comes near; what claims to be longer is not gRPC. */
+/** Far above any message of etcd; a larger length means that the bytes are not gRPC. */
 const messageBytesMax = 2 ** 30
 
+/** Splits a stream of bytes into messages; copies a message at most once. */
 export class GrpcFrameReader {
-  #held: Uint8Array[] = []
+  #chunks: Uint8Array[] = []
   #size = 0
   #needed = prefixBytes
 
-  /** Takes what arrived and gives the messages that are now whole. */
+  /** Adds a chunk and returns the messages that are complete now. */
   push(chunk: Uint8Array): Uint8Array[] {
-    this.#held.push(chunk)
+    this.#chunks.push(chunk)
     this.#size += chunk.length
     if (this.#size < this.#needed) return []
 
-    const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held)
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
     const messages: Uint8Array[] = []
     let at = 0
     for (let size = frameBytes(bytes, at); at + size <= bytes.length; size = frameBytes(bytes, at)) {
@@ -118,29 +120,22 @@ export class GrpcFrameReader {
     }
     this.#needed = frameBytes(bytes, at)
     this.#size = bytes.length - at
-    this.#held = this.#size === 0 ? [] : [bytes.subarray(at)]
+    this.#chunks = this.#size === 0 ? [] : [bytes.subarray(at)]
     return messages
   }
 }
 
-/** How many bytes the frame at this place has with its prefix, or at least has as far as can be seen. */
+/** The length of the message at an offset, with its prefix; the length of the prefix while that is incomplete. */
 function frameBytes(bytes: Uint8Array, at: number): number {
   if (bytes.length - at < prefixBytes) return prefixBytes
-  if (bytes[at] !== 0) throw new ProtobufError('a compressed message, which was not asked for')
+  if (bytes[at] !== 0) throw new ProtobufError('received a compressed gRPC message, which was not requested')
   const size = new DataView(bytes.buffer, bytes.byteOffset + at + 1, 4).getUint32(0)
-  if (size > messageBytesMax) throw new ProtobufError(`a message of ${size} bytes`)
+  if (size > messageBytesMax)
+    throw new ProtobufError(`received a gRPC message of ${size} bytes; the limit is ${messageBytesMax}`)
   return prefixBytes + size
 }
 
-/*
- * A call that did not work, and what that means for the call: whether the server may have
- * carried it out all the same, and whether to try it again.
- *
- * Invariant: a call is certain not to have happened only if the server said so in an answer that
- * it gives before it acts, or if nothing was sent. Everything else is uncertain.
- */
-
-/** The codes of gRPC, each at the place of its number. */
+/** The gRPC status codes, indexed by number. */
 const codes = [
   'Ok',
   'Cancelled',
@@ -163,7 +158,7 @@ const codes = [
 
 type RpcCode = (typeof codes)[number]
 
-/** An answer with one of these was given before the request was acted upon. */
+/** Status codes that the server returns before it acts on a request. */
 const refusals: ReadonlySet<RpcCode> = new Set([
   'InvalidArgument',
   'NotFound',
@@ -176,7 +171,7 @@ const refusals: ReadonlySet<RpcCode> = new Set([
   'Unauthenticated',
 ])
 
-/** What etcd says before it looks at a request, under a code that also stands for what goes wrong later. */
+/** Messages that etcd returns before it acts on a request, with a code that it also uses for later failures. */
 const refusedTexts = ['etcdserver: no leader', 'etcdserver: not capable', 'not supported for learner']
 
 interface RpcErrorOptions {
@@ -184,10 +179,11 @@ interface RpcErrorOptions {
   readonly cause?: unknown
 }
 
+/** A failed gRPC call. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: RpcCode
-  /** The server may have done what it was asked. */
+  /** The server may have carried out the call. */
   readonly isUncertain: boolean
 
   constructor(code: RpcCode, message: string, { isUncertain, cause }: RpcErrorOptions) {
@@ -196,7 +192,7 @@ export class RpcError extends Error {
     this.isUncertain = isUncertain
   }
 
-  /** Another try, perhaps at another server, may go better. */
+  /** True when a retry, perhaps on another server, may succeed. */
   get isPassing(): boolean {
     return (
       this.code === 'Unavailable' ||
@@ -208,18 +204,18 @@ export class RpcError extends Error {
     )
   }
 
-  /** The token is too old; log in again. */
+  /** True when the authentication token is no longer valid; log in again. */
   get isLoginOver(): boolean {
     return this.says('invalid auth token') || this.says('revision of auth store is old')
   }
 
-  /** etcd tells its errors apart by their texts. */
+  /** etcd identifies its errors by their messages. */
   says(text: string): boolean {
     return this.message.includes(text)
   }
 }
 
-/** The error that trailers (or headers, when there is nothing else) speak of; nothing when all went well. */
+/** The error in the trailers (or headers of a trailers-only response); undefined for the status OK. */
 export function errorOf(headers: IncomingHttpHeaders): RpcError | undefined {
   const status = Number(headers['grpc-status'] ?? 2)
   if (status === 0) return undefined
@@ -230,43 +226,47 @@ export function errorOf(headers: IncomingHttpHeaders): RpcError | undefined {
   })
 }
 
-/** Nothing was sent, or it went nowhere. */
+/** The error of a call that never reached a server. */
 export function notSent(message: string, cause?: unknown): RpcError {
   return new RpcError('Unavailable', message, { isUncertain: false, cause })
 }
 
-/** The connection died under a call. */
+/** The error of a call whose connection broke. */
 export function broken(message: string, cause?: unknown): RpcError {
   return new RpcError('Unavailable', message, { isUncertain: true, cause })
 }
 
 /**
- * What the caller of the store is told about a failed call; anything but an {@link RpcError} stays as it is.
+ * The `StoreError` for a failed call; any error but an {@link RpcError} is returned unchanged.
  *
- * @param what what was tried, to follow "etcd could not"
+ * @param what the attempted operation, as it follows "etcd could not"
  */
 export function toStoreError(error: unknown, what: string): unknown {
   if (!(error instanceof RpcError)) return error
   if (error.says('database space exceeded'))
     return new StoreError(
       'NoSpace',
-      `etcd is full and could not ${what}; compact, defragment and clear its NOSPACE alarm, or raise its quota`,
+      `etcd could not ${what}: its database is full; compact, defragment and disarm the NOSPACE alarm, or raise the quota`,
       { cause: error },
     )
   if (error.says('request is too large') || error.says('larger than max'))
     return new StoreError(
       'TooLarge',
-      `etcd takes no request this big and could not ${what}; write less at once, or raise its --max-request-bytes`,
+      `etcd could not ${what}: the request is too large; write fewer or smaller values, or raise --max-request-bytes of etcd`,
       { cause: error },
     )
   if (error.code === 'PermissionDenied' || error.code === 'Unauthenticated')
-    return new StoreError('Failed', `etcd did not let us ${what}: ${error.message}; check user, password and role`, {
-      cause: error,
-    })
+    return new StoreError(
+      'Failed',
+      `etcd denied permission to ${what}: ${error.message}; check user, password and role`,
+      {
+        cause: error,
+      },
+    )
   return new StoreError('Failed', `etcd could not ${what}: ${error.message}`, { cause: error })
 }
 
-/** gRPC writes what is not plain ASCII as %XX. */
+/** Decodes the percent-encoding of `grpc-message`. */
 function decodeText(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -100,7 +100,7 @@ describe.skipIf(etcdMissing)(
       },
     )
 
-    test('is spoken to over TLS, with a certificate of our own, and only if we know its authority', async () => {
+    test('connects over TLS with a client certificate, and only to a server with a trusted authority', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'evenkeel-tls-'))
       try {
         const { caFile, certFile, keyFile } = certificates(folder)

@@ -1,18 +1,31 @@
 /**
- * Where our keys lie in etcd, and how an entry of etcd looks to users of the store.
+ * The mapping between keys and values of the store and those in etcd.
  *
- * Invariants: keys of the store never show the prefix; the one key that is ours alone, the
- * marker, lies below the prefix but outside of every range that is read, because it begins with a
- * character that no key has.
+ * A value is stored behind a header, because etcd assigns the revision of a commit only when it
+ * applies it. The header says where the revision goes, and which commit wrote the value:
+ *
+ *   00 'E' 'K' │ version 1 │ nonce, 8 bytes │ stamp offset + 1 as a varint, 0 for none │ value
+ *
+ * Invariants: keys of the store never contain the prefix; the internal marker key lies under the
+ * prefix but outside of every range that is read, because it starts with a character that no key
+ * has; all puts of one commit carry the same nonce, and no other commit has it, so that a writer
+ * whose response was lost can find out whether its commit was applied; a value that is read out has
+ * no header and shares no memory with the response.
+ *
+ * Example. The prefix is `/evenkeel/`; key `pods/a` has the value `{"rv":""}` with `stampAt` 7:
+ *
+ *   key in etcd     /evenkeel/pods/a
+ *   value in etcd   00 45 4b │ 01 │ nonce │ 08 │ {"rv":""}
+ *   read at 42      {"rv":"42"}
  */
 import { StoreError, type Entry } from '../store.ts'
 import type { KeyRange, KeyValue } from './messages.ts'
 
 export class EtcdKeyspace {
   readonly #prefix: string
-  /** Everything of ours, with the marker. */
+  /** All keys under the prefix, including the marker. */
   readonly all: KeyRange
-  /** A key that is written when nothing else moves (see `upstream`). */
+  /** A key that is written to make a watch progress (see `upstream`). */
   readonly marker: string
 
   constructor(prefix: string) {
@@ -21,24 +34,24 @@ export class EtcdKeyspace {
     this.marker = `${prefix}\u0000marker`
   }
 
-  /** A key as etcd has it. */
+  /** The key in etcd. */
   inEtcd(key: string): string {
     return this.#prefix + key
   }
 
-  /** A key as the store has it. */
+  /** The key in the store. */
   inStore(key: string): string {
     return key.slice(this.#prefix.length)
   }
 
-  /** All keys that begin with a prefix, behind `after` if that is given. */
+  /** All keys that start with a prefix; with `after`, only those after that key. */
   range(prefix: string, after?: string): KeyRange {
     const first = this.#prefix + (prefix === '' ? '!' : prefix)
     const behind = after === undefined ? '' : `${this.#prefix}${after}\u0000`
     return { key: behind > first ? behind : first, end: endOf(this.#prefix + prefix) }
   }
 
-  /** @throws {StoreError} `Damaged` or `NewerFormat` when the value is not one of ours. */
+  /** @throws {StoreError} `Damaged` or `NewerFormat` when the value was not written by this release. */
   entry({ key, value, created, modified, lease }: KeyValue): Entry {
     const own = this.inStore(key)
     const entry = { key: own, value: openValue(own, value, modified), revision: modified, created }
@@ -46,21 +59,10 @@ export class EtcdKeyspace {
   }
 }
 
-/** The first text behind all that begin with the prefix. */
+/** The first string after all strings that start with the prefix. */
 function endOf(prefix: string): string {
   return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)
 }
-
-/*
- * What we put into etcd for a value, because etcd numbers a commit only once it is made: the
- * value as the writer gave it, behind a header that says where the revision goes and who wrote it.
- *
- *   00 'E' 'K' │ version 1 │ nonce, 8 bytes │ stamp position + 1 as a varint, 0 for none │ value
- *
- * Invariants: every put of one commit carries the same nonce, and no other commit has it, so a
- * writer whose answer was lost can find out whether it was heard; what is read out never shows the
- * header and never shares memory with the message it came in.
- */
 
 export const nonceBytes = 8
 
@@ -69,7 +71,7 @@ const version = 1
 const nonceAt = magic.length + 1
 const stampAt = nonceAt + nonceBytes
 
-/** The bytes that go in front of a value. */
+/** The header of a value. */
 export function valueHeader(nonce: Uint8Array, stamp: number | undefined): Uint8Array {
   const header = [...magic, version, ...nonce]
   let rest = stamp === undefined ? 0 : stamp + 1
@@ -79,9 +81,9 @@ export function valueHeader(nonce: Uint8Array, stamp: number | undefined): Uint8
 }
 
 /**
- * The value as the writer meant it, with the revision where it belongs.
+ * The value without its header, with the revision inserted.
  *
- * @throws {StoreError} `Damaged` for bytes that we did not write, `NewerFormat` for those of a later release.
+ * @throws {StoreError} `Damaged` for a foreign value, `NewerFormat` for a value of a newer release.
  */
 export function openValue(key: string, stored: Uint8Array, revision: number): Uint8Array {
   checkHeader(key, stored)
@@ -111,11 +113,11 @@ function checkHeader(key: string, stored: Uint8Array): void {
   if (found !== version)
     throw new StoreError(
       'NewerFormat',
-      `the value of ${key} has format ${found}, this release knows ${version}; upgrade`,
+      `the value of ${key} in etcd has format ${found}, but this release reads format ${version}; upgrade Evenkeel`,
     )
 }
 
-/** Where the revision goes in the value, and where the value begins. */
+/** The offset of the revision in the value, and the start of the value. */
 function readStamp(key: string, stored: Uint8Array): { stamp: number | undefined; start: number } {
   let [position, start] = [0, stampAt]
   for (let shift = 0; shift < 28; shift += 7) {
@@ -125,6 +127,6 @@ function readStamp(key: string, stored: Uint8Array): { stamp: number | undefined
   }
   const stamp = position === 0 ? undefined : position - 1
   if (start > stored.length || (stamp ?? 0) > stored.length - start)
-    throw new StoreError('Damaged', `the value of ${key} in etcd is cut off; restore it from a backup`)
+    throw new StoreError('Damaged', `the value of ${key} in etcd is truncated; restore it from a backup`)
   return { stamp, start }
 }

@@ -1,8 +1,15 @@
 /**
- * What the KV service of etcd is asked and answers. Field numbers are those of etcd's `rpc.proto`
- * and `kv.proto`; requests and answers stand side by side.
+ * The messages of etcd's KV, Watch, Lease, Auth and Maintenance services. Field numbers are those of
+ * etcd's `rpc.proto` and `kv.proto`.
  *
- * Invariant: keys are text of one byte per character, values are views into the answer.
+ * Invariants: keys are strings of one byte per character; values are views into the response; a
+ * delete event has a key and a revision, never a value.
+ *
+ * Example. A transaction that updates `a`, if it is still at revision 7, encodes to
+ *
+ *   compare { target: MOD (2), key: 'a', mod_revision: 7 } · success [put a] · failure [range a]
+ *
+ * The response carries `succeeded`, the revision, and in the failure case the current `a`.
  */
 import { ProtobufReader, ProtobufWriter } from './protobuf.ts'
 
@@ -12,7 +19,7 @@ export interface KeyRange {
   readonly end?: string
 }
 
-/** One key as etcd has it. */
+/** One key of etcd. */
 export interface KeyValue {
   readonly key: string
   readonly value: Uint8Array
@@ -23,22 +30,22 @@ export interface KeyValue {
 }
 
 export interface RangeRequest extends KeyRange {
-  /** 0 or absent means the newest. */
+  /** 0 or absent: the newest revision. */
   readonly revision?: number
-  /** 0 or absent means all. */
+  /** 0 or absent: no limit. */
   readonly limit?: number
   readonly isKeysOnly?: boolean
 }
 
 export interface RangeResponse {
-  /** The newest revision when the answer was made. */
+  /** The newest revision of the store. */
   readonly revision: number
   readonly entries: readonly KeyValue[]
-  /** How many keys the range has, whatever the limit. */
+  /** The number of keys in the range, regardless of the limit. */
   readonly count: number
 }
 
-/** One write of a transaction; no value means delete. */
+/** One write of a transaction; without a value it deletes the key. */
 interface TxnWrite {
   readonly key: string
   /** The value in pieces. */
@@ -46,7 +53,7 @@ interface TxnWrite {
   readonly lease?: bigint
 }
 
-/** Writes, if every key was last modified at the given revision (0: is absent); otherwise reads those keys. */
+/** Applies the writes if every expected key was last modified at its revision (0: absent); otherwise reads those keys. */
 interface TxnRequest {
   readonly expected: readonly { readonly key: string; readonly revision: number }[]
   readonly writes: readonly TxnWrite[]
@@ -55,7 +62,7 @@ interface TxnRequest {
 export interface TxnResponse {
   readonly revision: number
   readonly isDone: boolean
-  /** When it was not done: what the expected keys were like, in their order. */
+  /** When it was not done: the current state of the expected keys, in their order. */
   readonly found: readonly (KeyValue | undefined)[]
 }
 
@@ -85,7 +92,7 @@ export function encodeTxn({ expected, writes }: TxnRequest): ProtobufWriter {
   return writer
 }
 
-/** Several reads of single keys at one revision, as one transaction that does nothing else. */
+/** Reads several keys at one revision, as a transaction without writes. */
 export function encodeReads(keys: readonly string[]): ProtobufWriter {
   const writer = new ProtobufWriter()
   for (const key of keys) writer.message(2, (operation) => operation.message(1, (range) => writeRange(range, { key })))
@@ -109,7 +116,7 @@ export function encodeCompact(revision: number): ProtobufWriter {
   return new ProtobufWriter().int(1, revision)
 }
 
-/** The revision in the header that every answer has. */
+/** The revision in the header of a response. */
 function readHeader(reader: ProtobufReader): number {
   let revision = 0
   while (reader.next()) {
@@ -188,7 +195,7 @@ function readRange(reader: ProtobufReader): RangeResponse {
   return { revision, entries, count }
 }
 
-/** Of the answers inside a transaction only those to reads say anything. */
+/** Collects the results of reads in a transaction; the results of writes carry nothing. */
 function readOperation(reader: ProtobufReader, found: (KeyValue | undefined)[]): void {
   while (reader.next()) {
     if (reader.field === 1) found.push(readRange(reader.message()).entries[0])
@@ -196,42 +203,36 @@ function readOperation(reader: ProtobufReader, found: (KeyValue | undefined)[]):
   }
 }
 
-/*
- * What the Watch service of etcd is asked and answers.
- *
- * Invariant: an event of a delete has a key and a revision, never a value.
- */
-
 export interface WatchEvent {
   readonly isDelete: boolean
-  /** The new state; of a delete only the key and the revision. */
+  /** The new state; for a delete only the key and the revision. */
   readonly entry: KeyValue
   readonly previous: KeyValue | undefined
 }
 
 export interface WatchResponse {
-  /** The newest revision that the sender knew. Not a promise that all before it was told. */
+  /** The newest revision of the server. It does not mean that all events up to it were sent. */
   readonly revision: number
-  /** -1 for an answer that belongs to the whole stream. */
+  /** -1 for a response to the whole stream. */
   readonly watchId: number
   readonly isCreated: boolean
   readonly isCanceled: boolean
-  /** Above 0 when the watch was refused because its start was compacted. */
+  /** Above 0 when the watch was canceled because its start revision is compacted. */
   readonly compacted: number
   readonly reason: string
-  /** More of the same answer follows. */
+  /** More events of the same response follow. */
   readonly isFragment: boolean
   readonly events: readonly WatchEvent[]
 }
 
-/** Asks for every change in the range from a revision on, with what was there before, in pieces that etcd can send. */
+/** Creates a watch of a range from a revision, with previous values, progress notifications and fragments. */
 export function encodeWatch({ key, end = '' }: KeyRange, fromRevision: number): ProtobufWriter {
   return new ProtobufWriter().message(1, (create) =>
     create.latin1(1, key).latin1(2, end).int(3, fromRevision).flag(4, true).flag(6, true).flag(8, true),
   )
 }
 
-/** Asks how far the watches of this stream have come. */
+/** Requests a progress notification for the watches of this stream. */
 export function encodeProgressRequest(): ProtobufWriter {
   return new ProtobufWriter().message(3, () => undefined)
 }
@@ -239,7 +240,7 @@ export function encodeProgressRequest(): ProtobufWriter {
 export function decodeWatch(message: Uint8Array): WatchResponse {
   const reader = new ProtobufReader(message)
   const events: WatchEvent[] = []
-  const answer = {
+  const response = {
     revision: 0,
     watchId: 0,
     isCreated: false,
@@ -252,25 +253,25 @@ export function decodeWatch(message: Uint8Array): WatchResponse {
   while (reader.next()) {
     switch (reader.field) {
       case 1:
-        answer.revision = readHeader(reader.message())
+        response.revision = readHeader(reader.message())
         break
       case 2:
-        answer.watchId = reader.int()
+        response.watchId = reader.int()
         break
       case 3:
-        answer.isCreated = reader.flag()
+        response.isCreated = reader.flag()
         break
       case 4:
-        answer.isCanceled = reader.flag()
+        response.isCanceled = reader.flag()
         break
       case 5:
-        answer.compacted = reader.int()
+        response.compacted = reader.int()
         break
       case 6:
-        answer.reason = reader.text()
+        response.reason = reader.text()
         break
       case 7:
-        answer.isFragment = reader.flag()
+        response.isFragment = reader.flag()
         break
       case 11:
         events.push(readEvent(reader.message()))
@@ -279,7 +280,7 @@ export function decodeWatch(message: Uint8Array): WatchResponse {
         reader.skip()
     }
   }
-  return answer
+  return response
 }
 
 function readEvent(reader: ProtobufReader): WatchEvent {
@@ -303,11 +304,7 @@ function readEvent(reader: ProtobufReader): WatchEvent {
   return { isDelete, entry: entry ?? readKeyValue(new ProtobufReader(new Uint8Array(0))), previous }
 }
 
-/*
- * The small messages: leases, logging in, and how the server is.
- */
-
-/** `ttl` is in seconds; 0 or less means that the lease is gone. */
+/** `ttl` is in seconds; 0 or less means that the lease does not exist. */
 interface LeaseResponse {
   readonly id: bigint
   readonly ttl: number
@@ -322,12 +319,12 @@ export function encodeGrant(id: bigint, ttl: number): ProtobufWriter {
   return new ProtobufWriter().int(1, ttl).int64(2, id)
 }
 
-/** A keep-alive, a revoke or a question how long a lease has left: all name the lease alone. */
+/** The request of LeaseKeepAlive, LeaseRevoke and LeaseTimeToLive: the lease id only. */
 export function encodeLease(id: bigint): ProtobufWriter {
   return new ProtobufWriter().int64(1, id)
 }
 
-/** The answer to a grant or a keep-alive. */
+/** The response of LeaseGrant and LeaseKeepAlive. */
 export function decodeLease(message: Uint8Array): LeaseResponse {
   const reader = new ProtobufReader(message)
   let [id, ttl] = [0n, 0]
@@ -339,7 +336,7 @@ export function decodeLease(message: Uint8Array): LeaseResponse {
   return { id, ttl }
 }
 
-/** The time, in seconds, that a lease was granted with, from the answer to how long it has left. */
+/** The granted time to live in seconds, from the response of LeaseTimeToLive. */
 export function decodeGrantedTtl(message: Uint8Array): number {
   const reader = new ProtobufReader(message)
   let granted = 0
@@ -354,7 +351,7 @@ export function encodeLogin(user: string, password: string): ProtobufWriter {
   return new ProtobufWriter().text(1, user).text(2, password)
 }
 
-/** The token that says who is calling. */
+/** The authentication token. */
 export function decodeToken(message: Uint8Array): string {
   const reader = new ProtobufReader(message)
   let token = ''

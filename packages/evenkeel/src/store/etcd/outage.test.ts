@@ -80,7 +80,7 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     await server.stop()
   })
 
-  test('goes on after a kill and a start: no change is missing, none comes twice', async () => {
+  test('continues after a kill and restart of etcd: every change exactly once', async () => {
     const store = await open([server.endpoint])
     const after = await store.head()
     const [all, some] = [collect(store.watch('', { after })), collect(store.watch('k1', { after }))]
@@ -123,7 +123,7 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     expect(await store.get('a', { revision: 0 })).toEqual({ ok: false, reason: 'compacted', compacted: 1 })
   })
 
-  test('notices a server that stands still, and goes on when it moves', async () => {
+  test('notices a suspended server, and continues when it resumes', async () => {
     const store = await open([server.endpoint], {
       timeouts: { pingMs: 50, pingTimeoutMs: 50, connectMs: 200, retryMs: 30_000 },
     })
@@ -218,7 +218,7 @@ describe.skipIf(etcdMissing)(`a store whose etcd is away${etcdMissing ? ` (skipp
     )
   })
 
-  test('leaves nothing when it is closed, with or without etcd', async () => {
+  test('close leaves no connection, with or without etcd', async () => {
     for (const isKilled of [false, true]) {
       const clock = new CountingClock()
       const log = createLogger({ clock, sink: () => undefined })

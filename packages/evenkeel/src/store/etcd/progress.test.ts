@@ -67,7 +67,7 @@ describe.skipIf(etcdMissing)(`progress${etcdMissing ? ` (skipped: ${etcdMissing}
     await server.stop()
   })
 
-  test('is never ahead of what was told, with writers in our and in other prefixes, from any revision', async () => {
+  test('is never ahead of the delivered changes, with writers under this and other prefixes, from any revision', async () => {
     const [store, writer, foreign] = [await open('/one/', 20_000), await open('/one/'), await open('/two/')]
     const start = await store.head()
     const written: Written[] = []
@@ -107,7 +107,7 @@ describe.skipIf(etcdMissing)(`progress${etcdMissing ? ` (skipped: ${etcdMissing}
     expect(seen.every(({ batches }) => batches.at(-1)?.changes.length === 0)).toBe(true)
   })
 
-  test('passes revisions that belong to others', async () => {
+  test('advances over revisions of other prefixes', async () => {
     const [store, foreign] = [await open('/three/'), await open('/four/')]
     const after = await committed(store, put('a'))
     const watch = store.watch('', { after })
@@ -119,7 +119,7 @@ describe.skipIf(etcdMissing)(`progress${etcdMissing ? ` (skipped: ${etcdMissing}
     expect(await store.range('')).toMatchObject({ entries: [{ key: 'a' }] })
   })
 
-  test('costs no revision when all revisions are ours', async () => {
+  test('costs no revision when all revisions are under the prefix', async () => {
     const store = await open('/five/')
     let revision = await committed(store, put('a'))
     const after = revision

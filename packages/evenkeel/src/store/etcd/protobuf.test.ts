@@ -41,7 +41,7 @@ describe('ProtobufWriter', () => {
     expect(messageOf(new ProtobufWriter().message(3, (inner) => inner.int(1, 150))).toString('hex')).toBe('1a03089601')
   })
 
-  test('leaves out zero and empty, unless asked for', () => {
+  test('omits zero and empty fields, unless required', () => {
     expect(messageOf(new ProtobufWriter().int(1, 0).latin1(2, '').bytes(3).int64(4, 0n).flag(5, false)).length).toBe(0)
     expect(messageOf(new ProtobufWriter().intAlways(6, 0)).toString('hex')).toBe('3000')
   })
@@ -96,7 +96,7 @@ describe('ProtobufReader', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5])
   })
 
-  test('throws for a message that is cut off at any byte', () => {
+  test('throws for a message truncated at any byte', () => {
     const whole = messageOf(
       new ProtobufWriter()
         .int(1, 300)
@@ -114,7 +114,7 @@ describe('ProtobufReader', () => {
     }
   })
 
-  test('throws for what is no message', () => {
+  test('throws for malformed messages', () => {
     expect(() => {
       first(Buffer.from('0b', 'hex')).skip()
     }).toThrow('type 3')

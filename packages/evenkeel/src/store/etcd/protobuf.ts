@@ -1,15 +1,20 @@
 /**
- * The wire format of protocol buffers, as much of it as etcd's messages need.
+ * The protobuf wire format, as far as the messages of etcd need it.
  *
- * Invariants: what is written is canonical (shortest varints, zero and empty fields left out
- * unless asked for), so the bytes equal those of any other encoder; what is read may hold fields
- * we do not know, which are skipped; bytes that are no message throw, they are never half read.
+ * Invariants: the output is canonical (shortest varints, zero and empty fields omitted unless
+ * required), so the bytes equal those of any other encoder; unknown fields are skipped; malformed
+ * input throws and is never decoded in part.
+ *
+ * Example. `new ProtobufWriter().int(1, 300).latin1(2, 'a')` writes
+ *
+ *   08 ac 02   field 1, type 0 (varint): tag 1 * 8 + 0, then 300 in groups of 7 bits, lowest first
+ *   12 01 61   field 2, type 2 (bytes): tag 2 * 8 + 2, length 1, the byte of `a`
  */
 
-/** Room in front of every message for the prefix that gRPC puts there: one flag, four bytes of length. */
+/** Space before every message for the gRPC prefix: one flag, four bytes of length. */
 const frameBytes = 5
 
-/** Thrown for bytes that are no message. */
+/** The error for a malformed message. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError'
 }
@@ -19,7 +24,7 @@ export class ProtobufWriter {
   #bytes = Buffer.allocUnsafeSlow(256)
   #length = frameBytes
 
-  /** A number field; left out when it is 0, as its reader assumes that. */
+  /** A number field; omitted when it is 0, the default. */
   int(field: number, value: number): this {
     return value === 0 ? this : this.intAlways(field, value)
   }
@@ -31,11 +36,11 @@ export class ProtobufWriter {
     return this
   }
 
-  /** A number field that may need all 64 bits; negative numbers have no place in what we send. */
+  /** A number field of 64 bits; requests contain no negative numbers. */
   int64(field: number, value: bigint): this {
     if (value === 0n) return this
     this.#tag(field, 0)
-    this.#room(10)
+    this.#ensure(10)
     let rest = value
     while (rest > 0x7fn) {
       this.#bytes[this.#length++] = Number(rest & 0x7fn) | 0x80
@@ -49,12 +54,12 @@ export class ProtobufWriter {
     return this.int(field, value ? 1 : 0)
   }
 
-  /** A key, or any other text of characters below 256, a byte each. */
+  /** A key, or any other string of characters below 256, one byte each. */
   latin1(field: number, value: string): this {
     if (value === '') return this
     this.#tag(field, 2)
     this.#varint(value.length)
-    this.#room(value.length)
+    this.#ensure(value.length)
     this.#length += this.#bytes.write(value, this.#length, 'latin1')
     return this
   }
@@ -63,13 +68,13 @@ export class ProtobufWriter {
     return this.bytes(field, Buffer.from(value, 'utf8'))
   }
 
-  /** A field of bytes, given in one piece or several. */
+  /** A bytes field, given in one or several parts. */
   bytes(field: number, ...parts: readonly Uint8Array[]): this {
     const size = parts.reduce((sum, { length }) => sum + length, 0)
     if (size === 0) return this
     this.#tag(field, 2)
     this.#varint(size)
-    this.#room(size)
+    this.#ensure(size)
     for (const part of parts) {
       this.#bytes.set(part, this.#length)
       this.#length += part.length
@@ -77,16 +82,16 @@ export class ProtobufWriter {
     return this
   }
 
-  /** A message inside this one: `write` fills it, then its length is put in front. */
+  /** An embedded message: `write` fills it, then its length is inserted before it. */
   message(field: number, write: (writer: this) => void): this {
     this.#tag(field, 2)
-    this.#room(1)
+    this.#ensure(1)
     const start = ++this.#length
     write(this)
     const size = this.#length - start
     const more = varintBytes(size) - 1
     if (more > 0) {
-      this.#room(more)
+      this.#ensure(more)
       this.#bytes.copyWithin(start + more, start, this.#length)
     }
     this.#length = start - 1
@@ -95,7 +100,7 @@ export class ProtobufWriter {
     return this
   }
 
-  /** The message with the prefix of gRPC. */
+  /** The message with the gRPC prefix. */
   frame(): Buffer {
     this.#bytes[0] = 0
     this.#bytes.writeUInt32BE(this.#length - frameBytes, 1)
@@ -107,7 +112,7 @@ export class ProtobufWriter {
   }
 
   #varint(value: number): void {
-    this.#room(10)
+    this.#ensure(10)
     let rest = value
     while (rest > 0x7f) {
       this.#bytes[this.#length++] = (rest % 0x80) | 0x80
@@ -116,7 +121,7 @@ export class ProtobufWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  #room(bytes: number): void {
+  #ensure(bytes: number): void {
     if (this.#length + bytes <= this.#bytes.length) return
     const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#length + bytes + 64))
     this.#bytes.copy(grown, 0, 0, this.#length)
@@ -125,7 +130,7 @@ export class ProtobufWriter {
 }
 
 /**
- * Walks over the fields of a message:
+ * Iterates over the fields of a message:
  *
  *   while (reader.next()) switch (reader.field) { case 3: revision = reader.int(); break; default: reader.skip() }
  */
@@ -137,7 +142,7 @@ export class ProtobufReader {
   #low = 0
   #middle = 0
   #high = 0
-  /** The number of the field that the reader stands on. */
+  /** The number of the current field. */
   field = 0
 
   constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
@@ -146,17 +151,17 @@ export class ProtobufReader {
     this.#end = end
   }
 
-  /** Steps to the next field; false at the end. */
+  /** Advances to the next field; false at the end. */
   next(): boolean {
     if (this.#at === this.#end) return false
     const tag = this.int()
     this.field = Math.floor(tag / 8)
     this.#type = tag % 8
-    if (this.field < 1) throw new ProtobufError(`no field has the number ${this.field}`)
+    if (this.field < 1) throw new ProtobufError(`malformed message: invalid field number ${this.field}`)
     return true
   }
 
-  /** A number; one beyond 2^53 loses its last digits. */
+  /** A number; beyond 2^53 it loses precision. */
   int(): number {
     const first = this.#bytes[this.#at]
     if (first !== undefined && first < 0x80 && this.#at < this.#end) {
@@ -168,7 +173,7 @@ export class ProtobufReader {
     return -(0xfffffff - this.#low + (0xfffffff - this.#middle) * 2 ** 28 + (0xff - this.#high) * 2 ** 56) - 1
   }
 
-  /** A number with all of its 64 bits. */
+  /** A number of 64 bits. */
   int64(): bigint {
     this.#varint()
     return BigInt.asIntN(64, BigInt(this.#low) | (BigInt(this.#middle) << 28n) | (BigInt(this.#high) << 56n))
@@ -200,7 +205,7 @@ export class ProtobufReader {
     return view
   }
 
-  /** The message inside this field. */
+  /** The embedded message of this field. */
   message(): ProtobufReader {
     const end = this.#until()
     const inner = new ProtobufReader(this.#bytes, this.#at, end)
@@ -208,39 +213,39 @@ export class ProtobufReader {
     return inner
   }
 
-  /** Passes over a field that nobody asked for. */
+  /** Skips an unknown field. */
   skip(): void {
     if (this.#type === 0) this.#varint()
     else if (this.#type === 1) this.#step(8)
     else if (this.#type === 2) this.#at = this.#until()
     else if (this.#type === 5) this.#step(4)
-    else throw new ProtobufError(`no field has the type ${this.#type}`)
+    else throw new ProtobufError(`malformed message: invalid wire type ${this.#type}`)
   }
 
   #step(bytes: number): void {
-    if (this.#at + bytes > this.#end) throw new ProtobufError('the message is cut off')
+    if (this.#at + bytes > this.#end) throw new ProtobufError('malformed message: unexpected end')
     this.#at += bytes
   }
 
   #until(): number {
     const size = this.int()
     const end = this.#at + size
-    if (!(size >= 0 && end <= this.#end)) throw new ProtobufError('the message is cut off')
+    if (!(size >= 0 && end <= this.#end)) throw new ProtobufError('malformed message: unexpected end')
     return end
   }
 
-  /** Reads up to 64 bits into three pieces of 28, 28 and 8, because no number of JavaScript holds them. */
+  /** Reads up to 64 bits into three parts of 28, 28 and 8 bits, because a JavaScript number cannot represent them. */
   #varint(): void {
     this.#low = this.#middle = this.#high = 0
     for (let index = 0; index < 10; index++) {
-      if (this.#at >= this.#end) throw new ProtobufError('the message is cut off')
+      if (this.#at >= this.#end) throw new ProtobufError('malformed message: unexpected end')
       const byte = this.#bytes[this.#at++] ?? 0
       if (index < 4) this.#low |= (byte & 0x7f) << (7 * index)
       else if (index < 8) this.#middle |= (byte & 0x7f) << (7 * (index - 4))
       else this.#high = (this.#high | ((byte & 0x7f) << (7 * (index - 8)))) & 0xff
       if (byte < 0x80) return
     }
-    throw new ProtobufError('a number is longer than 64 bits')
+    throw new ProtobufError('malformed message: a varint is longer than 64 bits')
   }
 }
 

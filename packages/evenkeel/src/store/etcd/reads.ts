@@ -1,8 +1,8 @@
 /**
- * Reading: the newest state, or the state at a revision, in pages that etcd can send.
+ * Reads from etcd: the newest state or the state at a revision, in pages below the message limit.
  *
- * Invariants: every read is linearizable; all pages of one read are of one revision; whoever is
- * refused learns the exact revision that history begins with, or the newest there is.
+ * Invariants: every read is linearizable; all pages of one read are of one revision; a refused read
+ * reports the exact compacted revision, or the newest revision.
  */
 import type { AbortOptions } from '#base'
 import type { Entry, UnavailableRevision } from '../store.ts'
@@ -26,7 +26,7 @@ interface PageOptions extends AbortOptions {
   limit: number
 }
 
-/** One page; `remaining` counts the keys behind it. */
+/** One page; `remaining` counts the keys after it. */
 interface Page {
   readonly ok: true
   readonly revision: number
@@ -34,7 +34,7 @@ interface Page {
   readonly remaining: number
 }
 
-/** How many keys the first page of a read has, before anybody knows how big they are, and any page at most. */
+/** The keys of the first page, whose sizes are not known yet; then pages are sized by bytes, up to a maximum number of keys. */
 const firstPageKeys = 256
 const pageKeysMax = 5_000
 const pageBytes = 4 * 1024 * 1024
@@ -42,7 +42,7 @@ const pageBytes = 4 * 1024 * 1024
 export class EtcdReader {
   readonly #client: EtcdClient
   readonly #keyspace: EtcdKeyspace
-  /** A revision that is known to be the first served one, or to have been it. */
+  /** The highest compacted revision seen so far. */
   #compacted = 0
 
   constructor(client: EtcdClient, keyspace: EtcdKeyspace) {
@@ -52,13 +52,13 @@ export class EtcdReader {
 
   /** The newest revision. */
   async head({ signal }: AbortOptions = {}): Promise<number> {
-    const { revision } = await this.#ask({ key: this.#keyspace.marker, isKeysOnly: true }, { signal })
+    const { revision } = await this.#range({ key: this.#keyspace.marker, isKeysOnly: true }, { signal })
     return revision
   }
 
   /**
-   * The first revision that is served, 0 when all are. A compaction at 1, which forgets nothing, is
-   * known only to the store that asked for it.
+   * The compacted revision, 0 when there is none. A compaction at 1, which discards nothing, is
+   * known only to the store that requested it.
    */
   async compacted({ signal }: AbortOptions = {}): Promise<number> {
     const known = this.#compacted
@@ -70,54 +70,54 @@ export class EtcdReader {
     return this.#compacted
   }
 
-  /** Says whether history after this revision is there: the newest revision if it is. */
-  async serves(
+  /** Whether the history after this revision is available; if so, with the newest revision. */
+  async available(
     revision: number,
     { signal }: AbortOptions = {},
   ): Promise<{ ok: true; revision: number } | UnavailableRevision> {
     if (revision === 0 && this.#compacted > 0)
       return { ok: false, reason: 'compacted', compacted: await this.compacted({ signal }) }
-    const answer = await this.#try(
+    const result = await this.#tryRange(
       { key: this.#keyspace.marker, revision: Math.max(revision, 1), isKeysOnly: true },
       { signal },
     )
-    return answer.ok ? { ok: true, revision: answer.found.revision } : answer
+    return result.ok ? { ok: true, revision: result.found.revision } : result
   }
 
   async get(
     key: string,
     { revision, signal }: { revision: number | undefined } & AbortOptions,
   ): Promise<{ ok: true; revision: number; entry: Entry | undefined } | UnavailableRevision> {
-    const answer = await this.#at(revision, { key: this.#keyspace.inEtcd(key) }, { signal })
-    if (!answer.ok) return answer
-    const [entry] = answer.found.entries
-    return { ok: true, revision: revision ?? answer.found.revision, entry: entry && this.#keyspace.entry(entry) }
+    const result = await this.#rangeAt(revision, { key: this.#keyspace.inEtcd(key) }, { signal })
+    if (!result.ok) return result
+    const [entry] = result.found.entries
+    return { ok: true, revision: revision ?? result.found.revision, entry: entry && this.#keyspace.entry(entry) }
   }
 
-  /** The pages of a read, the last of them perhaps empty; a refusal is the only, or the last, thing that comes. */
+  /** The pages of a read; the last one may be empty. An unavailable revision ends the sequence. */
   async *pages(
     prefix: string,
     { revision, after, limit, signal }: PageOptions,
   ): AsyncGenerator<Page | UnavailableRevision, void, undefined> {
-    let [at, behind, left, keys] = [revision, after, Math.ceil(limit), firstPageKeys]
+    let [at, lastKey, left, keys] = [revision, after, Math.ceil(limit), firstPageKeys]
     for (;;) {
-      const answer = await this.#at(
+      const result = await this.#rangeAt(
         at,
-        { ...this.#keyspace.range(prefix, behind), limit: Math.min(keys, left) },
+        { ...this.#keyspace.range(prefix, lastKey), limit: Math.min(keys, left) },
         { signal },
       )
-      if (!answer.ok) {
-        yield answer
+      if (!result.ok) {
+        yield result
         return
       }
-      const { found } = answer
+      const { found } = result
       at ??= found.revision
       const entries = found.entries.map((entry) => this.#keyspace.entry(entry))
       const remaining = found.count - entries.length
       yield { ok: true, revision: at, entries, remaining }
       left -= entries.length
-      behind = entries.at(-1)?.key
-      if (remaining === 0 || left <= 0 || behind === undefined) return
+      lastKey = entries.at(-1)?.key
+      if (remaining === 0 || left <= 0 || lastKey === undefined) return
       keys = nextPageKeys(found)
     }
   }
@@ -135,23 +135,23 @@ export class EtcdReader {
     return { ok: true }
   }
 
-  /** Reads at a revision that may not be there; at 0 there was nothing, and etcd cannot be asked. */
-  async #at(
+  /** Reads at a revision that may be unavailable. At 0 the store is empty, and etcd has no such revision. */
+  async #rangeAt(
     revision: number | undefined,
     request: RangeRequest,
     { signal }: AbortOptions,
   ): Promise<{ ok: true; found: RangeResponse } | UnavailableRevision> {
-    if (revision !== 0) return this.#try(revision === undefined ? request : { ...request, revision }, { signal })
-    const served = await this.serves(0, { signal })
-    return served.ok ? { ok: true, found: { revision: served.revision, entries: [], count: 0 } } : served
+    if (revision !== 0) return this.#tryRange(revision === undefined ? request : { ...request, revision }, { signal })
+    const available = await this.available(0, { signal })
+    return available.ok ? { ok: true, found: { revision: available.revision, entries: [], count: 0 } } : available
   }
 
-  async #try(
+  async #tryRange(
     request: RangeRequest,
     { signal }: AbortOptions,
   ): Promise<{ ok: true; found: RangeResponse } | UnavailableRevision> {
     try {
-      return { ok: true, found: await this.#ask(request, { signal }) }
+      return { ok: true, found: await this.#range(request, { signal }) }
     } catch (error) {
       if (isCompacted(error)) return { ok: false, reason: 'compacted', compacted: await this.compacted({ signal }) }
       if (isFuture(error)) return { ok: false, reason: 'ahead', revision: await this.head({ signal }) }
@@ -159,13 +159,13 @@ export class EtcdReader {
     }
   }
 
-  async #ask(request: RangeRequest, { signal }: AbortOptions): Promise<RangeResponse> {
+  async #range(request: RangeRequest, { signal }: AbortOptions): Promise<RangeResponse> {
     return decodeRange(await this.#client.call(methods.range, encodeRange(request), { signal }))
   }
 
   /**
-   * Where history begins, if a revision is no longer served. Only a watch that starts too early is
-   * told so, and only by a server that knows of the compaction, so one and the same is asked twice.
+   * The compacted revision if the given one is compacted. etcd reports it only to a watch that starts
+   * too early, and only on a member that knows of the compaction, so both calls use one connection.
    */
   async #compactedSince(
     revision: number,
@@ -188,7 +188,7 @@ export class EtcdReader {
       const { compacted } = decodeWatch(message)
       if (compacted > 0) return compacted
     }
-    throw new RpcError('Internal', 'etcd ended a watch without a word', { isUncertain: false })
+    throw new RpcError('Internal', 'etcd ended a watch without a response', { isUncertain: false })
   }
 }
 
@@ -200,7 +200,7 @@ function isFuture(error: unknown): boolean {
   return error instanceof RpcError && error.says('required revision is a future revision')
 }
 
-/** As many keys as make a page of a good size, if the next ones are like the last ones. */
+/** The keys of the next page, so that it has about `pageBytes` if its entries are as large as the last ones. */
 function nextPageKeys({ entries }: RangeResponse): number {
   const bytes = entries.reduce((sum, { key, value }) => sum + key.length + value.length, 0)
   return Math.max(1, Math.min(pageKeysMax, Math.floor((pageBytes * entries.length) / (bytes + 1))))

@@ -13,7 +13,7 @@ function opened(bytes: Uint8Array, revision: number): string {
 }
 
 describe('openValue', () => {
-  test('gives back what was stored, without the header', () => {
+  test('returns the stored value without the header', () => {
     expect(opened(stored('hello'), 7)).toBe('hello')
     expect(opened(stored(''), 7)).toBe('')
   })
@@ -40,7 +40,7 @@ describe('openValue', () => {
     expect(Object.getPrototypeOf(value)).toBe(Uint8Array.prototype)
   })
 
-  test('refuses what others wrote, and what a later release wrote, naming the key', () => {
+  test('refuses foreign values and values of a newer release, naming the key', () => {
     expect(() => openValue('a/b', Buffer.from('{"foreign":"json, long enough to have a header"}'), 7)).toThrow(
       expect.objectContaining({ reason: 'Damaged', message: expect.stringContaining('a/b') as string }),
     )
@@ -52,7 +52,7 @@ describe('openValue', () => {
     )
   })
 
-  test('refuses a value that is cut off before its stamp', () => {
+  test('refuses a value truncated before its stamp', () => {
     expect(() => openValue('a/b', stored('hello', 5).subarray(0, 15), 7)).toThrow(
       expect.objectContaining({ reason: 'Damaged' }),
     )
@@ -60,7 +60,7 @@ describe('openValue', () => {
 })
 
 describe('isWrittenBy', () => {
-  test('knows its own nonce and no other', () => {
+  test('recognizes its own nonce only', () => {
     expect(isWrittenBy(nonce, stored('hello'))).toBe(true)
     expect(isWrittenBy(nonce, stored(''))).toBe(true)
     expect(isWrittenBy(other, stored('hello'))).toBe(false)

@@ -1,18 +1,22 @@
 /**
- * Everything that happens below our prefix after a revision, told in order however often the
- * connection breaks: when it does, the next watch goes on where the last one was cut.
+ * A resumable etcd watch of the whole prefix: every change after a revision, in order, across any
+ * number of broken connections. A new watch continues where the last one was cut.
  *
- * How far we are (`position`) is known only from what comes in order with the events:
+ * The progress (`position`) follows only from responses that are ordered with the events:
  *
- * - an event at revision 7: everything up to 7 was told, once all of 7 was;
- * - a notice of progress for our very watch;
- * - an answer to our question for progress, from servers that answer it in order. Up to 3.4.24 and
- *   3.5.7 it overtakes events, and the revision in the header of an answer with events may lie
- *   beyond events that are still to come. There we write the marker and wait to be told of it.
+ * - all events of revision 7: every change up to 7 was delivered;
+ * - a progress notification for this watch;
+ * - the response to a progress request, from servers that order it with the events. Up to 3.4.24 and
+ *   3.5.7 it can overtake events, and the header revision of a response with events can be ahead of
+ *   events still to come. On those servers the marker key is written, and its event is awaited.
  *
- * Mostly neither is needed, because the newest revision is one of our own events.
+ * Mostly none of these requests is needed, because the newest revision is an event of this prefix.
  *
- * Invariants: nothing is told twice, nothing is left out; changes of one commit are told together.
+ * Invariants: every change is delivered exactly once; the changes of one commit are delivered together.
+ *
+ * Example. The watch is at 7 and the store at 9, where 9 was written under another prefix:
+ *
+ *   event@8 ──▶ batch 8, position 8 · reach(9) waits 150 ms · progress request ──▶ empty batch 9, position 9
  */
 import { abortable, deadline, deferred, type AbortOptions, type Clock, type Deferred, type Logger } from '#base'
 import { StoreError, type Change } from '../store.ts'
@@ -36,19 +40,19 @@ export interface UpstreamOptions {
   log: Logger
 }
 
-/** A change, or a key that somebody else wrote below our prefix. */
+/** A change, or a key under our prefix with a value that was not written by Evenkeel. */
 export type UpstreamChange = Change | { readonly key: string; readonly revision: number; readonly error: unknown }
 
-/** Some whole commits. */
+/** One or more complete commits. */
 export interface UpstreamBatch {
   readonly revision: number
   readonly changes: readonly UpstreamChange[]
 }
 
-/** Thrown when the history that a watch needs is compacted. */
+/** The history that a watch needs is compacted. */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError'
-  /** The first revision that is served. */
+  /** The first available revision. */
   readonly compacted: number
 
   constructor(compacted: number) {
@@ -57,9 +61,9 @@ export class CompactedError extends Error {
   }
 }
 
-/** How long an event may take to arrive before we ask for progress, and how long between two questions. */
+/** How long to wait for an event before the first progress request, and the maximum time between two requests. */
 const graceMs = 150
-const patienceMaxMs = 5_000
+const waitMaxMs = 5_000
 
 export class Upstream {
   readonly #client: EtcdClient
@@ -69,11 +73,11 @@ export class Upstream {
   #position: number
   #moved: Deferred<undefined> = deferred()
   #stream: RpcStream | undefined
-  /** The reader has taken all that came, and waits for more. */
+  /** The reader has consumed all responses and waits for more. */
   #isIdle = false
-  /** Changes of a commit of which more may come. */
+  /** Changes of a commit that may be incomplete. */
   #partial: UpstreamChange[] = []
-  readonly #begun: Deferred<undefined> = deferred()
+  readonly #started: Deferred<undefined> = deferred()
 
   constructor(after: number, { client, keyspace, clock, log }: UpstreamOptions) {
     this.#client = client
@@ -83,15 +87,15 @@ export class Upstream {
     this.#position = after
   }
 
-  /** Everything up to this revision was told and taken. */
+  /** Every change up to this revision was delivered and consumed. */
   get position(): number {
     return this.#position
   }
 
   /**
-   * Batches, in order, for as long as the reader wants them; empty ones say how far we are.
+   * Batches in order; empty ones report progress. It ends only with an error or an abort.
    *
-   * @throws {CompactedError} when history is gone, {@link StoreError} when etcd does not let us watch.
+   * @throws {CompactedError} when the history is compacted, {@link StoreError} when etcd denies the watch.
    */
   async *batches({ signal }: AbortOptions = {}): AsyncGenerator<UpstreamBatch, never, undefined> {
     for (let failures = 0; ; failures++) {
@@ -101,7 +105,7 @@ export class Upstream {
         this.#stream = connection.stream(methods.watch, encodeWatch(this.#keyspace.all, Math.max(before, 1)), {
           signal,
         })
-        yield* this.#follow(this.#stream, connection.isProgressOrdered)
+        yield* this.#consume(this.#stream, connection.isProgressOrdered)
       } catch (error) {
         signal?.throwIfAborted()
         if (!isPassing(error)) throw error
@@ -117,11 +121,11 @@ export class Upstream {
     }
   }
 
-  /** Waits until everything up to a revision was told and taken, and makes it so if nothing else does. From then on no compaction can come in between. */
+  /** Waits until every change up to a revision was delivered and consumed; requests progress if necessary. After that no compaction can come in between. */
   async reach(revision: number, { signal }: AbortOptions = {}): Promise<void> {
-    await abortable(this.#begun.promise, { signal })
-    for (let patienceMs = graceMs; this.#position < revision;) {
-      const limit = deadline(this.#clock, patienceMs, { signal })
+    await abortable(this.#started.promise, { signal })
+    for (let waitMs = graceMs; this.#position < revision;) {
+      const limit = deadline(this.#clock, waitMs, { signal })
       try {
         await abortable(this.#moved.promise, { signal: limit.signal })
         continue
@@ -130,28 +134,28 @@ export class Upstream {
       } finally {
         limit.done()
       }
-      patienceMs = Math.min(2 * patienceMs, patienceMaxMs)
-      if (this.#isIdle) await this.#nudge({ signal })
+      waitMs = Math.min(2 * waitMs, waitMaxMs)
+      if (this.#isIdle) await this.#requestProgress({ signal })
     }
   }
 
-  async *#follow(stream: RpcStream, isProgressOrdered: boolean): AsyncGenerator<UpstreamBatch, void, undefined> {
+  async *#consume(stream: RpcStream, isProgressOrdered: boolean): AsyncGenerator<UpstreamBatch, void, undefined> {
     for await (const message of stream) {
       this.#isIdle = false
-      const answer = decodeWatch(message)
-      if (answer.isCanceled) throw refusal(answer)
-      this.#begun.resolve(undefined)
-      if (answer.events.length > 0) yield* this.#take(answer)
-      else if (!answer.isCreated && (answer.watchId >= 0 || isProgressOrdered))
-        yield* this.#advance([], answer.revision)
+      const response = decodeWatch(message)
+      if (response.isCanceled) throw cancelError(response)
+      this.#started.resolve(undefined)
+      if (response.events.length > 0) yield* this.#take(response)
+      else if (!response.isCreated && (response.watchId >= 0 || isProgressOrdered))
+        yield* this.#advance([], response.revision)
       this.#isIdle = true
     }
   }
 
-  /** The whole commits in what arrived so far; the last one only if no more of it can come. */
+  /** The complete commits received so far. The last commit of a fragment may be incomplete. */
   *#take({ events, isFragment }: WatchResponse): Generator<UpstreamBatch, void, undefined> {
     for (const event of events) {
-      if (event.entry.modified > this.#position) this.#partial.push(this.#told(event))
+      if (event.entry.modified > this.#position) this.#partial.push(this.#changeOf(event))
     }
     const last = this.#partial.at(-1)?.revision ?? 0
     const whole = isFragment ? this.#partial.filter(({ revision }) => revision < last) : this.#partial
@@ -160,16 +164,16 @@ export class Upstream {
     if (revision !== undefined) yield* this.#advance(whole, revision)
   }
 
-  *#advance(told: readonly UpstreamChange[], revision: number): Generator<UpstreamBatch, void, undefined> {
+  *#advance(changes: readonly UpstreamChange[], revision: number): Generator<UpstreamBatch, void, undefined> {
     if (revision <= this.#position) return
-    yield { revision, changes: told.filter(({ key }) => key !== this.#keyspace.inStore(this.#keyspace.marker)) }
+    yield { revision, changes: changes.filter(({ key }) => key !== this.#keyspace.inStore(this.#keyspace.marker)) }
     this.#position = revision
     const moved = this.#moved
     this.#moved = deferred()
     moved.resolve(undefined)
   }
 
-  #told({ isDelete, entry, previous }: WatchEvent): UpstreamChange {
+  #changeOf({ isDelete, entry, previous }: WatchEvent): UpstreamChange {
     const key = this.#keyspace.inStore(entry.key)
     const revision = entry.modified
     if (entry.key === this.#keyspace.marker) return { key, revision }
@@ -185,7 +189,7 @@ export class Upstream {
     }
   }
 
-  async #nudge({ signal }: AbortOptions): Promise<void> {
+  async #requestProgress({ signal }: AbortOptions): Promise<void> {
     const connection = await this.#client.connection({ signal })
     if (connection.isProgressOrdered) {
       this.#stream?.send(encodeProgressRequest())
@@ -195,7 +199,7 @@ export class Upstream {
       await this.#client.call(methods.put, encodePut(this.#keyspace.marker, new Uint8Array(0)), { signal })
     } catch (error) {
       signal?.throwIfAborted()
-      this.#log.debug('the marker could not be written', { error })
+      this.#log.debug('failed to write the progress marker', { error })
     }
   }
 }
@@ -204,11 +208,13 @@ function isPassing(error: unknown): boolean {
   return error instanceof ProtobufError || (error instanceof RpcError && error.isPassing)
 }
 
-/** Why etcd ended a watch. */
-function refusal({ compacted, reason }: WatchResponse): Error {
+/** The error for a watch that etcd canceled. */
+function cancelError({ compacted, reason }: WatchResponse): Error {
   if (compacted > 0) return new CompactedError(compacted)
   const error = new RpcError('Unavailable', reason, { isUncertain: false })
   return /permission denied|user name is empty/.test(reason)
-    ? new StoreError('Failed', `etcd did not let us watch: ${reason}; check user, password and role`, { cause: error })
+    ? new StoreError('Failed', `etcd denied permission to watch: ${reason}; check user, password and role`, {
+        cause: error,
+      })
     : error
 }

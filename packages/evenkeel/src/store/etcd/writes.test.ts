@@ -80,7 +80,7 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     await server.stop()
   })
 
-  test('is ok, with its revision, when a key carries its mark', async () => {
+  test('is ok, with its revision, when a key carries its nonce', async () => {
     const head = await other.head()
     expect(await commitUnheard([put('a', '1')])).toEqual({ ok: true, revision: head + 1 })
     expect(await commitUnheard([put('a', '2', head + 1)])).toEqual({ ok: true, revision: head + 2 })
@@ -100,7 +100,7 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     expect(result).toEqual({ ok: true, revision: first + 1 })
   })
 
-  test('is unknown when the key it made was deleted since', async () => {
+  test('is unknown when the key it created was deleted since', async () => {
     await expect(
       commitUnheard([put('a', '1')], (revision) => committed(other, { key: 'a', expect: revision })),
     ).rejects.toMatchObject(unknown)
@@ -112,20 +112,20 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     expect(await other.get('a')).toMatchObject({ entry: undefined })
   })
 
-  test('is made again, once, when it never arrived and cannot happen twice', async () => {
+  test('is retried once when it never arrived and cannot be applied twice', async () => {
     const first = await committed(other, put('a', '1'), put('b', '1'))
     expect(await commitUnsaid([put('a', '2', first)])).toEqual({ ok: true, revision: first + 1 })
     expect(await commitUnsaid([{ key: 'b', expect: first }, put('c', '1')])).toEqual({ ok: true, revision: first + 2 })
     expect(await other.head()).toBe(first + 2)
   })
 
-  test('is not made again when it could happen twice: the key may be deleted before a late first try', async () => {
+  test('is not retried when it could be applied twice: the key may be deleted before a late first attempt', async () => {
     const head = await other.head()
     await expect(commitUnsaid([put('a', '1')])).rejects.toMatchObject(unknown)
     expect(await other.head()).toBe(head)
   })
 
-  test('has lost the race when it never arrived and the key moved on', async () => {
+  test('is a conflict when it never arrived and the key changed', async () => {
     const first = await committed(other, put('a', '1'), put('b', '1'))
     const lost = await commitUnsaid([put('a', '2', first)], {
       meanwhile: () => committed(other, put('a', 'theirs', first)),
@@ -137,7 +137,7 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     expect(lostDelete).toMatchObject({ ok: false, key: 'b', current: { revision: first + 2 } })
   })
 
-  test('has lost the race when it never arrived and what it checked moved on', async () => {
+  test('is a conflict when it never arrived and a checked key changed', async () => {
     const first = await committed(other, put('a', '1'), put('leader', 'me'))
     const lost = await commitUnsaid([put('a', '2', first)], {
       checks: [{ key: 'leader', expect: first }],
@@ -146,7 +146,7 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     expect(lost).toMatchObject({ ok: false, key: 'leader', current: { revision: first + 1 } })
   })
 
-  test('is unknown when a key that was to be absent is there: it may be deleted before a late try', async () => {
+  test('is unknown when a key expected to be absent exists: it may be deleted before a late attempt', async () => {
     const first = await committed(other, put('a', '1'))
     await expect(
       commitUnsaid([put('a', '2', first), put('new', '1')], {
@@ -155,7 +155,7 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     ).rejects.toMatchObject(unknown)
   })
 
-  test('is unknown when its key was deleted and made anew', async () => {
+  test('is unknown when its key was deleted and created again', async () => {
     const first = await committed(other, put('a', '1'))
     const meanwhile = async (): Promise<unknown> => {
       await committed(other, { key: 'a', expect: first })
@@ -164,7 +164,7 @@ describe.skipIf(etcdMissing)(`a commit whose answer is lost${etcdMissing ? ` (sk
     await expect(commitUnsaid([put('a', '2', first)], { meanwhile })).rejects.toMatchObject(unknown)
   })
 
-  test('is unknown when nobody can be asked, and says so in time', async () => {
+  test('is unknown when etcd is unreachable, and fails in time', async () => {
     const first = await committed(other, put('a', '1'))
     proxy.isClosed = true
     await expect(commitUnheard([put('a', '2', first)])).rejects.toMatchObject(unknown)

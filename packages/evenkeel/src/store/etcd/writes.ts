@@ -1,19 +1,25 @@
 /**
- * Writing: one transaction per commit, numbered by etcd.
+ * Commits and leases in etcd.
  *
- *   compare every key with what is expected ──all equal──▶ put and delete
- *                                           └──otherwise──▶ read them, so the loser learns why
+ * A commit is one transaction, and etcd assigns its revision:
  *
- * When the answer is lost, the commit may have happened, may not have, or may still happen: the
- * server can have it in hand. Then the keys are read again:
+ *   compare every key with its expected revision ──all equal──▶ put and delete
+ *                                                └──otherwise──▶ read the keys, to report the conflict
  *
- *   a key carries our nonce, or did ─────────────────▶ it happened, at that key's revision
- *   a key moved on from what we expected, without us ─▶ it did not and cannot: a lost race
- *   nothing moved, and a write expects a revision ────▶ try again: of two tries at most one can win
- *   anything else ────────────────────────────────────▶ nobody can know; we say so
+ * When the response is lost, the commit may have been applied, may not have been, or may still be
+ * applied: the request can be in progress. Then the keys are read again:
  *
- * Invariants: a commit is made at most once; "ok" is said only of a commit that was made, with
- * its revision, and "not ok" only of one that never will be.
+ *   a key carries our nonce, or did before ───────────────▶ applied, at the revision of that key
+ *   a key changed from what we expected, without our nonce ▶ not applied, and never will be: a conflict
+ *   no key changed, and a write expects a revision ────────▶ retry: of two attempts at most one succeeds
+ *   anything else ─────────────────────────────────────────▶ unknown; the caller gets `Failed`
+ *
+ * Leases: etcd counts in whole seconds, and not below a few times its election timeout. The id of a
+ * lease is chosen here, so that a grant whose response was lost is not made twice.
+ *
+ * Invariants: a commit is applied at most once; the result is `ok` only for a commit that was
+ * applied, with its revision, and not `ok` only for one that never will be; a lease lives at least
+ * as long as requested, and the caller gets its real time to live.
  */
 import type { AbortOptions, Logger, Random } from '#base'
 import { StoreError, type Check, type CommitResult, type Lease, type Write } from '../store.ts'
@@ -44,19 +50,20 @@ interface CommitterOptions {
 
 interface Attempt {
   readonly writes: readonly Write[]
-  /** Writes, then checks: the order in which the first one that is not as expected is named. */
+  /** Writes, then checks: a conflict reports the first one in this order. */
   readonly expected: readonly Check[]
   readonly nonce: Uint8Array
   readonly request: ProtobufWriter
 }
 
-/** The number that stands for a text no lease has: etcd says no to it, but only after it has compared the keys. */
+/** The id for an invalid lease name: etcd refuses it, but only after it has compared the keys. */
 const noSuchLease = 2n ** 63n - 1n
 
-/** How many times a commit whose answer was lost is tried again, and how far back a key is followed. */
+/** How many times a commit whose response was lost is retried, and how many versions back a key is searched. */
 const retriesMax = 3
 const stepsBackMax = 64
 
+/** Commits writes as etcd transactions. */
 export class Committer {
   readonly #client: EtcdClient
   readonly #keyspace: EtcdKeyspace
@@ -70,7 +77,7 @@ export class Committer {
     this.#log = log
   }
 
-  /** @throws {StoreError} `NoLease`, `Failed` when nobody can know whether it happened, or an `RpcError`. */
+  /** @throws {StoreError} `NoLease`, `Failed` when the outcome is unknown, or an `RpcError`. */
   async commit(
     writes: readonly Write[],
     checks: readonly Check[],
@@ -84,12 +91,12 @@ export class Committer {
           await this.#client.call(methods.txn, attempt.request, { signal, isOnce: true }),
         )
         if (isDone) return { ok: true, revision }
-        if (!lost) return this.#raceLost(attempt, found)
-        return (await this.#judge(attempt, found, { signal })) ?? throwUnknown(attempt, lost)
+        if (!lost) return this.#conflict(attempt, found)
+        return (await this.#outcomeFrom(attempt, found, { signal })) ?? throwUnknown(attempt, lost)
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
         if (!error.isUncertain && !lost) throw error.says('requested lease not found') ? noLease(writes, error) : error
-        this.#log.warn('the answer to a commit was lost', { key: writes[0]?.key, error })
+        this.#log.warn('lost the response to a commit; checking whether it was applied', { key: writes[0]?.key, error })
         lost = error
       }
       const result = await this.#resolve(attempt, lost, { signal })
@@ -115,14 +122,14 @@ export class Committer {
     return { writes, expected, nonce, request }
   }
 
-  /** The first key that is not as expected. */
-  #raceLost({ expected }: Attempt, found: TxnResponse['found']): CommitResult {
+  /** The first key that is not at its expected revision. */
+  #conflict({ expected }: Attempt, found: TxnResponse['found']): CommitResult {
     const index = expected.findIndex(({ expect }, at) => (found[at]?.modified ?? 0) !== expect)
     const current = found[index]
     return { ok: false, key: expected[index]?.key ?? '', current: current && this.#keyspace.entry(current) }
   }
 
-  /** What became of a commit whose answer was lost; undefined when it was not made and it is safe to try again. */
+  /** The outcome of a commit whose response was lost; undefined when it was not applied and a retry is safe. */
   async #resolve(attempt: Attempt, cause: RpcError, { signal }: AbortOptions): Promise<CommitResult | undefined> {
     const keys = attempt.expected.map(({ key }) => this.#keyspace.inEtcd(key))
     let found: TxnResponse['found']
@@ -131,15 +138,15 @@ export class Committer {
     } catch (error) {
       throw error instanceof RpcError ? unknown(attempt, cause) : error
     }
-    const judged = await this.#judge(attempt, found, { signal })
-    if (judged) return judged
+    const outcome = await this.#outcomeFrom(attempt, found, { signal })
+    if (outcome) return outcome
     const isUnmoved = attempt.expected.every(({ expect }, index) => (found[index]?.modified ?? 0) === expect)
     const isFenced = attempt.writes.some(({ expect }) => expect > 0)
     return isUnmoved && isFenced ? undefined : throwUnknown(attempt, cause)
   }
 
-  /** Whether a commit happened, from what its keys are like now; undefined when they do not tell, or it may still happen. */
-  async #judge(
+  /** The outcome of a commit according to the current state of its keys; undefined when that does not tell, or when it may still be applied. */
+  async #outcomeFrom(
     attempt: Attempt,
     found: TxnResponse['found'],
     { signal }: AbortOptions,
@@ -151,11 +158,11 @@ export class Committer {
     const isOver = attempt.expected.some(({ expect }, index) => expect > 0 && (found[index]?.modified ?? 0) !== expect)
     if (!isOver) return undefined
     const revision = await this.#revisionOf(attempt, found, { signal })
-    if (revision === 0) return this.#raceLost(attempt, found)
+    if (revision === 0) return this.#conflict(attempt, found)
     return revision === undefined ? undefined : { ok: true, revision }
   }
 
-  /** The revision at which a commit was made that others have written over; 0 if it never was, undefined if history does not tell. */
+  /** The revision of a commit whose keys were overwritten since; 0 if it was never applied, undefined if the history does not tell. */
   async #revisionOf(
     { writes, nonce }: Attempt,
     found: TxnResponse['found'],
@@ -168,13 +175,13 @@ export class Committer {
     for (let step = 0; entry && step < stepsBackMax; step++) {
       if (isWrittenBy(nonce, entry.value)) return entry.modified
       if (entry.modified === expect) return 0
-      entry = await this.#before(entry, { signal })
+      entry = await this.#previousVersion(entry, { signal })
     }
     return undefined
   }
 
-  /** The same key before it got this value; undefined when that cannot be read any more. */
-  async #before({ key, modified }: KeyValue, { signal }: AbortOptions): Promise<KeyValue | undefined> {
+  /** The previous version of a key; undefined when it is compacted or cannot be read. */
+  async #previousVersion({ key, modified }: KeyValue, { signal }: AbortOptions): Promise<KeyValue | undefined> {
     try {
       return decodeRange(
         await this.#client.call(methods.range, encodeRange({ key, revision: modified - 1 }), { signal }),
@@ -186,13 +193,13 @@ export class Committer {
   }
 }
 
-/** True when a write has certainly not happened: its key is as it was, or was to be deleted and has been there all along. */
+/** True when a write was certainly not applied: its key is unchanged, or should have been deleted and has existed ever since. */
 function isUntouched({ value, expect }: Write, found: KeyValue | undefined): boolean {
   if (!found || expect === 0) return false
   return found.modified === expect || (!value && found.created <= expect)
 }
 
-/** The number of a lease; undefined for a text that no lease has. */
+/** The numeric id of a lease; undefined for an invalid name. */
 function parseLease(lease: string): bigint | undefined {
   if (!/^[1-9][0-9]{0,18}$/.test(lease)) return undefined
   const id = BigInt(lease)
@@ -203,7 +210,7 @@ function noLease(writes: readonly Write[], cause: RpcError): StoreError {
   const leases = [...new Set(writes.flatMap(({ lease }) => lease ?? []))]
   return new StoreError(
     'NoLease',
-    `lease ${leases.join(' or ')} is gone; grant a new one before writing ${writes.map(({ key }) => key).join(', ')}`,
+    `cannot write ${writes.map(({ key }) => key).join(', ')}: lease ${leases.join(' or ')} does not exist; grant a new lease`,
     { cause },
   )
 }
@@ -211,7 +218,7 @@ function noLease(writes: readonly Write[], cause: RpcError): StoreError {
 function unknown({ writes }: Attempt, cause: RpcError): StoreError {
   return new StoreError(
     'Failed',
-    `the answer to the commit of ${writes.map(({ key }) => key).join(', ')} was lost; it may or may not have been stored, read to know: ${cause.message}`,
+    `lost the response to the commit of ${writes.map(({ key }) => key).join(', ')} (${cause.message}): it may or may not have been stored; read the keys to find out`,
     { cause },
   )
 }
@@ -220,16 +227,10 @@ function throwUnknown(attempt: Attempt, cause: RpcError): never {
   throw unknown(attempt, cause)
 }
 
-/*
- * Leases: etcd counts them in whole seconds, and not below a few times its election timeout.
- *
- * Invariants: a lease lives at least as long as was asked for, and the caller is told how long; a
- * grant whose answer was lost is not made twice, because we choose the number of the lease.
- */
-
-/** etcd's limit, some 285 years. */
+/** The limit of etcd, about 285 years. */
 const ttlSecondsMax = 9_000_000_000
 
+/** Leases in etcd. */
 export class EtcdLeases {
   readonly #client: EtcdClient
   readonly #random: Random
@@ -246,7 +247,7 @@ export class EtcdLeases {
       const { ttl } = decodeLease(await this.#client.call(methods.grant, encodeGrant(id, seconds), { signal }))
       return { id: String(id), ttlMs: ttl * 1000 }
     } catch (error) {
-      // The number is new, so the lease that has it is ours, from a try whose answer was lost.
+      // The id is random, so the existing lease is ours, from an attempt whose response was lost.
       if (!(error instanceof RpcError && error.says('lease already exists'))) throw error
     }
     const granted = decodeGrantedTtl(await this.#client.call(methods.timeToLive, encodeLease(id), { signal }))
@@ -260,7 +261,7 @@ export class EtcdLeases {
       async (connection) => {
         for await (const message of connection.stream(methods.keepAlive, encodeLease(id), { signal }))
           return decodeLease(message).ttl > 0
-        throw new RpcError('Internal', 'etcd ended a keep-alive without a word', { isUncertain: true })
+        throw new RpcError('Internal', 'etcd ended a LeaseKeepAlive stream without a response', { isUncertain: true })
       },
       { signal },
     )
@@ -278,7 +279,7 @@ export class EtcdLeases {
     }
   }
 
-  /** 63 random bits, never 0, which would mean that etcd chooses. */
+  /** 63 random bits; never 0, which would make etcd choose the id. */
   #newId(): bigint {
     return (BigInt(this.#random.uint32() >>> 1) << 32n) | BigInt(this.#random.uint32()) || 1n
   }

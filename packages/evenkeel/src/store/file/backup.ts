@@ -1,9 +1,13 @@
 /**
- * `snapshot save` and `snapshot restore`: a whole store in one file, and back.
+ * Backups (`snapshot save` and `snapshot restore`): the contents of a store in one file.
  *
- * Invariants: a backup appears under its name only when it is whole; a restore goes into an empty
- * folder only, and its revisions go on far above those of the backup, with all older ones refused,
- * because clients may have seen revisions that the backup does not know.
+ * Invariants: a backup gets its name only when it is complete; a restore needs an empty folder, and
+ * its revisions continue far above those of the backup, with all older ones refused, because
+ * clients may have seen revisions that are newer than the backup.
+ *
+ * Example. The backup is of revision 500. Clients have seen up to 620 since then. The restored
+ * store starts at 1 000 000 500: a client that resumes a watch at 620 gets `compacted` and lists
+ * again, instead of missing changes.
  */
 import path from 'node:path'
 import { SystemClock, SystemRandom, type Clock, type Random } from '#base'
@@ -16,19 +20,19 @@ import { openFolder } from './owner-lock.ts'
 import { recoverBackup } from './recovery.ts'
 import { writeSnapshot } from './snapshot.ts'
 
-/** Writes everything in an open store into one new file, while the store goes on serving. */
+/** Writes the contents of an open store to one new file. The store keeps serving. */
 export async function saveBackup(store: FileStore, file: string): Promise<{ bytes: number; revision: number }> {
   const absolute = path.resolve(file)
   try {
     return await store.backup(new NodeDisk(path.dirname(absolute)), path.basename(absolute))
   } catch (error) {
-    throw explained(`the backup ${absolute} could not be written`, error)
+    throw explained(`cannot write backup ${absolute}`, error)
   }
 }
 
 export interface RestoreOptions {
   /**
-   * How far the revisions of the restored store are above those of the backup.
+   * How far the restored store continues above the revision of the backup.
    *
    * @default 1_000_000_000
    */
@@ -37,7 +41,7 @@ export interface RestoreOptions {
   random?: Random
 }
 
-/** Makes a store out of a backup, in a folder that is empty or not there. Gives the revision it starts from. */
+/** Restores a backup into a folder that is empty or does not exist. Returns the revision the store starts from. */
 export async function restoreBackup(
   file: string,
   folder: string,
@@ -51,17 +55,17 @@ export async function restoreBackup(
     try {
       const taken = (await disk.list()).find((name) => !name.startsWith('owner.'))
       if (taken !== undefined)
-        throw new StoreError('Unusable', `${disk.label} is not empty (it holds ${taken}): restore into a new folder`)
+        throw new StoreError('Unusable', `${disk.label} is not empty (it contains ${taken}): restore into a new folder`)
       return await fill(disk, { ...backup, bumpRevisions, clock })
     } finally {
       await release()
     }
   } catch (error) {
-    throw explained(`${absolute} could not be restored`, error)
+    throw explained(`cannot restore ${absolute}`, error)
   }
 }
 
-/** The log is made before the snapshot: a snapshot without a log behind it would count as damaged. */
+/** Creates the log before the snapshot: a snapshot without its log counts as damaged. */
 async function fill(
   disk: Disk,
   {
@@ -90,9 +94,9 @@ function explained(what: string, error: unknown): unknown {
   const code = codeOf(error)
   const why =
     code === 'ENOENT'
-      ? 'there is no such file or folder'
+      ? 'no such file or folder'
       : code === 'EEXIST'
-        ? 'the name is taken, choose another'
+        ? 'the file exists; choose another name'
         : error instanceof Error
           ? error.message
           : String(error)

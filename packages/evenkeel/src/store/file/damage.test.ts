@@ -105,7 +105,7 @@ test('a flipped byte in what was once durable is damage, not a torn tail', async
   expect(await outcome(new Map(files).set(name, flipped))).toEqual({ refusal: 'Damaged' })
 })
 
-test('a snapshot with any flipped byte behind its header is refused', async () => {
+test('a snapshot with any flipped byte after its header is refused', async () => {
   const { files } = await makeFiles({ closed: true })
   const [name, bytes] = [...files].find(([file]) => file.startsWith('snapshot')) ?? ['', Buffer.alloc(0)]
   for (let at = 64; at < bytes.length; at++) {
@@ -115,7 +115,7 @@ test('a snapshot with any flipped byte behind its header is refused', async () =
   }
 })
 
-test('a missing log or snapshot is refused, each with the name of what is missing', async () => {
+test('a missing log or snapshot is refused with the name of the file', async () => {
   const { files } = await makeFiles({ closed: true })
   const without = (name: string): SimulatedDisk =>
     new SimulatedDisk({}, new Map([...files].filter(([file]) => file !== name)))
@@ -125,7 +125,7 @@ test('a missing log or snapshot is refused, each with the name of what is missin
   await expect(openOnDisk(without('log-00000002.ek'))).rejects.toThrow(/log-00000002\.ek is damaged: it is missing/)
 })
 
-test('a log in the middle that lost its end is refused', async () => {
+test('a truncated log before the last one is refused', async () => {
   const disk = new SimulatedDisk()
   const open = (): ReturnType<typeof openOnDisk> => openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
   for (const key of ['/a', '/b', '/c']) {
@@ -143,7 +143,7 @@ test('a log in the middle that lost its end is refused', async () => {
   }
 })
 
-test('files of another store do not mix in', async () => {
+test('files of another store are refused', async () => {
   const { files } = await makeFiles({ closed: true })
   const { files: others } = await makeFiles({ closed: true })
   const mixed = new Map(files).set('log-00000002.ek', others.get('log-00000002.ek') ?? Buffer.alloc(0))
@@ -158,11 +158,11 @@ test('a foreign file, a foreign name and a newer format each say what to do', as
     open(['log-00000002.ek', Buffer.from('just some text of somebody, longer than a header of ours would be, really')]),
   ).rejects.toThrow(/was not written by Evenkeel: move it away/)
   await expect(open(['notes.txt', Buffer.from('hello')])).rejects.toThrow(
-    /holds notes\.txt, which is not a file of a store: choose an empty folder/,
+    /contains notes\.txt, which is not a file of a store: choose an empty folder/,
   )
   const newer = Buffer.from(files.get('log-00000002.ek') ?? Buffer.alloc(0))
   newer.writeUInt16LE(7, 8)
   await expect(open(['log-00000002.ek', newer])).rejects.toThrow(
-    /has format 7, this version reads up to 1: use the version of Evenkeel that wrote it/,
+    /has format 7, but this release reads up to 1: use the release of Evenkeel that wrote it/,
   )
 })

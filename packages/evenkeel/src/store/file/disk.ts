@@ -1,17 +1,21 @@
 /**
- * What the file engine asks of a disk: one folder and the files in it.
+ * The disk interface of the file engine, one folder and its files, and its implementation on
+ * `node:fs`.
  *
- * Everything goes through here, so that a test can cut the power, fill the disk or fail any one
- * call. The promises are those of a journaling file system, no more: written bytes may be lost,
- * torn or kept in any order until `sync` of their file resolves; names made, renamed or removed
- * may be forgotten, newest first, until `syncFolder` resolves.
+ * All file access goes through it, so that a test can cut the power, fill the disk or fail any
+ * call. The guarantees are those of a journaling file system, no more: written bytes may be lost,
+ * torn or kept in any order until `sync` of their file resolves; creations, renames and removals
+ * may be lost, newest first, until `syncFolder` resolves.
+ *
+ * The implementation uses callback functions on file descriptors instead of `FileHandle`: they cost
+ * half as much per call, and a flush is two calls.
  */
 import fs from 'node:fs'
 import path from 'node:path'
 
 export interface DiskFile {
   size(): Promise<number>
-  /** Fills the buffer from the offset as far as the file goes; gives the number of bytes. */
+  /** Fills the buffer from the offset, as far as the file goes; returns the number of bytes. */
   read(offset: number, into: Buffer): Promise<number>
   /** Writes all of the bytes, or throws. */
   write(offset: number, bytes: Uint8Array): Promise<void>
@@ -26,42 +30,36 @@ export interface DiskFile {
 export type OpenMode = 'create' | 'read' | 'write'
 
 export interface Disk {
-  /** How to name the folder to a person. */
+  /** The folder, for messages. */
   readonly label: string
   list(): Promise<readonly string[]>
-  /** `create` fails when the name is there, the others when it is not. */
+  /** `create` fails when the file exists, the other modes when it does not. */
   open(name: string, mode: OpenMode): Promise<DiskFile>
   rename(from: string, to: string): Promise<void>
   remove(name: string): Promise<void>
-  /** Resolves once names made, renamed and removed would survive a power cut. */
+  /** Resolves once creations, renames and removals would survive a power cut. */
   syncFolder(): Promise<void>
 }
 
-/** The code of a failed call, such as `ENOSPC`. */
+/** The code of a system error, such as `ENOSPC`. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** True when the call failed for lack of room. */
+/** True when the disk is full, the quota is exceeded, or the file is too large. */
 export function isNoSpace(error: unknown): boolean {
   const code = codeOf(error)
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
 }
 
-/*
- * The disk of this machine: `node:fs` behind the contract of `disk`.
- *
- * The callback functions are used on file descriptors instead of `FileHandle`: they cost half as
- * much per call, and a flush is two calls.
- */
-
 const { O_CREAT, O_DSYNC, O_EXCL, O_RDONLY, O_RDWR } = fs.constants
 
-/** Linux makes a write durable in one call; elsewhere that takes two, because only `fdatasync` reaches the platters there. */
+/** Linux makes a write durable in one call (`O_DSYNC`); elsewhere only `fdatasync` does. */
 const writesThrough = process.platform === 'linux'
 
 const flags: Readonly<Record<OpenMode, number>> = { create: O_RDWR | O_CREAT | O_EXCL, read: O_RDONLY, write: O_RDWR }
 
+/** A folder of the local file system. */
 export class NodeDisk implements Disk {
   readonly label: string
 
@@ -87,7 +85,7 @@ export class NodeDisk implements Disk {
   }
 
   async syncFolder(): Promise<void> {
-    // Windows cannot open a folder; its file systems journal names by themselves.
+    // Windows cannot open a folder; its file systems journal names on their own.
     if (process.platform === 'win32') return
     const handle = await fs.promises.open(this.label, 'r')
     try {
@@ -101,7 +99,7 @@ export class NodeDisk implements Disk {
 class NodeFile implements DiskFile {
   readonly #path: string
   readonly #handle: number
-  /** A second way into the same file, whose writes are durable when they return. Opened when first needed, while the name still holds. */
+  /** A second descriptor of the same file, opened with `O_DSYNC`, before the file can be renamed. */
   #through: number | undefined
 
   constructor(file: string, handle: number) {
@@ -181,7 +179,7 @@ async function writeAll(handle: number, offset: number, bytes: Uint8Array): Prom
   }
 }
 
-/** One callback-style call as a promise. */
+/** Turns a callback-style call into a promise. */
 function call<T>(start: (done: (error: Error | null, result?: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     start((error, result) => {

@@ -55,7 +55,7 @@ async function verify(disk: SimulatedDisk, { acked, unknown }: Known, note: stri
 }
 
 for (const code of ['ENOSPC', 'EIO', 'EROFS']) {
-  test(`${code} at any one call, once or from then on, loses nothing that was acknowledged`, async () => {
+  test(`${code} in any disk call, once or permanently, loses no acknowledged commit`, async () => {
     for (const lasting of [false, true]) {
       let failures = 0
       for (let failAt = 0; ; failAt++) {
@@ -77,7 +77,7 @@ for (const code of ['ENOSPC', 'EIO', 'EROFS']) {
   })
 }
 
-test('a failed sync is final: the write is not acknowledged, nothing more is written, reads go on', async () => {
+test('a failed sync is final: the write is not acknowledged, later writes are refused, reads still work', async () => {
   let failing = false
   const calls: string[] = []
   const disk = new SimulatedDisk({
@@ -107,7 +107,7 @@ test('a failed sync is final: the write is not acknowledged, nothing more is wri
   await store.close()
 })
 
-test('a full disk refuses puts and goes on with reads, deletes and watches; with room again, puts go on', async () => {
+test('a full disk refuses puts and keeps serving reads, deletes and watches; puts work again once there is space', async () => {
   const clock = new StillClock()
   const limits = { bytesMax: 9_000 }
   const disk = new SimulatedDisk(limits)
@@ -124,7 +124,7 @@ test('a full disk refuses puts and goes on with reads, deletes and watches; with
   expect(revisions.length).toBeGreaterThan(5)
   expect(store.failure()).toMatchObject({ state: 'full' })
   await expect(store.commit({ key: '/more', value, expect: 0 })).rejects.toThrow(
-    /is full: free some room, or delete objects/,
+    /is full: free some space or delete objects/,
   )
 
   const watch = store.watch('', { after: await store.head() })
@@ -145,7 +145,7 @@ test('a full disk refuses puts and goes on with reads, deletes and watches; with
   await store.close()
 })
 
-test('on a full disk, deletes alone make room again: a snapshot gives back what they freed', async () => {
+test('on a full disk, deletes alone free space: a snapshot gives it back to the disk', async () => {
   const clock = new StillClock()
   const disk = new SimulatedDisk({ bytesMax: 20_000 })
   const store = await openOnDisk(disk, { clock, reserveBytes: 4_000 })
@@ -167,7 +167,7 @@ test('on a full disk, deletes alone make room again: a snapshot gives back what 
   await store.close()
 })
 
-test('a commit that was refused for lack of room never shows, and its key can be written later', async () => {
+test('a commit refused by a full disk never becomes visible, and its key can be written later', async () => {
   const clock = new StillClock()
   const limits = { bytesMax: 2_000 }
   const disk = new SimulatedDisk(limits)

@@ -1,12 +1,17 @@
 /**
- * Makes records durable: all records of a turn are one frame and one durable write.
+ * The journal of the file engine. All records of one turn share one frame and one durable write.
  *
- *   append ─▶ frame being collected ─▶ durable write ─▶ sink.durable ─▶ next turn …
+ *   append ─▶ current frame ─▶ durable write ─▶ sink.durable ─▶ next turn …
  *
- * Invariants: nothing is reported durable before its write was; one flush at a time, so order
- * is the order of appending; a revision is given out only at or below a ceiling that is durable no
- * later than the revision itself; after a failed write, but for lack of room, nothing is ever written again. While the
- * disk is full, deletes are still tried and everything else is refused.
+ * Invariants: a record is reported durable only after its write is; one flush runs at a time, so
+ * records become durable in the order they were appended; a revision is assigned only at or below a
+ * ceiling that becomes durable no later than the revision; after a failed write nothing is written
+ * again, unless the disk was full. While the disk is full, deletes are still written and puts are
+ * refused.
+ *
+ * The ceiling prevents the reuse of revisions. Example: ceiling 10 001 is durable, revisions up to 40
+ * are assigned, and the power fails before 39 and 40 are durable. The next start finds revision 38
+ * and cannot know that 40 was the last one, so it continues at 10 001 and refuses older revisions.
  */
 import { deferred, nextTurn, silentLogger, type Clock, type Deferred, type Logger } from '#base'
 import { StoreError, type StoreFailure } from '../store.ts'
@@ -19,29 +24,29 @@ import { writeGrant, writeNumber, writeRevoke, writeVersion } from './record.ts'
 interface FileJournalOptions {
   clock: Clock
   log: LogFile
-  /** How to name the folder to a person. */
+  /** The folder, for messages. */
   label: string
   /** The ceiling that is already durable. */
   ceiling: number
   /** Bytes of the logs before this one. */
   bytesBefore: number
   logger?: Logger | undefined
-  /** Called when the disk ran full, to make room for deletes. */
+  /** Called when the disk is full, to free space for deletes. */
   onFull: () => Promise<void>
   /** Called after each flush. */
   onFlushed: () => void
-  /** Called before the last flush; waited for. */
+  /** Awaited before the last flush. */
   onClosing: () => Promise<void>
 }
 
-/** Some records on their way to the disk. */
+/** Records that are being written. */
 interface PendingFlush {
   readonly count: number
   readonly ceiling: number
   readonly written: Promise<void>
 }
 
-/** How many revisions are set aside at once. */
+/** How far the ceiling is raised at once. */
 export const ceilingBlock = 10_000
 
 export class FileJournal implements Journal {
@@ -54,7 +59,7 @@ export class FileJournal implements Journal {
   #frame = new FrameBuilder()
   #sink: JournalSink | undefined
   #log: LogFile
-  /** Frames that got full before they could be written. */
+  /** Full frames that wait for the next flush. */
   #waiting: FrameBuilder[] = []
   #records = 0
   #ceiling: number
@@ -93,7 +98,7 @@ export class FileJournal implements Journal {
     this.#sink = sink
   }
 
-  /** No revision above it has been given out. */
+  /** No revision above it has been assigned. */
   get ceiling(): number {
     return this.#ceiling
   }
@@ -122,12 +127,12 @@ export class FileJournal implements Journal {
     return this.#full && { state: 'full', message: this.#full.message }
   }
 
-  /** There is room again. */
+  /** The disk has free space again. */
   clearFull(): void {
     this.#full = undefined
   }
 
-  /** Goes over to another log as soon as everything before is durable. */
+  /** Switches to another log as soon as all records before are durable. */
   rotate(log: LogFile): Promise<void> {
     if (this.#failed) return Promise.reject(this.#failed)
     const done = deferred<undefined>()
@@ -150,7 +155,7 @@ export class FileJournal implements Journal {
       await this.#flush()
         .then(() => this.#log.cut())
         .catch((error: unknown) => {
-          this.#logger.warn('the store could not be closed in good order; the next start will skip revisions', {
+          this.#logger.warn('clean shutdown of the store failed; the next start will skip revisions', {
             error,
           })
         })
@@ -164,13 +169,13 @@ export class FileJournal implements Journal {
     this.#running = this.#run()
   }
 
-  /** The look for more work and the end of `#active` are one step, so that no record is left waiting for the next. */
+  /** Checking for more work and clearing `#active` is one synchronous step, so that no record is left waiting. */
   async #run(): Promise<void> {
     try {
       await nextTurn(this.#clock)
       while ((this.#records > 0 || this.#rotation) && !this.#failed) {
         if (this.#rotation) await this.#switch(this.#rotation)
-        else await this.#fly(this.#launch())
+        else await this.#finishFlushes(this.#startFlush())
         await nextTurn(this.#clock)
       }
     } catch (error) {
@@ -180,17 +185,17 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** Starts to write everything collected so far. */
-  #launch(): PendingFlush {
+  /** Starts to write all records appended so far. */
+  #startFlush(): PendingFlush {
     const count = this.#records
     this.#records = 0
     return { count, ceiling: this.#ceiling, written: this.#flush() }
   }
 
-  /** Sees a flight through; the next one takes off before the writers of this one are answered, so that disk and processor work at the same time. */
-  async #fly(first: PendingFlush): Promise<void> {
-    for (let flight: PendingFlush | undefined = first; flight;) {
-      const { count, ceiling, written }: PendingFlush = flight
+  /** Waits for a flush and starts the next one before it answers the writers of this one: disk and processor work in parallel. */
+  async #finishFlushes(first: PendingFlush): Promise<void> {
+    for (let flush: PendingFlush | undefined = first; flush;) {
+      const { count, ceiling, written }: PendingFlush = flush
       try {
         await written
       } catch (error) {
@@ -199,13 +204,13 @@ export class FileJournal implements Journal {
         return
       }
       this.#durableCeiling = ceiling
-      flight = this.#records > 0 && !this.#rotation ? this.#launch() : undefined
+      flush = this.#records > 0 && !this.#rotation ? this.#startFlush() : undefined
       this.#sink?.durable(count)
       this.#onFlushed()
     }
   }
 
-  /** One durable write for everything collected so far. */
+  /** Writes all collected frames durably. */
   async #flush(): Promise<void> {
     const builders = [...this.#waiting, this.#frame].filter(({ records }) => records > 0)
     this.#waiting = []
@@ -213,7 +218,7 @@ export class FileJournal implements Journal {
     await this.#log.append(frames)
   }
 
-  /** A write that did not fit is taken back and refused; anything else that fails is the end. */
+  /** Rolls back and refuses a write that did not fit on the disk; any other error is fatal. */
   async #refuse(error: unknown): Promise<void> {
     if (this.#failed) return
     if (!isNoSpace(error)) {
@@ -229,7 +234,7 @@ export class FileJournal implements Journal {
     }
     this.#full = new StoreError(
       'NoSpace',
-      `the disk of ${this.#label} is full: free some room, or delete objects; reads, deletes and watches go on`,
+      `the disk of ${this.#label} is full: free some space or delete objects; reads, deletes and watches still work`,
       { cause: error },
     )
     this.#drop()
@@ -239,10 +244,10 @@ export class FileJournal implements Journal {
   #fail(cause: unknown): StoreError {
     this.#failed = new StoreError(
       'Failed',
-      `writing to ${this.#label} failed (${messageOf(cause)}): nothing more is written; check the disk, then restart`,
+      `failed to write to ${this.#label} (${messageOf(cause)}): the store refuses all writes; check the disk, then restart`,
       { cause },
     )
-    this.#logger.error('the store failed', { error: this.#failed })
+    this.#logger.error('store failed; all writes are refused until a restart', { error: this.#failed })
     this.#drop()
     this.#rotation?.done.reject(this.#failed)
     this.#rotation = undefined
@@ -257,7 +262,7 @@ export class FileJournal implements Journal {
     this.#ceiling = this.#durableCeiling
   }
 
-  /** The first frame of a log says how long the one before was, so that a cut in the middle of the chain shows. */
+  /** The first frame of a log records the length of the previous log, so that a truncated log in the chain is detected. */
   async #switch({ log, done }: { log: LogFile; done: Deferred<undefined> }): Promise<void> {
     this.#rotation = undefined
     const first = new FrameBuilder(64)
@@ -274,9 +279,9 @@ export class FileJournal implements Journal {
     this.#log = log
     this.#bytesBefore += old.length
     done.resolve(undefined)
-    // Everything in it is durable, so a file that does not close well costs nothing but a word.
+    // All its frames are durable, so a failed close loses nothing.
     await old.close().catch((error: unknown) => {
-      this.#logger.warn('an old log could not be closed', { error })
+      this.#logger.warn('failed to close the previous log file', { error })
     })
   }
 
@@ -286,12 +291,12 @@ export class FileJournal implements Journal {
     else if (record.type === 'compact') writeNumber(frame, 'compact', record.revision)
     else {
       if (record.type === 'revoke') writeRevoke(frame, record.lease)
-      this.#raise(record.revision)
+      this.#raiseCeiling(record.revision)
       for (const version of record.versions) writeVersion(frame, version)
     }
   }
 
-  #raise(revision: number): void {
+  #raiseCeiling(revision: number): void {
     if (revision <= this.#ceiling - ceilingBlock / 2) return
     this.#ceiling = revision + ceilingBlock
     writeNumber(this.#frame, 'ceiling', this.#ceiling)

@@ -42,7 +42,7 @@ async function firstBatch(store: Store, after: number): Promise<WatchBatch | und
   return undefined
 }
 
-test('a store closed in good order goes on at the next revision with its history', async () => {
+test('after a clean shutdown the store continues at the next revision with its history', async () => {
   let store = await openFileStore(path.join(folder, 'data'))
   const first = await put(store, ['/a', 'one'])
   await put(store, ['/a', 'two'], first)
@@ -58,7 +58,7 @@ test('a store closed in good order goes on at the next revision with its history
   await store.close()
 })
 
-test('after a stop that was not in good order revisions jump above the ceiling and all before is refused', async () => {
+test('after an unclean shutdown revisions continue above the ceiling and older ones are refused', async () => {
   const disk = new SimulatedDisk()
   const store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 })
   const last = await put(store, ['/a', 'one'])
@@ -76,7 +76,7 @@ test('after a stop that was not in good order revisions jump above the ceiling a
   expect(await put(again, ['/b', 'two'])).toBe(head + 1)
 })
 
-test('the refusal of old revisions outlives a later clean restart', async () => {
+test('old revisions are still refused after a later clean restart', async () => {
   const disk = new SimulatedDisk()
   const last = await put(await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0 }), ['/a', 'one'])
   const crashed = new SimulatedDisk({}, disk.contents())
@@ -88,7 +88,7 @@ test('the refusal of old revisions outlives a later clean restart', async () => 
   expect(await third.get('/a', { revision: last })).toMatchObject({ reason: 'compacted', compacted: head })
 })
 
-test('revisions never go back over many crashes, with more commits than one block of the ceiling', async () => {
+test('revisions never decrease over many crashes, with more commits than one ceiling block', async () => {
   let contents = new Map<string, Buffer>()
   let highest = 0
   for (let crash = 0; crash < 4; crash++) {
@@ -101,7 +101,7 @@ test('revisions never go back over many crashes, with more commits than one bloc
   }
 })
 
-test('compactLog leaves one snapshot and one log, and everything in them', async () => {
+test('compactLog leaves one snapshot and one log, with all entries', async () => {
   const data = path.join(folder, 'data')
   let store = await openFileStore(data)
   for (let number = 0; number < 2_000; number++) await put(store, [`/k/${number % 50}/${number}`, `value ${number}`])
@@ -126,7 +126,7 @@ test('compactLog leaves one snapshot and one log, and everything in them', async
   await store.close()
 })
 
-test('the log is compacted in the background while writers go on, and nothing is missing afterwards', async () => {
+test('the log is compacted in the background during writes, and no commit is lost', async () => {
   const disk = new SimulatedDisk()
   let store = await openOnDisk(disk, { clock: new StillClock(), reserveBytes: 0, logBytesMin: 20_000 })
   const revisions = new Map<string, number>()
@@ -157,7 +157,7 @@ test('a compaction acknowledged before a restart holds after it', async () => {
   expect(await store.get('/a', { revision: first })).toMatchObject({ reason: 'compacted' })
 })
 
-test('leases survive a restart with the time they had left, and a crash with their full time', async () => {
+test('leases survive a restart with their remaining time, and a crash with their full time', async () => {
   const disk = new SimulatedDisk()
   const clock = new SimulatedClock()
   const opened = openOnDisk(disk, { clock, random: new SeededRandom(1), reserveBytes: 0 })
@@ -178,7 +178,7 @@ test('leases survive a restart with the time they had left, and a crash with the
   expect(await run(countOf(store))).toBe(0)
 })
 
-test('a backup taken under load restores into a new folder, with revisions far above', async () => {
+test('a backup taken under load restores into a new folder, with revisions far above those of the backup', async () => {
   let store = await openFileStore(path.join(folder, 'data'))
   for (let number = 0; number < 500; number++) await put(store, [`/k/${number}`, `value ${number}`])
   const [saved] = await Promise.all([
@@ -203,7 +203,9 @@ test('backup and restore refuse to overwrite anything, and say what to do', asyn
   await put(store, ['/a', 'one'])
   await saveBackup(store, backup)
   const before = fs.readFileSync(backup)
-  await expect(saveBackup(store, backup)).rejects.toThrow(/backup\.ek is there already: choose another name/)
+  await expect(saveBackup(store, backup)).rejects.toThrow(
+    /cannot write backup .*backup\.ek: the file exists; choose another name/,
+  )
   expect(fs.readFileSync(backup)).toEqual(before)
   await expect(restoreBackup(backup, path.join(folder, 'data'))).rejects.toThrow(/is in use by another process/)
   await store.close()
@@ -211,7 +213,7 @@ test('backup and restore refuse to overwrite anything, and say what to do', asyn
     /is not empty .*: restore into a new folder/,
   )
   await expect(restoreBackup(path.join(folder, 'nothing.ek'), path.join(folder, 'new'))).rejects.toThrow(
-    /could not be restored: there is no such file/,
+    /cannot restore .*: no such file or folder/,
   )
   fs.writeFileSync(path.join(folder, 'text.ek'), 'this is not a backup')
   await expect(restoreBackup(path.join(folder, 'text.ek'), path.join(folder, 'new'))).rejects.toThrow(
@@ -220,11 +222,11 @@ test('backup and restore refuse to overwrite anything, and say what to do', asyn
   expect(fs.existsSync(path.join(folder, 'new'))).toBe(false)
 })
 
-test('a path that is a file, a folder of somebody else and a second opening each say what to do', async () => {
+test('a path to a file, a folder with foreign files and a second open each fail with what to do', async () => {
   fs.writeFileSync(path.join(folder, 'file'), 'hello')
   await expect(openFileStore(path.join(folder, 'file'))).rejects.toThrow(/file is not a folder: choose another path/)
   await expect(openFileStore(folder)).rejects.toThrow(
-    /holds file, which is not a file of a store: choose an empty folder/,
+    /contains file, which is not a file of a store: choose an empty folder/,
   )
   expect(fs.readFileSync(path.join(folder, 'file'), 'utf8')).toBe('hello')
   expect(fs.readdirSync(folder)).toEqual(['file'])
@@ -233,7 +235,7 @@ test('a path that is a file, a folder of somebody else and a second opening each
   await store.close()
 })
 
-test('files and folder are for their owner only', async () => {
+test('files and folder are accessible to their owner only', async () => {
   const data = path.join(folder, 'data')
   const store = await openFileStore(data)
   await put(store, ['/a', 'secret'])
@@ -244,7 +246,7 @@ test('files and folder are for their owner only', async () => {
   await store.close()
 })
 
-test('close waits for writes under way and leaves no socket, file or timer behind', async () => {
+test('close waits for writes in progress and leaves no socket, file or timer', async () => {
   const data = path.join(folder, 'data')
   const store = await openFileStore(data)
   const writes = Array.from({ length: 20 }, (_, number) => put(store, [`/k/${number}`, 'x']))

@@ -1,11 +1,20 @@
 /**
- * The durable engine: a checksummed log, a snapshot, and everything in memory besides.
+ * The `file` engine: a checksummed log and a snapshot on disk, and all state in memory.
  *
- *   open: lock ─ plan ─ recover ─ cut the torn tail ─ new log ─ sweep up ─ serve
+ *   open: lock ─ plan ─ recover ─ cut the torn tail ─ new log ─ remove leftovers ─ serve
  *
- * Invariants: nothing is changed on the disk before recovery has found everything whole; the
- * store serves only after its first frame, with a fresh ceiling, is durable. See
- * `docs/decisions/store.md` for the eight rules this keeps.
+ * A reserve file keeps some disk space back. When the disk is full it is removed, so that deletes
+ * can still be written. It holds real bytes, not a hole: removing a sparse file would free nothing.
+ *
+ * Invariants: nothing on disk changes before recovery has verified every file; the store serves
+ * only after its first frame, with a new revision ceiling, is durable. `docs/decisions/store.md`
+ * explains the eight rules behind this.
+ *
+ * Example of a folder over time (log N continues snapshot N; snapshot N covers all logs before N):
+ *
+ *   first start      log-00000001.ek
+ *   second start     log-00000001.ek log-00000002.ek                        each start begins a log
+ *   log compaction   log-00000003.ek snapshot-00000003.ek spare reserve     1 and 2 are replaced
  */
 import { silentLogger, SystemClock, SystemRandom, type Cancel, type Clock, type Logger, type Random } from '#base'
 import type { RetentionOptions } from '../history.ts'
@@ -35,22 +44,22 @@ export interface FileStoreOptions extends RetentionOptions {
    */
   logBytesMin?: number
   /**
-   * Room kept back for deletes on a full disk.
+   * Disk space kept in reserve for deletes on a full disk.
    *
    * @default 4 MiB
    */
   reserveBytes?: number
 }
 
-/** A durable store, with what only files can do. */
+/** A store on disk, with backups and log compaction. */
 export interface FileStore extends Store {
-  /** Writes a backup of the newest revision into a folder, under a name that must be free. */
+  /** Writes a backup of the newest revision to a new file on a disk. */
   backup(disk: Disk, name: string): Promise<{ bytes: number; revision: number }>
-  /** Replaces the logs by a snapshot now; false when that did not work out. */
+  /** Replaces the logs by a snapshot now; false when that failed. */
   compactLog(): Promise<boolean>
 }
 
-/** Opens the store in a folder, which is made if it is not there. @throws StoreError that says what to do. */
+/** Opens the store in a folder, which is created if it does not exist. @throws StoreError that says what to do. */
 export async function openFileStore(folder: string, options: FileStoreOptions = {}): Promise<FileStore> {
   const { clock = new SystemClock(), random = new SystemRandom() } = options
   const { disk, release } = await openFolder(folder, { clock, random })
@@ -67,7 +76,7 @@ export interface DiskStoreOptions extends FileStoreOptions {
   onClosed?: () => Promise<void>
 }
 
-/** Opens a store on any disk, also a simulated one. Nobody else may have it open. */
+/** Opens a store on any disk, also a simulated one. The caller owns the disk: no other store may have it open. */
 export async function openOnDisk(
   disk: Disk,
   {
@@ -82,18 +91,18 @@ export async function openOnDisk(
 ): Promise<FileStore> {
   if (!(logBytesMin >= 1)) throw new RangeError(`logBytesMin must be 1 or more, got ${logBytesMin}`)
   if (!(reserveBytes >= 0)) throw new RangeError(`reserveBytes must be 0 or more, got ${reserveBytes}`)
-  const { recovered, ...begun } = await begin(disk, {
+  const { recovered, ...started } = await startStore(disk, {
     random,
     log,
     reserve: new Reserve(disk, { bytes: reserveBytes }),
   })
-  const store = new DiskStore({ ...begun, disk, clock, random, log, retention, recovered, logBytesMin, onClosed })
-  // Every start leaves a log; many short lives in a row would otherwise make each start slower than the last.
+  const store = new DiskStore({ ...started, disk, clock, random, log, retention, recovered, logBytesMin, onClosed })
+  // Every start adds a log, so without this a process that restarts often would start slower each time.
   if (recovered.logs >= logsMax) await store.compactLog()
   return store
 }
 
-/** With so many logs to read, a start makes a snapshot first. */
+/** A start that had to read so many logs writes a snapshot before it serves. */
 const logsMax = 16
 
 interface StartedStore {
@@ -104,8 +113,8 @@ interface StartedStore {
   readonly reserve: Reserve
 }
 
-/** Everything from a folder of files to a store that could serve. */
-async function begin(
+/** Recovers the state from the files and begins a new log. */
+async function startStore(
   disk: Disk,
   { random, log, reserve }: { random: Random; log: Logger; reserve: Reserve },
 ): Promise<StartedStore> {
@@ -113,7 +122,7 @@ async function begin(
     const plan = await planFolder(disk)
     const recovered = await recover(disk, plan)
     if (!recovered.clean)
-      log.warn('the store was not closed in good order; revisions go on above the last ceiling', {
+      log.warn('store was not shut down cleanly; revisions continue above the last ceiling', {
         folder: disk.label,
         revision: recovered.revision,
       })
@@ -123,12 +132,12 @@ async function begin(
     return { recovered, storeId, reserve, ...(await beginLog(disk, { ...recovered, storeId }, reserve)) }
   } catch (error) {
     if (isStoreError(error)) throw error
-    const what = isNoSpace(error)
-      ? 'its disk is full: free some room, then start again'
+    const why = isNoSpace(error)
+      ? 'the disk is full; free some space, then start again'
       : error instanceof Error
         ? error.message
         : String(error)
-    throw new StoreError('Unusable', `${disk.label} cannot be opened: ${what}`, { cause: error })
+    throw new StoreError('Unusable', `cannot open the store in ${disk.label}: ${why}`, { cause: error })
   }
 }
 
@@ -141,7 +150,7 @@ interface DiskStoreParts extends StartedStore, Pick<LocalStoreOptions, 'retentio
   onClosed: (() => Promise<void>) | undefined
 }
 
-/** How often a full disk is looked at again. */
+/** The interval between checks of a full disk. */
 const fullRetryMs = 2_000
 
 class DiskStore extends LocalStore implements FileStore {
@@ -162,7 +171,7 @@ class DiskStore extends LocalStore implements FileStore {
       ceiling,
       logger: log,
       bytesBefore: recovered.logBytes,
-      onFull: () => this.#makeRoom(),
+      onFull: () => this.#releaseSpace(),
       onFlushed: () => {
         this.#compactor.consider()
       },
@@ -191,7 +200,10 @@ class DiskStore extends LocalStore implements FileStore {
 
   async backup(disk: Disk, name: string): Promise<{ bytes: number; revision: number }> {
     if ((await disk.list()).includes(name))
-      throw new StoreError('Unusable', `${disk.label}/${name} is there already: choose another name for the backup`)
+      throw new StoreError(
+        'Unusable',
+        `cannot write backup ${disk.label}/${name}: the file exists; choose another name`,
+      )
     return writeSnapshot(this.#source, {
       disk,
       temporary: `${name}.tmp`,
@@ -214,24 +226,24 @@ class DiskStore extends LocalStore implements FileStore {
     await this.#parts.onClosed?.()
   }
 
-  async #makeRoom(): Promise<void> {
+  async #releaseSpace(): Promise<void> {
     await releaseReserve(this.#parts.disk, this.#parts.reserve)
-    this.#lookAgain()
+    this.#recheckLater()
   }
 
-  /** Puts room aside; while that does not work the disk counts as full. */
+  /** Creates the reserve file. While there is no space for it, the disk counts as full. */
   async #keepReserve(): Promise<void> {
     const { log, reserve } = this.#parts
     try {
       if (await reserve.keep(isNoSpace)) this.#journal.clearFull()
-      else this.#lookAgain()
+      else this.#recheckLater()
     } catch (error) {
-      log.warn('no room could be kept back for a full disk', { error })
+      log.warn('failed to create the reserve file; a full disk will refuse deletes', { error })
     }
   }
 
-  /** What deletes have freed comes back to the disk only by a snapshot; worth a try when it would be small. */
-  async #recoverRoom(): Promise<void> {
+  /** Only a snapshot gives the space of deleted keys back to the disk. It is written when it would be small. */
+  async #reclaimSpace(): Promise<void> {
     const {
       disk,
       recovered: { versions },
@@ -245,15 +257,15 @@ class DiskStore extends LocalStore implements FileStore {
     await this.#keepReserve()
   }
 
-  #lookAgain(): void {
+  #recheckLater(): void {
     this.#retry?.()
     this.#retry = this.#parts.clock.after(fullRetryMs, () => {
-      void this.#recoverRoom()
+      void this.#reclaimSpace()
     })
   }
 }
 
-/** Cuts off what never became durable, and removes logs that were never used. */
+/** Truncates the torn tail of the last log and removes logs without a frame. */
 async function repair(disk: Disk, { torn, unused }: RecoveredState): Promise<void> {
   if (torn) {
     const file = await disk.open(torn.name, 'write')
@@ -268,7 +280,7 @@ async function repair(disk: Disk, { torn, unused }: RecoveredState): Promise<voi
   if (unused.length > 0) await disk.syncFolder()
 }
 
-/** Every start has a log of its own, which begins with where it stands. On a full disk it takes the room kept back. */
+/** Creates the log of this start. On a full disk it uses the reserved space. */
 async function beginLog(
   disk: Disk,
   recovered: RecoveredState & { storeId: string },
@@ -285,7 +297,7 @@ async function beginLog(
   }
 }
 
-/** Everything on the disk that is there only for better times. */
+/** Removes the files that only hold disk space: the reserve and the spare log. */
 async function releaseReserve(disk: Disk, reserve: Reserve): Promise<void> {
   await reserve.release()
   if ((await disk.list()).includes(spareName)) await disk.remove(spareName)
@@ -315,14 +327,9 @@ function newStoreId(random: Random): string {
   return Array.from({ length: 4 }, () => random.uint32().toString(16).padStart(8, '0')).join('')
 }
 
-/*
- * Room kept back on the disk, given up when it is full so that deletes can still be written.
- *
- * Invariant: the file holds real bytes, not a hole, or giving it up would free nothing.
- */
-
 const reserveName = 'reserve'
 
+/** The reserve file. */
 export class Reserve {
   readonly #disk: Disk
   readonly #bytes: number
@@ -332,7 +339,7 @@ export class Reserve {
     this.#bytes = bytes
   }
 
-  /** Puts the room aside; false when there is not enough. @throws what else the disk says. */
+  /** Creates the file if it is missing; false when the disk is full. @throws any other error of the disk. */
   async keep(isNoSpace: (error: unknown) => boolean): Promise<boolean> {
     if (this.#bytes === 0) return true
     if ((await this.#disk.list()).includes(reserveName)) return true
@@ -346,7 +353,7 @@ export class Reserve {
     }
   }
 
-  /** Gives the room back to whoever needs it. */
+  /** Removes the file. */
   async release(): Promise<void> {
     if ((await this.#disk.list()).includes(reserveName)) await this.#disk.remove(reserveName)
   }

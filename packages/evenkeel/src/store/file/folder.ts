@@ -1,33 +1,45 @@
 /**
- * What is in the folder of a store: its files by number, and whether they make a whole.
+ * The files of a store folder: their names, their headers, and whether they form a complete chain.
  *
- *   snapshot-00000004.ek   all that was before log 4
- *   log-00000004.ek        what came after, then log 5, …
- *   reserve · spare        room for hard times · an old log, kept for its blocks
- *   owner.N.sock           who has the folder open
+ *   snapshot-00000004.ek   the state before log 4
+ *   log-00000004.ek        the commits after it, then log 5, …
+ *   reserve · spare        space for deletes on a full disk · an old log, kept for its disk blocks
+ *   owner.N.sock           the lock of the process that has the folder open
  *
- * Invariants: nothing is changed or removed in here; a folder that holds anything we did not
- * make is refused, so that a wrong path never mixes a store with somebody's files.
+ * Each log, snapshot and backup starts with a header of 64 bytes:
+ *
+ *   0 magic `EVENKEEL` · 8 format (2) · 10 kind (1) · 12 checksum (4) · 16 store id (16) · 32 number (8) · 40 revision (8)
+ *
+ * Invariants: this file only reads; a folder with any foreign file is refused, so that a wrong path
+ * never mixes a store with other files; magic, format and kind keep their offsets in every future
+ * format, so that an old release can tell a newer file from a corrupt one.
+ *
+ * Examples of a folder with snapshot 4:
+ *
+ *   snapshot 4 · logs 4 5 6     complete: load the snapshot, replay 4, 5 and 6
+ *   snapshot 4 · logs 3 4       complete: log 3 is a leftover of the last compaction and is removed
+ *   snapshot 4 · logs 4 6       refused: log 5 is missing, so acknowledged commits would be lost
  */
 import { crc32 } from 'node:zlib'
 import { StoreError } from '../store.ts'
 import type { Disk } from './disk.ts'
 
-/** The numbers of the files that are to be read, and the names of those that are left over. */
+/** The numbers of the files to read, and the names of leftovers. */
 export interface FolderPlan {
   readonly snapshot: number | undefined
   readonly logs: readonly number[]
-  /** Unfinished or outdated files of ours, to be removed once the store is open. */
+  /** Temporary and replaced files, to be removed once the store is open. */
   readonly leftovers: readonly string[]
 }
 
+/** Lists the files to read. @throws StoreError for a foreign file or a gap in the chain of logs. */
 export async function planFolder(disk: Disk): Promise<FolderPlan> {
   const names = await disk.list()
-  const foreign = names.find((name) => !isOurs(name))
+  const foreign = names.find((name) => !isStoreFile(name))
   if (foreign !== undefined)
     throw new StoreError(
       'Foreign',
-      `${disk.label} holds ${foreign}, which is not a file of a store: choose an empty folder`,
+      `${disk.label} contains ${foreign}, which is not a file of a store: choose an empty folder`,
     )
   const files = names.map((name) => ({ name, parsed: parseFileName(name) }))
   const numbersOf = (kind: 'log' | 'snapshot'): number[] =>
@@ -42,7 +54,7 @@ export async function planFolder(disk: Disk): Promise<FolderPlan> {
   return { snapshot, logs, leftovers }
 }
 
-/** The header of a file, or `unfinished`. @throws StoreError when the file is not what its name says. */
+/** The header of a file, or `unfinished`. @throws StoreError when the file does not match its name. */
 export async function readHeader(
   disk: Disk,
   name: string,
@@ -52,20 +64,20 @@ export async function readHeader(
   try {
     const bytes = Buffer.alloc(headerBytes)
     const reading = decodeHeader(bytes.subarray(0, await file.read(0, bytes)))
-    // A log whose header was torn by a power cut has no frames; whether that is so, the reader of frames will see.
+    // A log whose header was torn by a power cut has no frames; the frame reader checks that.
     if (reading.type === 'unfinished' || (reading.type === 'damaged' && kind === 'log')) return 'unfinished'
     if (reading.type === 'foreign')
       throw new StoreError(
         'Foreign',
-        `${disk.label}/${name} was not written by Evenkeel: move it away, or choose another folder`,
+        `${disk.label}/${name} was not written by Evenkeel: move it away or choose another folder`,
       )
     if (reading.type === 'newer') throw newerFormat(`${disk.label}/${name}`, reading.format)
-    if (reading.type === 'damaged') throw damaged(disk, name, 'its header is broken')
+    if (reading.type === 'damaged') throw damaged(disk, name, 'its header is corrupt')
     if (reading.header.kind !== kind || reading.header.number !== number)
       throw damaged(
         disk,
         name,
-        `it says it is ${reading.header.kind} ${reading.header.number}; it was renamed or copied`,
+        `its header says ${reading.header.kind} ${reading.header.number}; the file was renamed or copied`,
       )
     return reading.header
   } finally {
@@ -76,25 +88,25 @@ export async function readHeader(
 function newerFormat(where: string, format: number): StoreError {
   return new StoreError(
     'NewerFormat',
-    `${where} has format ${format}, this version reads up to ${formatVersion}: use the version of Evenkeel that wrote it, or a newer one`,
+    `${where} has format ${format}, but this release reads up to ${formatVersion}: use the release of Evenkeel that wrote it, or a newer one`,
   )
 }
 
 export function damaged(disk: Disk, name: string, what: string): StoreError {
   return new StoreError(
     'Damaged',
-    `${disk.label}/${name} is damaged: ${what}. Nothing was changed; restore a backup into a new folder (snapshot restore), or keep this one for inspection`,
+    `${disk.label}/${name} is damaged: ${what}. Nothing was changed; restore a backup into a new folder (snapshot restore) and keep this one for inspection`,
   )
 }
 
-function isOurs(name: string): boolean {
+function isStoreFile(name: string): boolean {
   return (
     parseFileName(name) !== undefined ||
     /^(?:reserve|spare|owner\.\d+\.sock|owner\.new\.\w+\.sock|snapshot-\d{8,15}\.tmp)$/.test(name)
   )
 }
 
-/** Logs must follow the snapshot without a gap: one that is missing would be acknowledged writes lost in silence. */
+/** Logs must follow the snapshot without a gap: a missing log would silently lose acknowledged commits. */
 function checkChain(
   disk: Disk,
   { from, logs, snapshot }: { from: number; logs: readonly number[]; snapshot: number | undefined },
@@ -104,18 +116,9 @@ function checkChain(
   if (missing !== undefined) throw damaged(disk, fileName('log', missing), 'it is missing')
 }
 
-/*
- * The first 64 bytes of every file of ours, and the names of those files.
- *
- *   0 magic `EVENKEEL` · 8 format (2) · 10 kind (1) · 12 checksum (4) · 16 store id (16) · 32 number (8) · 40 revision (8)
- *
- * Invariants: magic, format and kind stay where they are in every future format, so that an old
- * program can tell a newer file from a broken one. The number is also in the file's name.
- */
-
 export const headerBytes = 64
 
-/** Raise it when a program of today could not read the files; say in `docs/decisions/store.md` what changed. */
+/** Raise it when this release could not read the files any more, and describe the change in `docs/decisions/store.md`. */
 const formatVersion = 1
 
 const magic = Buffer.from('EVENKEEL', 'latin1')
@@ -127,9 +130,9 @@ export interface FileHeader {
   readonly kind: FileKind
   /** 32 hexadecimal digits, the same in all files of a store. */
   readonly storeId: string
-  /** Logs and snapshots of a store are numbered together: snapshot N is all that was before log N. */
+  /** Logs and snapshots share one sequence: snapshot N is the state before log N. Also part of the file name. */
   readonly number: number
-  /** The newest revision when the file was begun. */
+  /** The newest revision when the file was created. */
   readonly revision: number
 }
 
@@ -145,7 +148,7 @@ export function encodeHeader({ kind, storeId, number, revision }: FileHeader): B
   return bytes
 }
 
-/** What the first bytes of a file turned out to be. `unfinished`: a header of ours that did not reach the disk. */
+/** The result of decoding a header. `unfinished`: a header that did not reach the disk completely. */
 type HeaderReading =
   | { readonly type: 'header'; readonly header: FileHeader }
   | { readonly type: 'newer'; readonly format: number }
@@ -178,7 +181,7 @@ export function fileName(kind: 'log' | 'snapshot', number: number): string {
   return `${kind}-${String(number).padStart(8, '0')}.ek`
 }
 
-/** What a name says about a file of ours; undefined for anything else. */
+/** The kind and number in the name of a log or snapshot; undefined for any other name. */
 export function parseFileName(name: string): { kind: 'log' | 'snapshot'; number: number } | undefined {
   const match = /^(log|snapshot)-(\d{8,15})\.ek$/.exec(name)
   return match ? { kind: match[1] as 'log' | 'snapshot', number: Number(match[2]) } : undefined
@@ -188,7 +191,7 @@ function kindOf(code: number): FileKind | undefined {
   return (Object.keys(kinds) as FileKind[]).find((kind) => kinds[kind] === code)
 }
 
-/** Over everything but the checksum itself. */
+/** The checksum of the header, without its own four bytes. */
 function checksum(bytes: Buffer): number {
   return crc32(bytes.subarray(16, headerBytes), crc32(bytes.subarray(0, 12)))
 }

@@ -1,12 +1,23 @@
 /**
- * A frame: the records of one flush under one checksum. It is there whole or not at all.
+ * A frame: the records of one flush under one checksum. It is applied as a whole or not at all.
  *
- *   0 magic and file number (4) · 4 checksum (4) · 8 payload length (4) · 12 records (4) · 16 durable (8) · 24 number (8) · 32 payload
+ *   0 magic (4) · 4 checksum (4) · 8 payload length (4) · 12 records (4) · 16 durable (8) · 24 number (8) · 32 payload
  *
- * `durable` is how much of the file was known to be synced when the frame was written. It is what
- * tells a torn tail from damage: a bad frame before the `durable` of any later one was once
- * whole on the disk. Magic and checksum are mixed with the number of the file, so that a frame of
- * another file is never taken for one of this: logs are written over old ones.
+ * `durable` is the synced length of the file when the frame was written. It tells a torn tail from
+ * damage: a corrupt frame before the `durable` of any later frame was once intact on disk. Magic and
+ * checksum are mixed with the number of the file, so that a frame of another file is never accepted:
+ * new logs overwrite old ones.
+ *
+ * {@link FrameReader} reads a file through a window that its frames share, and reads the next
+ * window ahead. Invariants: a frame is returned only if its checksum matches; a window is never
+ * written again, so a caller that needs the payload later can keep the window.
+ *
+ * Example. Log 2 starts with a frame of three numbers (follows, ceiling, compact: 27 bytes), then
+ * a frame with one put of 27 bytes. The file header takes 64 bytes, a frame header 32:
+ *
+ *   offset 64    magic ^ 2 · checksum · length 27 · 3 records · durable 64  · frame 0 · payload
+ *   offset 123   magic ^ 2 · checksum · length 27 · 1 record  · durable 123 · frame 1 · payload
+ *   offset 182   end, or bytes of an older log that fail `magic ^ 2`
  */
 import { crc32 } from 'node:zlib'
 import type { DiskFile } from './disk.ts'
@@ -14,10 +25,10 @@ import { headerBytes } from './folder.ts'
 
 const frameHeaderBytes = 32
 
-/** Nobody writes longer ones; a length above it is damage, not a reason to reserve memory. */
+/** The maximum payload. A larger length is corruption; no memory is allocated for it. */
 const framePayloadMax = 64 * 1024 * 1024
 
-/** A frame is closed once it has this much, so that no single write gets too long. */
+/** A frame is finished at this size, which bounds a single write. */
 const frameFullBytes = 4 * 1024 * 1024
 
 const magic = 0x314b4645
@@ -30,16 +41,16 @@ interface FrameHeader {
   readonly number: number
 }
 
-/** Collects records and makes frames of them; the buffers are used again, so a frame is valid until the one after next is begun. */
+/** Collects records into frames. It alternates between two buffers, so a frame is valid until the second next one is started. */
 export class FrameBuilder {
   #bytes: Buffer
   #spare: Buffer
   #length = frameHeaderBytes
   #records = 0
 
-  constructor(roomBytes = 64 * 1024) {
-    this.#bytes = Buffer.allocUnsafeSlow(roomBytes)
-    this.#spare = Buffer.allocUnsafeSlow(roomBytes)
+  constructor(initialBytes = 64 * 1024) {
+    this.#bytes = Buffer.allocUnsafeSlow(initialBytes)
+    this.#spare = Buffer.allocUnsafeSlow(initialBytes)
   }
 
   get records(): number {
@@ -54,7 +65,7 @@ export class FrameBuilder {
     return this.#length >= frameFullBytes
   }
 
-  /** Room for one record: where to write it, and from which offset on. */
+  /** Reserves space for one record; returns the buffer and the offset to write it at. */
   reserve(length: number): { bytes: Buffer; offset: number } {
     const offset = this.#length
     if (offset + length > this.#bytes.length) this.#grow(offset + length)
@@ -63,7 +74,7 @@ export class FrameBuilder {
     return { bytes: this.#bytes, offset }
   }
 
-  /** Closes the frame and begins the next. */
+  /** Finishes the frame and starts the next. */
   finish(seed: number, { durable, number }: { durable: number; number: number }): Buffer {
     const frame = this.#bytes.subarray(0, this.#length)
     frame.writeUInt32LE(magicOf(seed), 0)
@@ -79,7 +90,7 @@ export class FrameBuilder {
     return frame
   }
 
-  /** Forgets what was collected. */
+  /** Discards the collected records. */
   clear(): void {
     this.#length = frameHeaderBytes
     this.#records = 0
@@ -92,7 +103,7 @@ export class FrameBuilder {
   }
 }
 
-/** The header at an offset, if one could be there. It proves nothing until {@link frameIsWhole}. */
+/** The possible frame header at an offset. Only {@link frameIsIntact} proves it. */
 function frameHeaderAt(bytes: Buffer, offset: number, seed: number): FrameHeader | undefined {
   if (offset + frameHeaderBytes > bytes.length || bytes.readUInt32LE(offset) !== magicOf(seed)) return undefined
   const length = bytes.readUInt32LE(offset + 8)
@@ -106,13 +117,17 @@ function frameHeaderAt(bytes: Buffer, offset: number, seed: number): FrameHeader
   }
 }
 
-/** True when the frame at the offset is all there and its checksum holds. */
-function frameIsWhole(bytes: Buffer, offset: number, { header, seed }: { header: FrameHeader; seed: number }): boolean {
+/** True when the frame at the offset is complete and its checksum matches. */
+function frameIsIntact(
+  bytes: Buffer,
+  offset: number,
+  { header, seed }: { header: FrameHeader; seed: number },
+): boolean {
   const end = offset + frameHeaderBytes + header.length
   return end <= bytes.length && crc32(bytes.subarray(offset + 8, end), seed) === header.checksum
 }
 
-/** Where the next frame of this file could begin, at or behind an offset; -1 when nowhere. */
+/** The next possible start of a frame of this file, at or after an offset; -1 when there is none. */
 function findMagic(bytes: Buffer, from: number, seed: number): number {
   const wanted = Buffer.alloc(4)
   wanted.writeUInt32LE(magicOf(seed))
@@ -123,20 +138,12 @@ function magicOf(seed: number): number {
   return (magic ^ seed) >>> 0
 }
 
-/*
- * Reads a file frame by frame, through a window that the frames share. While one window is looked
- * at, the next is already being read.
- *
- * Invariants: a frame is given only if its checksum holds; the window a payload lies in is never
- * written again, so whoever wants to keep a payload can keep the window.
- */
-
 const windowBytes = 4 * 1024 * 1024
 
-/** Room before the bytes that are read ahead, for the part of a frame that the window before ended with. */
+/** Free space before the bytes that are read ahead, for the partial frame at the end of the previous window. */
 const headroomBytes = 512 * 1024
 
-/** A whole frame: its records lie in `window` from `start` to `end`. */
+/** An intact frame: its records lie in `window` from `start` to `end`. */
 export interface Frame {
   readonly header: FrameHeader
   readonly window: Buffer
@@ -144,6 +151,7 @@ export interface Frame {
   readonly end: number
 }
 
+/** Reads the intact frames of a file in order. */
 export class FrameReader {
   readonly #file: DiskFile
   readonly #seed: number
@@ -160,7 +168,7 @@ export class FrameReader {
     this.#size = size
   }
 
-  /** Where the next frame begins: the end of the last whole one. */
+  /** The start of the next frame: the end of the last intact one. */
   get offset(): number {
     return this.#offset
   }
@@ -174,15 +182,15 @@ export class FrameReader {
     return this.#offset >= this.#size
   }
 
-  /** The next frame; undefined at the end of the file and at the first frame that is not whole. */
+  /** The next frame; undefined at the end of the file and at the first corrupt frame. */
   async next(): Promise<Frame | undefined> {
-    await this.#have(frameHeaderBytes)
+    await this.#fill(frameHeaderBytes)
     const found = frameHeaderAt(this.#window, this.#offset - this.#windowAt, this.#seed)
     if (!found) return undefined
-    await this.#have(frameHeaderBytes + found.length)
+    await this.#fill(frameHeaderBytes + found.length)
     const start = this.#offset - this.#windowAt
     const header = frameHeaderAt(this.#window, start, this.#seed)
-    if (!header || header.number !== this.#count || !frameIsWhole(this.#window, start, { header, seed: this.#seed }))
+    if (!header || header.number !== this.#count || !frameIsIntact(this.#window, start, { header, seed: this.#seed }))
       return undefined
     this.#offset += frameHeaderBytes + header.length
     this.#count++
@@ -194,32 +202,32 @@ export class FrameReader {
     }
   }
 
-  /** Looks behind a bad place for a whole frame that was written after that place had been synced. */
+  /** True when a later intact frame proves that the corrupt bytes at the current offset had been synced. */
   async provesDamage(): Promise<boolean> {
     const rest = Buffer.allocUnsafeSlow(Math.max(this.#size - this.#offset, 0))
     const length = await this.#file.read(this.#offset, rest)
     const bytes = rest.subarray(0, length)
     for (let at = findMagic(bytes, 0, this.#seed); at >= 0; at = findMagic(bytes, at + 1, this.#seed)) {
       const header = frameHeaderAt(bytes, at, this.#seed)
-      if (header && header.durable > this.#offset && frameIsWhole(bytes, at, { header, seed: this.#seed })) return true
+      if (header && header.durable > this.#offset && frameIsIntact(bytes, at, { header, seed: this.#seed })) return true
     }
     return false
   }
 
-  /** Makes the window hold so many bytes from the offset on, as far as the file goes. */
-  async #have(length: number): Promise<void> {
+  /** Makes so many bytes from the offset available in the window, as far as the file goes. */
+  async #fill(length: number): Promise<void> {
     const windowEnd = this.#windowAt + this.#window.length
     const kept = Math.max(windowEnd - this.#offset, 0)
     if (kept >= length || windowEnd >= this.#size) return
-    const bytes = await this.#room(kept, length)
+    const bytes = await this.#nextWindow(kept, length)
     if (kept > 0) this.#window.copy(bytes, 0, this.#offset - this.#windowAt)
     this.#window = bytes
     this.#windowAt = this.#offset
     this.#ahead = this.#readAhead()
   }
 
-  /** A window with room for what is kept and, behind it, the bytes that follow: read ahead if they were, and if they are enough. */
-  async #room(kept: number, length: number): Promise<Buffer> {
+  /** A window with space for the kept bytes, followed by the next bytes of the file; uses the bytes read ahead if they are enough. */
+  async #nextWindow(kept: number, length: number): Promise<Buffer> {
     const ahead = await this.#ahead
     const start = headroomBytes - kept
     if (ahead && start >= 0 && ahead.length - start >= length) return ahead.subarray(start)
@@ -229,7 +237,7 @@ export class FrameReader {
     return bytes.subarray(0, kept + read)
   }
 
-  /** Begins to read what follows the window; a failure shows when somebody waits for it. */
+  /** Starts to read the bytes after the window. An error surfaces when the result is awaited. */
   #readAhead(): Promise<Buffer> | undefined {
     const from = this.#windowAt + this.#window.length
     const length = Math.min(windowBytes, this.#size - from)

@@ -1,18 +1,18 @@
 /**
- * One log on the disk, open for appending.
+ * One log file, open for appending.
  *
- * A new log is written over an old one that is no longer needed, if there is one: its blocks are
- * allocated already, and a durable write into them costs about half of one that makes the file grow.
+ * A new log overwrites an old one that is no longer needed, if there is one: its disk blocks are
+ * allocated already, and a durable write into them costs about half of one that extends the file.
  *
- * Invariants: `length` is the end of the last frame that is durable, and nothing behind it counts,
- * whatever is there; a log appears under its name only with its header on the disk; after a
- * refused write the file ends at `length`, on the disk too.
+ * Invariants: `length` is the end of the last durable frame, and bytes after it are ignored; a log
+ * gets its name only after its header is durable; after a refused write the file is truncated to
+ * `length`, on disk too.
  */
 import type { Disk, DiskFile } from './disk.ts'
 import { encodeHeader, fileName, headerBytes, type FileHeader } from './folder.ts'
 import type { FrameBuilder } from './frame.ts'
 
-/** A log that is no longer needed, kept for its blocks. */
+/** A log that is no longer needed, kept for its disk blocks. */
 export const spareName = 'spare'
 
 export class LogFile {
@@ -26,7 +26,7 @@ export class LogFile {
     this.#file = file
   }
 
-  /** Makes an empty log that would survive a power cut. What fails leaves no file under its name. */
+  /** Creates an empty, durable log. A failure leaves no file with its name. */
   static async create(disk: Disk, header: FileHeader): Promise<LogFile> {
     const name = fileName('log', header.number)
     const isSpare = (await disk.list()).includes(spareName)
@@ -47,12 +47,12 @@ export class LogFile {
     return this.#length
   }
 
-  /** Closes the frame that was collected, as the `ahead`-th of the coming flush. */
+  /** Finishes a frame, as number `ahead` of the next flush. */
   seal(frame: FrameBuilder, ahead: number): Buffer {
     return frame.finish(this.number, { durable: this.#length, number: this.#frames + ahead })
   }
 
-  /** Makes frames durable behind the last ones. When it fails, {@link cut} takes back what may have got there. */
+  /** Appends frames durably. After a failure, {@link cut} removes what may have been written. */
   async append(frames: readonly Buffer[]): Promise<void> {
     let offset = this.#length
     for (const frame of frames) {
@@ -63,7 +63,7 @@ export class LogFile {
     this.#frames += frames.length
   }
 
-  /** Ends the file where the durable frames end, so that nothing behind them can ever be read. */
+  /** Truncates the file after the last durable frame, so that bytes after it can never be read. */
   async cut(): Promise<void> {
     await this.#file.truncate(this.#length)
     await this.#file.sync()

@@ -35,14 +35,14 @@ async function leaveDeadOwner(name: string): Promise<void> {
 
 test('lockFolder refuses a second owner and lets the next in after release', async () => {
   const first = await lock('1')
-  await expect(lock('2')).rejects.toThrow(/is in use by another process: stop that one, or choose another folder/)
+  await expect(lock('2')).rejects.toThrow(/is in use by another process: stop that process or choose another folder/)
   await first.release()
   const second = await lock('3')
   await second.release()
   expect(fs.readdirSync(folder)).toEqual([])
 })
 
-test('lockFolder takes over from a killed owner at once and sweeps up after it', async () => {
+test('lockFolder takes over from a killed owner at once and removes its socket', async () => {
   await leaveDeadOwner('owner.7.sock')
   expect(fs.readdirSync(folder)).toEqual(['owner.7.sock'])
   const taken = await lock('1')
@@ -51,7 +51,7 @@ test('lockFolder takes over from a killed owner at once and sweeps up after it',
   await taken.release()
 })
 
-test('of many that try at the same moment at most one gets the folder, and it is never two', async () => {
+test('of many concurrent attempts at most one gets the folder', async () => {
   for (let round = 0; round < 40; round++) {
     if (round % 4 === 0) await leaveDeadOwner(`owner.${100 + round}.sock`)
     const tries = await Promise.allSettled(Array.from({ length: 6 }, (_, number) => lock(`${round}/${number}`)))
@@ -63,7 +63,7 @@ test('of many that try at the same moment at most one gets the folder, and it is
   }
 })
 
-test('lockFolder works in a folder whose path is longer than a socket path may be', async () => {
+test('lockFolder works in a folder whose path exceeds the limit of socket paths', async () => {
   const deep = path.join(folder, 'a'.repeat(90), 'b'.repeat(90))
   fs.mkdirSync(deep, { recursive: true })
   const taken = await lock('1', deep)
@@ -71,7 +71,7 @@ test('lockFolder works in a folder whose path is longer than a socket path may b
   await taken.release()
 })
 
-test('a busy owner whose event loop stands still is not robbed', async () => {
+test('an owner with a blocked event loop keeps the lock', async () => {
   const script = `
     const server = require('node:net').createServer().listen(${JSON.stringify(path.join(folder, 'owner.1.sock'))}, () => {
       process.stdout.write('up')

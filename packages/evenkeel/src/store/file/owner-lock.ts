@@ -1,18 +1,26 @@
 /**
- * One owner per folder, tied to the life of the process: a killed owner is gone at once, a living
- * one is never robbed, and there is no waiting for a lock to grow stale.
+ * The lock of a store folder: one owner per folder, tied to the life of its process. A killed owner
+ * releases it at once, a live owner never loses it, and there is no stale lock to wait for.
  *
- * The lock is a listening socket in the folder. Whether its owner lives is asked of the kernel
- * (can it be connected to?), not of a file with a process number in it. To take it:
+ * The lock is a listening socket in the folder. Whether its owner is alive is decided by the kernel
+ * (does the socket accept a connection?), not by a file with a process id. To take the lock:
  *
- *   1. listen on a socket under a name of one's own
- *   2. if any `owner.N.sock` answers: somebody owns the folder
- *   3. link one's socket to `owner.(N+1).sock`, which only one can do
- *   4. if any other `owner.*.sock` answers now, give way and try again; else the folder is ours
+ *   1. listen on a socket with a unique name
+ *   2. if any `owner.N.sock` accepts a connection, another process owns the folder
+ *   3. link the socket to `owner.(N+1).sock`, which only one process can do
+ *   4. if any other `owner.*.sock` accepts a connection now, unlink and retry; otherwise own the folder
  *
- * Invariant: of two processes at step 4, the later one sees the earlier one, because each listens
- * before it links and looks only after. Sockets, unlike locks on a network file system, work
- * between containers that share a folder; between machines they do not, and neither do we.
+ * Example. `owner.3.sock` belongs to a killed process; P and Q start at the same time:
+ *
+ *   P and Q   connect to owner.3.sock: refused, its owner is dead
+ *   P         links owner.4.sock; Q fails to link owner.4.sock and starts over
+ *   P         sees no other live owner, removes owner.3.sock, owns the folder
+ *   Q         connects to owner.4.sock: accepted, so the folder is locked
+ *
+ * Invariants: of two processes at step 4, the later one sees the earlier one, because each listens
+ * before it links and checks only after that. Every failure is one line that names the folder and
+ * says what to do. Sockets, unlike file locks on a network file system, work between containers
+ * that share a folder; they do not work between machines, which is not supported.
  */
 import fs from 'node:fs'
 import net from 'node:net'
@@ -27,14 +35,14 @@ interface OwnerLock {
 
 const attempts = 5
 
-/** Takes the folder for this process. @throws StoreError `Locked` when another one lives in it. */
+/** Locks the folder for this process. @throws StoreError `Locked` when another process owns it. */
 export async function lockFolder(
   folder: string,
   { clock, random }: { clock: Clock; random: Random },
 ): Promise<OwnerLock> {
   const handle = await fs.promises.open(folder, 'r')
   try {
-    const server = await listenUnderOwnName(shortPath(folder, handle.fd), random)
+    const server = await listenOnUniqueName(shortPath(folder, handle.fd), random)
     try {
       return await claim(folder, { ...server, base: shortPath(folder, handle.fd), handle }, { clock, random })
     } catch (error) {
@@ -70,13 +78,13 @@ async function claim(
       await fs.promises.rm(path.join(base, ownerName(number)), { force: true })
       await sleep(clock, 1 + randomInt(random, 20))
     }
-    throw new StoreError('Locked', `${folder} is in use by another process: stop that one, or choose another folder`)
+    throw new StoreError('Locked', `${folder} is in use by another process: stop that process or choose another folder`)
   } finally {
     await fs.promises.rm(path.join(base, own), { force: true })
   }
 }
 
-/** Step 4: looks at all others, and sweeps up after those that are gone. */
+/** Step 4: checks all other owners, and removes the sockets of dead ones. */
 async function isAlone(folder: string, { base, number }: { base: string; number: number }): Promise<boolean> {
   const rivals = ownersIn(await fs.promises.readdir(folder)).filter((other) => other !== number)
   if (await anyAlive(base, rivals)) return false
@@ -90,23 +98,23 @@ async function release({ base, handle, server, own }: Claim): Promise<void> {
   await handle.close()
 }
 
-/** Socket paths are limited to about 100 bytes; on Linux an open folder has a short one. */
+/** Socket paths are limited to about 100 bytes; on Linux an open folder has a short path. */
 function shortPath(folder: string, descriptor: number): string {
   if (process.platform === 'linux') return `/proc/self/fd/${descriptor}`
   if (process.platform === 'win32')
     throw new StoreError(
       'Unusable',
-      'the file store does not run on Windows yet, because it cannot lock its folder there: use WSL, or a memory or etcd store',
+      'the file store does not support Windows, because it cannot lock its folder there: use WSL, or a memory or etcd store',
     )
   if (folder.length > 70)
     throw new StoreError(
       'Unusable',
-      `the path ${folder} is too long for a lock (70 characters at most on this system): choose a shorter one`,
+      `cannot lock ${folder}: the path is longer than 70 characters, the limit on this system; choose a shorter path`,
     )
   return folder
 }
 
-async function listenUnderOwnName(base: string, random: Random): Promise<{ server: net.Server; own: string }> {
+async function listenOnUniqueName(base: string, random: Random): Promise<{ server: net.Server; own: string }> {
   const own = `owner.new.${random.uint32().toString(36)}${random.uint32().toString(36)}.sock`
   const server = net.createServer((socket) => {
     socket.destroy()
@@ -135,7 +143,7 @@ async function anyAlive(base: string, owners: readonly number[]): Promise<boolea
   return alive.includes(true)
 }
 
-/** Only a refused connection, or no socket at all, means that nobody is there; a full backlog means somebody busy is. */
+/** Only a refused connection or a missing socket means that the owner is dead; any other error, such as a full backlog, means that it is alive. */
 function isAlive(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(socketPath)
@@ -168,13 +176,7 @@ function stop(server: net.Server): Promise<void> {
   })
 }
 
-/*
- * From a path to a folder that is ours: made if it is missing, writable, and locked.
- *
- * Invariant: every way this can fail is one line that names the folder and says what to do.
- */
-
-/** @throws StoreError `Unusable` or `Locked`. */
+/** Creates the folder if it is missing, checks its permissions and locks it. @throws StoreError `Unusable` or `Locked`. */
 export async function openFolder(
   folder: string,
   { clock, random }: { clock: Clock; random: Random },
@@ -198,13 +200,13 @@ function explain(folder: string, error: unknown): string {
       return `${folder} is not a folder: choose another path for the store`
     case 'EACCES':
     case 'EPERM':
-      return `${folder} may not be written by this user: change its owner, or choose another folder`
+      return `${folder} is not writable for this user: change its owner or choose another folder`
     case 'EROFS':
-      return `${folder} is on a read-only file system: mount it writable, or choose another folder`
+      return `${folder} is on a read-only file system: mount it writable or choose another folder`
     case 'ENOENT':
-      return `${folder} could not be made: the folder above it is read-only or not there; choose another folder`
+      return `cannot create ${folder}: the parent folder is read-only or does not exist; choose another folder`
     case 'ENOSPC':
-      return `the disk of ${folder} is full: free some room, or choose another folder`
+      return `the disk of ${folder} is full: free some space or choose another folder`
     default:
       return `${folder} cannot be used for a store: ${error instanceof Error ? error.message : String(error)}`
   }

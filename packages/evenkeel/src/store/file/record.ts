@@ -1,17 +1,26 @@
 /**
- * What is written in a frame, one record after the other.
+ * The records of a frame, one after the other. Sizes are in bytes:
  *
  *   put      1 · key length (2) · lease length (1) · value length (4) · revision (8) · created (8) · key · lease · value
  *   delete   2 · key length (2) · revision (8) · key
- *   grant    3 · lease length (1) · time to live (8) · time left (8) · lease
+ *   grant    3 · lease length (1) · time to live (8) · remaining time (8) · lease
  *   revoke   4 · lease length (1) · lease
  *   compact  5 · revision (8)
- *   ceiling  6 · revision (8): no revision above it has been given out
- *   follows  7 · length (8): the log before this one was whole up to here
- *   clean    8 · ceiling (8): the store was closed in good order
+ *   ceiling  6 · revision (8): no revision above it has been assigned
+ *   follows  7 · length (8): the length of the previous log
+ *   clean    8 · ceiling (8): the store was shut down cleanly
  *   summary  9 · entries (8) · revision (8) · ceiling (8): the end of a snapshot
  *
- * Numbers are little-endian; those of 8 bytes are doubles, which hold every revision exactly.
+ * Numbers are little-endian; those of 8 bytes are doubles, which represent every revision exactly.
+ *
+ * Example. The key `a` was created with the value `hi` at revision 7, and deleted at 8:
+ *
+ *   put      01 · 01 00 · 00 · 02 00 00 00 · 00 00 00 00 00 00 1c 40 · 00 00 00 00 00 00 1c 40 · 61 · 68 69
+ *   delete   02 · 01 00 · 00 00 00 00 00 00 20 40 · 61
+ *
+ * A snapshot contains long runs of puts. A {@link PackedRun} only measures them when the store
+ * opens, and decodes them when a key is accessed. Unpacking keeps the order of the bytes and
+ * attaches each version to the slab; {@link Versions.load} has counted its bytes before.
  */
 import { blockMax, type PackedBlock } from '../keyspace.ts'
 import type { LeaseState } from '../leases.ts'
@@ -38,7 +47,7 @@ export interface Summary {
   readonly ceiling: number
 }
 
-/** A decoded record; the value of a put is a place in the buffer it was read from. */
+/** A decoded record; the value of a put is a range of the buffer it was read from. */
 export type FileRecord =
   | {
       readonly type: 'put'
@@ -111,7 +120,7 @@ export function writeSummary(frame: FrameBuilder, { entries, revision, ceiling }
     bytes.writeDoubleLE(value, offset + 1 + 8 * index)
 }
 
-/** The record at an offset and where the next begins; undefined when no record of ours can be there. */
+/** The record at an offset and the start of the next one; undefined for an unknown type. */
 export function readRecord(bytes: Buffer, offset: number): { record: FileRecord; next: number } | undefined {
   switch (bytes[offset]) {
     case types.put:
@@ -161,7 +170,7 @@ function readPut(bytes: Buffer, offset: number): { record: FileRecord; next: num
   }
 }
 
-/** Where the put at an offset ends, and how long its value is; undefined when it is another record. Opening a large store is mostly this. */
+/** The end and the value length of the put at an offset; undefined for another record. The hot loop of opening a large store. */
 function measurePut(bytes: Buffer, offset: number): { end: number; valueBytes: number } | undefined {
   if (bytes[offset] !== types.put) return undefined
   const valueBytes = bytes.readUInt32LE(offset + 4)
@@ -173,7 +182,7 @@ function readKey(bytes: Buffer, offset: number): string {
   return bytes.toString('latin1', offset + 24, offset + 24 + bytes.readUInt16LE(offset + 1))
 }
 
-/** The put at an offset as a version that knows where in the buffer its value lies. */
+/** Decodes the put at an offset into a version with the offset and length of its value. */
 function readVersion(bytes: Buffer, offset: number): Version {
   const keyEnd = offset + 24 + bytes.readUInt16LE(offset + 1)
   const leaseLength = bytes[offset + 3] ?? 0
@@ -222,20 +231,14 @@ function readSummary(bytes: Buffer, offset: number): { record: FileRecord; next:
   return { record: { type: 'summary', summary: { entries, revision, ceiling } }, next: offset + 25 }
 }
 
-/*
- * Puts in a row, as they lie in a snapshot: measured when the store opens, read when somebody asks.
- *
- * Invariant: unpacking gives the versions in the order of the bytes, each holding the slab that the
- * bytes are in; the slab was told of their weight before.
- */
-
+/** A run of puts as they lie in a snapshot. */
 interface PackedRun extends PackedBlock {
-  /** Where the next record begins. */
+  /** The start of the next record. */
   readonly end: number
   readonly valueBytes: number
 }
 
-/** The puts from an offset on, at most a block of them and none that begins behind `to`; undefined when another record is there. */
+/** The run of puts at an offset, at most one block and none that starts at or after `to`; undefined when another record is there. */
 export function readPackedRun(slab: Slab, from: number, to: number): PackedRun | undefined {
   const offsets = new Uint32Array(blockMax)
   let [count, end, valueBytes] = [0, from, 0]
@@ -263,7 +266,7 @@ function unpack(slab: Slab, offsets: Uint32Array): Version[] {
     const version = readVersion(slab.bytes, offset)
     if (version.length > 0) {
       version.slab = slab
-      slab.holders.push(version)
+      slab.versions.push(version)
     }
     return version
   })

@@ -1,12 +1,20 @@
 /**
- * From files to versions: what a store does when it opens.
+ * Recovery: rebuilds the versions from the snapshot and the logs when a store opens.
  *
- *   snapshot ─▶ load ─▶ log ─▶ replay ─▶ log ─▶ replay ─▶ torn tail? cut : damage? refuse
+ *   snapshot ─▶ load ─▶ log ─▶ replay ─▶ log ─▶ replay ─▶ torn tail: report it · damage: refuse
  *
- * Invariants: only whole frames are replayed, in order, none skipped; a frame that was once durable
- * and is bad now stops everything with a message, and nothing on the disk was changed by then; after
- * a stop that was not in good order the revision jumps above every revision that may have been
- * given out, and all history before is refused, so no client mistakes a new revision for an old one.
+ * Invariants: only intact frames are replayed, in order, none skipped; a frame that was once durable
+ * and is corrupt now fails the recovery, and nothing on disk has been changed by then; after an
+ * unclean shutdown the revision jumps to the ceiling, above every revision that may have been
+ * assigned, and all older history is refused, so that no client mistakes a new revision for an old
+ * one.
+ *
+ * Example. The last log has three frames; `durable` is the synced length when a frame was written:
+ *
+ *   64 frame 0 (durable 64) · 123 frame 1 (durable 123) · 182 frame 2 (durable 182)
+ *
+ *   frame 2 fails its checksum   torn tail: no later frame proves that it was synced; cut at 182
+ *   frame 1 fails its checksum   damage: frame 2 is intact and says that bytes up to 182 were synced
  */
 import type { LeaseState } from '../leases.ts'
 import type { Slab } from '../version.ts'
@@ -21,24 +29,25 @@ export interface RecoveredState {
   readonly leases: readonly LeaseState[]
   /** Undefined for a folder with no store in it. */
   readonly storeId: string | undefined
-  /** The revision to go on from. */
+  /** The revision to continue from. */
   readonly revision: number
   readonly ceiling: number
-  /** The number of the next log: behind the last one that was used. */
+  /** The number of the next log, after the last one with a frame. */
   readonly nextLog: number
   readonly clean: boolean
-  /** Bytes behind the last whole frame of the last log, and where to cut them off. */
+  /** The log with a torn tail, and the length to truncate it to. */
   readonly torn: { readonly name: string; readonly length: number } | undefined
-  /** The last logs that never got a frame. */
+  /** Trailing logs without a frame. */
   readonly unused: readonly string[]
-  /** How many logs had to be read. */
+  /** How many logs were read. */
   readonly logs: number
   readonly logBytes: number
   readonly snapshotBytes: number
-  /** The length of the last log that was used, which the next one names. */
+  /** The length of the last log with a frame, which the next log records. */
   readonly lastLogLength: number | undefined
 }
 
+/** Rebuilds the state of a folder. @throws StoreError when a file is damaged. */
 export async function recover(disk: Disk, plan: FolderPlan): Promise<RecoveredState> {
   const recovery = new Recovery(disk)
   if (plan.snapshot !== undefined)
@@ -47,14 +56,14 @@ export async function recover(disk: Disk, plan: FolderPlan): Promise<RecoveredSt
   return recovery.finish(plan)
 }
 
-/** What a backup holds. @throws StoreError when it is not whole. */
+/** Reads a backup. @throws StoreError when it is damaged. */
 export async function recoverBackup(disk: Disk, name: string): Promise<RecoveredState> {
   const recovery = new Recovery(disk)
   await recovery.load(name, { kind: 'backup', number: 0 })
   return recovery.finish({ snapshot: undefined, logs: [], leftovers: [] })
 }
 
-/** A bad place in a log that may be a torn tail, or damage if a later log turns up. */
+/** The end of the intact frames of a log: a torn tail, or damage if a later log has frames. */
 interface BadTail {
   readonly number: number
   readonly length: number
@@ -70,7 +79,7 @@ class Recovery {
   #compacted = 0
   #clean = true
   #summary: Summary | undefined
-  #bad: BadTail | undefined
+  #badTail: BadTail | undefined
   #previousLength: number | undefined
   #unused: string[] = []
   #logBytes = 0
@@ -80,15 +89,19 @@ class Recovery {
     this.#disk = disk
   }
 
-  /** Reads a snapshot: every frame must be whole, and the summary must agree with what came before. */
+  /** Reads a snapshot: every frame must be intact, and the summary must match the contents. */
   async load(name: string, { kind, number }: { kind: 'snapshot' | 'backup'; number: number }): Promise<void> {
     const header = await readHeader(this.#disk, name, { kind, number })
-    if (header === 'unfinished') throw damaged(this.#disk, name, 'its beginning is missing')
+    if (header === 'unfinished') throw damaged(this.#disk, name, 'the header is missing')
     this.#storeId = header.storeId
     await this.#eachFrame(name, number, (reader) => this.#loadFrames(reader, name))
-    if (!this.#summary) throw damaged(this.#disk, name, 'its end is missing')
+    if (!this.#summary) throw damaged(this.#disk, name, 'the end of the file is missing')
     if (this.#summary.entries !== this.#versions.size)
-      throw damaged(this.#disk, name, `it says ${this.#summary.entries} entries and holds ${this.#versions.size}`)
+      throw damaged(
+        this.#disk,
+        name,
+        `its summary says ${this.#summary.entries} entries, but it contains ${this.#versions.size}`,
+      )
     this.#revision = this.#summary.revision
     this.#ceiling = this.#summary.ceiling
     this.#compacted = this.#summary.revision
@@ -103,25 +116,25 @@ class Recovery {
       this.#eachRecord({ ...frame, start: puts }, name, (record) => {
         if (record.type === 'grant') this.#leases.set(record.lease.id, record.lease)
         else if (record.type === 'summary') this.#summary = record.summary
-        else throw damaged(this.#disk, name, `a record of type ${record.type} does not belong there`)
+        else throw damaged(this.#disk, name, `unexpected record of type ${record.type}`)
       })
     }
     if (!reader.atEnd) throw damaged(this.#disk, name, `the data at byte ${reader.offset} does not match its checksum`)
     this.#snapshotBytes = reader.offset
   }
 
-  /** The puts a frame begins with, some hundred to a block; gives where they end. */
+  /** Loads the puts at the start of a frame as packed blocks; returns where they end. */
   #loadPuts(frame: Frame, slab: Slab, name: string): number {
     for (let at = frame.start; ;) {
       const run = readPackedRun(slab, at, frame.end)
       if (!run) return at
       if (run.end > frame.end || !this.#versions.load(run, slab, run.valueBytes))
-        throw damaged(this.#disk, name, 'its keys are not in order although the checksum holds')
+        throw damaged(this.#disk, name, 'its keys are out of order although the checksum matches')
       at = run.end
     }
   }
 
-  /** Reads a log as far as it is whole. */
+  /** Replays the intact frames of a log. */
   async replay(number: number): Promise<void> {
     const name = fileName('log', number)
     const header = await readHeader(this.#disk, name, { kind: 'log', number })
@@ -134,41 +147,41 @@ class Recovery {
       for (let frame = await reader.next(); frame; frame = await reader.next())
         this.#replayFrame(frame, { name, first: reader.count === 1 })
       if (header === 'unfinished' && (reader.count > 0 || (await reader.provesDamage())))
-        throw damaged(this.#disk, name, 'its header is broken')
+        throw damaged(this.#disk, name, 'its header is corrupt')
       if (reader.count === 0) this.#unused.push(name)
       else this.#revision = Math.max(this.#revision, header === 'unfinished' ? 0 : header.revision)
-      await this.#judgeTail(reader, { number, size: await file.size() })
+      await this.#classifyTail(reader, { number, size: await file.size() })
     })
   }
 
-  async #judgeTail(reader: FrameReader, { number, size }: { number: number; size: number }): Promise<void> {
+  async #classifyTail(reader: FrameReader, { number, size }: { number: number; size: number }): Promise<void> {
     const name = fileName('log', number)
     if (reader.offset < size && (await reader.provesDamage())) {
       throw damaged(
         this.#disk,
         name,
-        `the data at byte ${reader.offset} does not match its checksum, and later data does`,
+        `the data at byte ${reader.offset} does not match its checksum, but later data does`,
       )
     }
     if (reader.count > 0) {
-      this.#bad = reader.offset < size ? { number, length: reader.offset } : undefined
+      this.#badTail = reader.offset < size ? { number, length: reader.offset } : undefined
       this.#previousLength = reader.offset
       this.#logBytes += reader.offset
-    } else if (reader.offset < size) this.#bad ??= { number, length: reader.offset }
+    } else if (reader.offset < size) this.#badTail ??= { number, length: reader.offset }
   }
 
   #replayFrame(frame: Frame, { name, first }: { name: string; first: boolean }): void {
     const [empty] = this.#unused
-    if (empty !== undefined) throw damaged(this.#disk, empty, 'it is empty, and a later log exists')
+    if (empty !== undefined) throw damaged(this.#disk, empty, 'it is empty, but a later log exists')
     this.#clean = false
     this.#eachRecord(frame, name, (record) => {
       this.#apply(record, { frame, name })
     })
-    if (first && this.#bad)
+    if (first && this.#badTail)
       throw damaged(
         this.#disk,
-        fileName('log', this.#bad.number),
-        `the data at byte ${this.#bad.length} does not match its checksum, and a later log exists`,
+        fileName('log', this.#badTail.number),
+        `the data at byte ${this.#badTail.length} does not match its checksum, but a later log exists`,
       )
   }
 
@@ -191,7 +204,7 @@ class Recovery {
       case 'clean':
         return void (this.#clean = true)
       case 'summary':
-        throw damaged(this.#disk, name, 'a record of a snapshot does not belong there')
+        throw damaged(this.#disk, name, 'unexpected record of a snapshot')
     }
   }
 
@@ -207,33 +220,33 @@ class Recovery {
     this.#revision = revision
   }
 
-  /** A log got its first frame only after the one before it was whole on the disk. What lies behind the end of that one is of an older log. */
+  /** A log gets its first frame only after the previous log is durable, so bytes after the end of that one are leftovers of an older log. */
   #checkFollows(length: number, name: string): void {
     if (this.#previousLength !== undefined && this.#previousLength !== length) {
       throw damaged(
         this.#disk,
         name,
-        `the log before it should have ${length} whole bytes and has ${this.#previousLength}`,
+        `the previous log should have ${length} intact bytes, but has ${this.#previousLength}`,
       )
     }
-    this.#bad = undefined
+    this.#badTail = undefined
   }
 
   finish(plan: FolderPlan): RecoveredState {
-    // Nothing is written behind the mark of a good end, so whatever lies there is old.
+    // Nothing is written after the record of a clean shutdown, so bytes after it are leftovers of an older log.
     const clean = this.#clean
     const revision = clean ? this.#revision : Math.max(this.#ceiling, this.#revision)
     const versions = this.#versions
     versions.publish([], revision)
     versions.compact(clean ? this.#compacted : revision)
     while (versions.clean(65_536)) {
-      /* nobody waits for us yet */
+      /* one go: the store does not serve yet */
     }
     const first = plan.snapshot ?? 1
-    const badName = this.#bad && fileName('log', this.#bad.number)
+    const badName = this.#badTail && fileName('log', this.#badTail.number)
     const torn =
-      this.#bad && badName !== undefined && !this.#unused.includes(badName)
-        ? { name: badName, length: this.#bad.length }
+      this.#badTail && badName !== undefined && !this.#unused.includes(badName)
+        ? { name: badName, length: this.#badTail.length }
         : undefined
     return {
       versions,
@@ -270,7 +283,7 @@ class Recovery {
     while (at < frame.end) {
       const found = readRecord(frame.window, at)
       if (!found || found.next > frame.end)
-        throw damaged(this.#disk, name, 'a record makes no sense although its checksum holds')
+        throw damaged(this.#disk, name, 'a record cannot be decoded although its checksum matches')
       visit(found.record)
       at = found.next
     }

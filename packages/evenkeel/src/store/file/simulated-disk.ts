@@ -1,17 +1,16 @@
 /**
- * A disk in memory that can be cut off at any moment: what survives is what was synced, plus
- * any part of the rest.
+ * A disk in memory with power cuts: synced data survives, and any part of the rest may survive too.
  *
- * Invariants: a sector (512 bytes) that was written and not synced survives wholly, in part or not
- * at all, independent of every other; names made, renamed or removed and not synced survive up to
- * some point, because file systems journal them in order; what was synced always survives. A call
- * can be made to fail by the `before` hook, and room can be made to run out.
+ * Invariants: a sector (512 bytes) that was written and not synced survives completely, in part or
+ * not at all, independent of every other sector; unsynced creations, renames and removals survive
+ * up to some point, because file systems journal them in order; synced data always survives. The
+ * `before` hook can make any call fail, and `bytesMax` limits the space.
  */
 import { randomInt } from '#base'
 import type { Random } from '#base'
 import type { Disk, DiskFile, OpenMode } from './disk.ts'
 
-/** One call of the disk, as the hooks see it. */
+/** One disk operation, as passed to the hooks. */
 export interface DiskCall {
   readonly operation:
     | 'list'
@@ -29,12 +28,12 @@ export interface DiskCall {
 }
 
 export interface SimulatedDiskOptions {
-  /** Called before each call; what it throws, the call throws. */
+  /** Called before each operation; an error thrown here fails the operation. */
   before?: (call: DiskCall) => void
-  /** Called after each call has done its work and before its promise resolves. */
+  /** Called after each operation, before its promise resolves. */
   after?: (call: DiskCall) => void
   /**
-   * The most bytes that all files may have together.
+   * The maximum total size of all files.
    *
    * @default no limit
    */
@@ -43,7 +42,7 @@ export interface SimulatedDiskOptions {
 
 const sectorBytes = 512
 
-/** A file as the running system sees it, and as the platters have it. */
+/** A file as the running system sees it (`current`) and as it is on disk (`durable`). */
 interface Inode {
   current: Buffer
   length: number
@@ -57,7 +56,8 @@ export class SimulatedDisk implements Disk {
   readonly #options: SimulatedDiskOptions
   #names: Map<string, Inode>
   #durableNames: Map<string, Inode>
-  #namings: ((names: Map<string, Inode>) => void)[] = []
+  /** Creations, renames and removals since the last `syncFolder`. */
+  #unsyncedNames: ((names: Map<string, Inode>) => void)[] = []
 
   constructor(options: SimulatedDiskOptions = {}, contents: ReadonlyMap<string, Buffer> = new Map()) {
     this.#options = options
@@ -77,10 +77,11 @@ export class SimulatedDisk implements Disk {
     )
   }
 
-  /** What a power cut at this moment could leave behind. */
+  /** A possible state of the disk after a power cut now. */
   cut(random: Random): Map<string, Buffer> {
     const names = new Map(this.#durableNames)
-    for (const naming of this.#namings.slice(0, randomInt(random, this.#namings.length + 1))) naming(names)
+    const survivors = randomInt(random, this.#unsyncedNames.length + 1)
+    for (const change of this.#unsyncedNames.slice(0, survivors)) change(names)
     return new Map([...names].map(([name, inode]) => [name, survivorOf(inode, random)]))
   }
 
@@ -93,7 +94,7 @@ export class SimulatedDisk implements Disk {
       if (mode === 'create') {
         if (this.#names.has(name)) throw diskError('EEXIST', name)
         const inode: Inode = { current: Buffer.alloc(1024), length: 0, durable: Buffer.alloc(0), dirty: new Set() }
-        this.#rename((names) => names.set(name, inode))
+        this.#changeNames((names) => names.set(name, inode))
       }
       const inode = this.#names.get(name)
       if (!inode) throw diskError('ENOENT', name)
@@ -105,7 +106,7 @@ export class SimulatedDisk implements Disk {
     return this.#call({ operation: 'rename', name: from }, () => {
       const inode = this.#names.get(from)
       if (!inode) throw diskError('ENOENT', from)
-      this.#rename((names) => {
+      this.#changeNames((names) => {
         names.delete(from)
         names.set(to, inode)
       })
@@ -115,20 +116,20 @@ export class SimulatedDisk implements Disk {
   remove(name: string): Promise<void> {
     return this.#call({ operation: 'remove', name }, () => {
       if (!this.#names.has(name)) throw diskError('ENOENT', name)
-      this.#rename((names) => names.delete(name))
+      this.#changeNames((names) => names.delete(name))
     })
   }
 
   syncFolder(): Promise<void> {
     return this.#call({ operation: 'syncFolder', name: '' }, () => {
       this.#durableNames = new Map(this.#names)
-      this.#namings = []
+      this.#unsyncedNames = []
     })
   }
 
-  #rename(naming: (names: Map<string, Inode>) => void): void {
-    naming(this.#names)
-    this.#namings.push(naming)
+  #changeNames(change: (names: Map<string, Inode>) => void): void {
+    change(this.#names)
+    this.#unsyncedNames.push(change)
   }
 
   #file(name: string, inode: Inode): DiskFile {
@@ -146,7 +147,7 @@ export class SimulatedDisk implements Disk {
     return {
       write,
       sync,
-      // Two steps, because the power may go between them.
+      // Two steps, because the power may fail between them.
       writeThrough: async (offset, bytes) => {
         await write(offset, bytes)
         await sync()
@@ -166,7 +167,7 @@ export class SimulatedDisk implements Disk {
     }
   }
 
-  /** Like the real thing, a write that does not fit leaves as much as did. */
+  /** As on a real disk, a write that does not fit is written in part. */
   #write(inode: Inode, offset: number, bytes: Uint8Array): void {
     const free =
       (this.#options.bytesMax ?? Infinity) - [...this.#names.values()].reduce((sum, { length }) => sum + length, 0)
@@ -189,7 +190,7 @@ export class SimulatedDisk implements Disk {
   }
 }
 
-/** An error such as `node:fs` throws. */
+/** An error as `node:fs` throws it. */
 export function diskError(code: string, what: string): Error {
   return Object.assign(new Error(`${code}: ${what}`), { code })
 }
@@ -201,7 +202,7 @@ function truncate(inode: Inode, length: number): void {
   inode.length = length
 }
 
-/** Each dirty sector old, new or torn; the length somewhere between the synced and the current one. */
+/** A possible survivor of a power cut: each dirty sector is old, new or torn; the length lies between the synced and the current one. */
 function survivorOf({ current, length, durable, dirty }: Inode, random: Random): Buffer {
   if (dirty.size === 0 && durable.length === length) return Buffer.from(durable)
   const [least, most] = [Math.min(durable.length, length), Math.max(durable.length, length)]

@@ -1,9 +1,21 @@
 /**
- * Writes everything that is there at one revision into one file, a little at a time.
+ * Snapshots: all entries of one revision in one file, written in small pieces. The {@link Compactor}
+ * replaces old logs by a snapshot in the background:
  *
- * Invariants: the file exists under its final name only when it is whole and synced; versions the
- * scan still needs are pinned; between two pieces everybody else gets a turn, the disk is left to
- * others half of the time, and unsynced bytes never pile up, so writers hardly feel it.
+ *   create log N ─▶ switch writers to it ─▶ write snapshot N ─▶ remove logs and snapshots before N
+ *
+ * Invariants: a snapshot gets its final name only when it is complete and synced; versions that the
+ * scan still needs are pinned; the writer yields between pieces, leaves the disk to others half of
+ * the time and syncs often, so that commits are hardly delayed. At every moment the newest snapshot
+ * and the logs after it contain every acknowledged commit; one compaction runs at a time; a failed
+ * compaction costs a warning and a later attempt, never data.
+ *
+ * Example. A snapshot of three entries and one lease, at revision 9 with ceiling 10 001:
+ *
+ *   header (snapshot, store id, number 4, revision 9)
+ *   frame 0: put a@2 · put b@7 · put c@9 · grant lease 17 · summary (3 entries, revision 9, ceiling 10 001)
+ *
+ * Keys are in order, so recovery keeps them as packed blocks; the summary proves that the file is complete.
  */
 import { nextTurn, silentLogger, sleep, type AbortOptions, type Clock, type Logger } from '#base'
 import type { LeaseState } from '../leases.ts'
@@ -16,30 +28,30 @@ import { FrameBuilder } from './frame.ts'
 import { LogFile, spareName } from './log-file.ts'
 import { writeGrant, writeSummary, writeVersion } from './record.ts'
 
-/** How much is collected before it is written. */
+/** The size of one write. */
 const pieceBytes = 256 * 1024
-/** How many keys are looked at before others get a turn, whatever they weigh. */
+/** How many keys are visited before the writer yields, whatever their size. */
 const pieceKeys = 512
-/** How much may be written before it is synced: a writer's sync may have to wait for that much. */
+/** How many bytes are written between two syncs: the sync of a commit may have to wait for so many. */
 const unsyncedBytesMax = 1024 * 1024
 
 export interface SnapshotSource {
   readonly versions: Versions
   readonly leases: () => readonly LeaseState[]
-  /** No revision above it has been given out. */
+  /** No revision above it has been assigned. */
   readonly ceiling: () => number
   readonly clock: Clock
 }
 
 interface SnapshotTarget {
   readonly disk: Disk
-  /** The name while it is written; it must not be taken. */
+  /** The name while it is written; no such file may exist. */
   readonly temporary: string
   readonly name: string
   readonly header: Omit<FileHeader, 'revision'>
 }
 
-/** Writes a snapshot of the newest revision; gives its length and revision. Whatever fails, the temporary file is gone. */
+/** Writes a snapshot of the newest revision; returns its length and revision. A failure removes the temporary file. */
 export async function writeSnapshot(
   source: SnapshotSource,
   target: SnapshotTarget,
@@ -115,21 +127,12 @@ class SnapshotWriter {
       await this.#file.sync()
       this.#synced = this.#offset
     }
-    // As long as we kept the disk busy, it is left to others.
+    // Leave the disk to others for as long as this write kept it busy.
     const busyMs = clock.monotonic() - startedMs
     if (busyMs > 0) await sleep(clock, busyMs)
     else await nextTurn(clock)
   }
 }
-
-/*
- * Replaces old logs by a snapshot, in the background.
- *
- *   make log N ─▶ writers go over to it ─▶ write snapshot N ─▶ remove what is before N
- *
- * Invariants: at every moment the newest snapshot and the logs behind it hold everything that was
- * acknowledged; one compaction at a time; a failure costs a warning and a later attempt, never data.
- */
 
 interface CompactorOptions {
   disk: Disk
@@ -137,21 +140,22 @@ interface CompactorOptions {
   journal: FileJournal
   source: SnapshotSource
   storeId: string
-  /** The number of the log that is written now. */
+  /** The number of the current log. */
   logNumber: number
-  /** How long the last snapshot is. */
+  /** The length of the last snapshot. */
   snapshotBytes: number
   /** Logs below this length are not worth a snapshot. */
   logBytesMin: number
   logger?: Logger | undefined
 }
 
-/** The most of an old log that is kept for its blocks. */
+/** How many bytes of an old log are kept for their disk blocks. */
 const spareBytesMax = 64 * 1024 * 1024
 
-/** After a failure, how much longer the log must get before the next attempt. */
-const patience = 1.5
+/** The factor by which the log must grow after a failure before the next attempt. */
+const retryGrowth = 1.5
 
+/** Replaces old logs by a snapshot, in the background. */
 export class Compactor {
   readonly #options: CompactorOptions
   readonly #logger: Logger
@@ -168,7 +172,7 @@ export class Compactor {
     this.#snapshotBytes = options.snapshotBytes
   }
 
-  /** What the snapshot and the logs behind it take. */
+  /** Disk space of the snapshot and the logs after it. */
   get diskBytes(): number {
     return this.#snapshotBytes + this.#options.journal.logBytes
   }
@@ -180,13 +184,13 @@ export class Compactor {
     if (journal.logBytes >= limit) void this.compact()
   }
 
-  /** Compacts now, or joins the compaction that runs; false when it did not work out. */
+  /** Compacts now, or joins the running compaction; false when it failed. */
   compact(): Promise<boolean> {
     this.#running ??= this.#compact()
     return this.#running
   }
 
-  /** Breaks off what runs and waits for it. */
+  /** Aborts the running compaction and waits for its end. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the store is closing'))
     await this.#running
@@ -195,19 +199,19 @@ export class Compactor {
   async #compact(): Promise<boolean> {
     const { journal, source } = this.#options
     try {
-      // Not before the caller has seen that we run.
+      // `#running` must be set before anything can fail.
       await nextTurn(this.#options.clock)
       this.#stop.signal.throwIfAborted()
       await this.#rotate(this.#logNumber + 1)
       await this.#write()
       journal.forgetBefore()
       this.#notBelowBytes = 0
-      await this.#sweep()
+      await this.#removeReplaced()
       return true
     } catch (error) {
-      this.#notBelowBytes = journal.logBytes * patience
+      this.#notBelowBytes = journal.logBytes * retryGrowth
       if (!this.#stop.signal.aborted)
-        this.#logger.warn('the log could not be compacted, trying again later', {
+        this.#logger.warn('log compaction failed; will retry later', {
           error,
           revision: source.versions.published,
         })
@@ -244,8 +248,8 @@ export class Compactor {
     this.#snapshotBytes = bytes
   }
 
-  /** Removes what the new snapshot replaces, but keeps one log for its blocks. What is not removed now is removed at the next start. */
-  async #sweep(): Promise<void> {
+  /** Removes the files that the new snapshot replaces, but keeps one log for its disk blocks. The next start removes the rest. */
+  async #removeReplaced(): Promise<void> {
     const { disk } = this.#options
     const names = await disk.list()
     let hasSpare = names.includes(spareName)
@@ -262,7 +266,7 @@ export class Compactor {
     await disk.syncFolder()
   }
 
-  /** A log that grew very long is not worth keeping whole. */
+  /** Limits the size of the spare log. */
   async #shorten(name: string): Promise<void> {
     const file = await this.#options.disk.open(name, 'write')
     try {

@@ -1,10 +1,18 @@
 /**
- * From the bytes of a message to the JSON object that a client writing JSON would have sent.
+ * Protobuf to JSON: decodes a message into the JSON object that a client using JSON would have sent.
  *
- * Go writes every field that is no pointer, zero or not. So what is zero or empty and has `omitempty` is left out; what
- * JSON always shows stays (`replicas: 0` of a scale), and what is a pointer stays. Null is never shown but in lists and
- * maps, where leaving it out would lose a place or a key.
- * A field that comes twice: messages are merged, the last of anything else wins. Unknown fields are passed over.
+ * Go encodes every field that is not a pointer, zero or not. So a zero or empty field with `omitempty` is left out; a
+ * field that JSON always shows stays (`replicas: 0` of a Scale), and a pointer that is present stays. Null occurs only in
+ * lists and maps, where leaving it out would lose an element or a key. If a field occurs twice, messages are merged, and
+ * otherwise the last value wins. Unknown fields are skipped.
+ *
+ * Invariants: every read is checked against the end of its message; messages are nested at most `depthMax` deep; a small
+ * body cannot create many objects, because every message counts against a budget that grows with the body.
+ *
+ * Example. A Scale with the table row `ScaleSpec replicas=1?int32` and `ScaleStatus replicas=1int32`:
+ *
+ *     08 00   field 1, varint 0   as ScaleSpec: omitted   as ScaleStatus: { "replicas": 0 }
+ *     08 03   field 1, varint 3   { "replicas": 3 } in both
  */
 import { badRequest, setOwn, type ApiError, type JsonObjectDraft, type JsonValue } from '#api'
 import {
@@ -20,7 +28,7 @@ import {
 } from './messages.ts'
 import { isZero, joinParts, type SpecialParts } from './special.ts'
 
-/** Reads until the reader's end and says whether anything was put into `target`. */
+/** Decodes up to the end of the reader into `target`; true when at least one field was set. */
 export function decodeInto(reader: Reader, message: Message, target: JsonObjectDraft): boolean {
   let filled = false
   while (reader.more) {
@@ -70,7 +78,7 @@ function decodeSingle(reader: Reader, field: Field, target: JsonObjectDraft): bo
   return false
 }
 
-/** One of a list or a map: it is there even when it is empty. */
+/** An element of a list or a map: it is kept even when it is empty. */
 function decodeElement(reader: Reader, field: Field): JsonValue {
   const { type } = field
   if (isScalar(type)) return decodeScalar(reader, type)
@@ -82,7 +90,7 @@ function decodeElement(reader: Reader, field: Field): JsonValue {
   return value
 }
 
-/** Numbers of a list may also come without a tag each. */
+/** A packed list: numbers without a tag each. */
 function decodePacked(reader: Reader, field: Field, target: JsonObjectDraft): boolean {
   const list = listOf(target, field.name)
   const outer = reader.enter()
@@ -105,7 +113,7 @@ function decodeEntry(reader: Reader, field: Field, target: JsonObjectDraft): voi
   setOwn(mapOf(target, field.name), key, value === undefined ? emptyElement(field.type) : value)
 }
 
-/** Keys are texts, and so far every value is written with a length. */
+/** Map keys are strings, and all value types in use are length-delimited. */
 const keyTag = 8 + bytesWire
 const valueTag = 16 + bytesWire
 
@@ -146,7 +154,7 @@ function decodeScalar(reader: Reader, type: ScalarType): JsonValue {
       return reader.double()
     case 'bytes':
       return reader.base64()
-    // Only the parts of special forms have these, and they take them out again at once.
+    // Only special types have such parts, and `joinParts` consumes them at once.
     case 'view':
       return reader.view() as unknown as JsonValue
   }
@@ -172,23 +180,17 @@ function mapOf(target: JsonObjectDraft, name: string): JsonObjectDraft {
   return (target[name] ??= {}) as JsonObjectDraft
 }
 
-/*
- * Reads the wire format: tags, varints, lengths. Every read is checked against the end of the message it is in.
- *
- * Invariants: nothing is read beyond `end`; messages are nested at most `depthMax` deep; a body of a few bytes cannot
- * ask for many objects, because every message counts against a budget that grows with the body.
- */
-
-/** How deep messages may be nested, map entries and special forms not counted. */
+/** How deep messages may be nested, map entries and special types not counted. */
 export const depthMax = 100
-const shortText = 8
+const shortTextMax = 8
 
+/** Reads the wire format: tags, varints, lengths. */
 export class Reader {
   readonly #bytes: Buffer
   #position: number
   #end: number
   #depth = 0
-  /** Real messages are longer than this on average, because Go writes empty texts and zeros as well. */
+  /** The message budget. Real messages are longer than 8 bytes on average, because Go encodes empty strings and zeros too. */
   #messagesLeft: number
   #low = 0
   #high = 0
@@ -200,12 +202,12 @@ export class Reader {
     this.#messagesLeft = 1000 + Math.floor(bytes.byteLength / 8)
   }
 
-  /** Whether the message being read goes on. */
+  /** Whether the current message has more fields. */
   get more(): boolean {
     return this.#position < this.#end
   }
 
-  /** The next field: its number times 8, plus its wire type. */
+  /** The tag of the next field: its number times 8, plus its wire type. */
   tag(): number {
     this.#varint()
     if (this.#high !== 0 || this.#low < 8) throw this.malformed('a field has an illegal number')
@@ -217,7 +219,7 @@ export class Reader {
     return this.#low | 0
   }
 
-  /** @throws {ApiError} `BadRequest` when JSON could not carry the number exactly. */
+  /** @throws {ApiError} `BadRequest` when JSON cannot represent the number exactly. */
   int64(): number {
     this.#varint()
     const value = (this.#high | 0) * 0x1_0000_0000 + this.#low
@@ -241,7 +243,7 @@ export class Reader {
     const length = this.#length()
     const start = this.#take(length)
     return (
-      (length <= shortText ? this.#shortAscii(start, start + length) : undefined) ??
+      (length <= shortTextMax ? this.#shortAscii(start, start + length) : undefined) ??
       this.#bytes.toString('utf8', start, start + length)
     )
   }
@@ -252,14 +254,14 @@ export class Reader {
     return this.#bytes.toString('base64', start, start + length)
   }
 
-  /** Bytes of the body itself, not a copy. */
+  /** A view of the body, not a copy. */
   view(): Uint8Array {
     const length = this.#length()
     const start = this.#take(length)
     return this.#bytes.subarray(start, start + length)
   }
 
-  /** Goes into a part of known length; give what comes back to {@link leave}. */
+  /** Enters a length-delimited part; pass the result to {@link leave}. */
   enter(): number {
     const length = this.#length()
     if (length > this.#end - this.#position) throw this.#truncated()
@@ -272,7 +274,7 @@ export class Reader {
     this.#end = outer
   }
 
-  /** As {@link enter}, for a message: counts it. */
+  /** Like {@link enter}, for a message: checks the depth and the budget. */
   enterMessage(): number {
     if (++this.#depth > depthMax) throw this.malformed(`messages are nested more than ${depthMax} deep`)
     if (--this.#messagesLeft < 0) throw this.malformed('it holds far more messages than its length can need')
@@ -284,7 +286,7 @@ export class Reader {
     this.#end = outer
   }
 
-  /** Passes over a field nobody knows. */
+  /** Skips an unknown field. */
   skip(wireType: number): void {
     if (wireType === varintWire) this.#varint()
     else if (wireType === fixed64Wire) this.#take(8)
@@ -301,7 +303,7 @@ export class Reader {
     return this.malformed('it ends in the middle of a field')
   }
 
-  /** For a few letters this is faster than a call into the engine. */
+  /** For a few characters this is faster than `Buffer.toString`. */
   #shortAscii(start: number, end: number): string | undefined {
     let text = ''
     for (let index = start; index < end; index++) {
@@ -325,7 +327,7 @@ export class Reader {
     return this.#low
   }
 
-  /** Leaves the lower and the upper 32 bits, unsigned, in two fields: an object per number would be slow. */
+  /** Reads into `#low` and `#high`, 32 unsigned bits each: allocating an object per number would be slow. */
   #varint(): void {
     const first = this.#byte()
     this.#high = 0

@@ -1,8 +1,16 @@
 /**
- * From a JSON object to the bytes Go would write: fields in the order of their numbers, map keys in the order of their
- * bytes, and every field that is no pointer even when it is zero.
+ * JSON to protobuf: encodes an object to the bytes that Go would write: fields in number order, map keys in byte order,
+ * and every field that is not a pointer even when it is zero. Unknown properties are not written.
  *
- * Runs backwards because the writer does. Properties that no message knows are not written.
+ * The writer works from the end to the beginning, so that a message is complete when its length has to be written.
+ *
+ * Invariants: the output lies at the end of the buffer, which grows at its front; a finished result is a copy, so the
+ * buffer can be reused.
+ *
+ * Example. `{ "a": { "b": "x" } }` with `A a=1*B` and `B b=2string`, bytes in the order they are written:
+ *
+ *     "x"  1 (length of "x")  0x12 (field 2, bytes)  3 (length of B)  0x0a (field 1, bytes)
+ *     result: 0a 03 12 01 78
  */
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '#api'
 import { depthMax } from './decode.ts'
@@ -12,7 +20,7 @@ import { splitParts, zeroParts } from './special.ts'
 /**
  * Writes the fields of a message, without a tag and a length.
  *
- * @throws {RangeError} when a value is not of the type that its field has.
+ * @throws {RangeError} when a value does not have the type of its field.
  */
 export function encodeMessage(writer: Writer, message: Message, source: JsonObject): void {
   const { fields } = message
@@ -35,7 +43,7 @@ function encodeField(writer: Writer, field: Field, value: JsonValue | undefined)
   }
 }
 
-/** Types that Go can leave unset although they are no pointers. */
+/** Fields that can be nil in Go: pointers, byte slices and string lists with a type of their own. */
 function isNilable({ presence, type }: Field): boolean {
   return presence === 'pointer' || type === 'bytes' || type === 'texts'
 }
@@ -67,7 +75,7 @@ function encodeMap(writer: Writer, field: Field, map: JsonValue): void {
   }
 }
 
-/** One of a list or a map, where null means a zero. */
+/** An element of a list or a map, where null is encoded as the zero value. */
 function encodeElement(writer: Writer, field: Field, value: JsonValue): void {
   if (value === null) encodeZero(writer, field)
   else encodeValue(writer, field, value)
@@ -124,7 +132,7 @@ function encodeNested(writer: Writer, field: Field, value: JsonObject): void {
   writer.depth--
 }
 
-/** Special forms do not count as nesting, neither here nor when they are read. */
+/** Special types do not count as nesting, neither here nor in the decoder. */
 function encodeParts(writer: Writer, field: Field, parts: object | undefined): void {
   const before = writer.length
   if (parts) encodeMessage(writer, field.message, parts as JsonObject)
@@ -147,7 +155,7 @@ function encodeBytes(writer: Writer, bytes: Uint8Array): void {
 
 const emptyMessages = new WeakMap<Message, Uint8Array>()
 
-/** What Go writes for a message in which nothing is set: often a dozen zeros. */
+/** The encoding of a message without any set field; in Go that is often a dozen zeros. */
 function emptyBytes(message: Message): Uint8Array {
   const known = emptyMessages.get(message)
   if (known) return known
@@ -162,7 +170,7 @@ function isInteger(value: JsonValue, type: 'int32' | 'int64'): value is number {
   return type === 'int64' ? Number.isSafeInteger(value) : typeof value === 'number' && (value | 0) === value
 }
 
-/** Go sorts by bytes, which differs from JavaScript's order only where surrogates are. */
+/** Go sorts keys by bytes, which differs from the order of JavaScript only for surrogate pairs. */
 function sortedKeys(map: JsonObject): string[] {
   const keys = Object.keys(map).sort()
   return keys.some((key) => surrogate.test(key))
@@ -177,18 +185,12 @@ function unfit(field: Field, wanted: string, value: JsonValue): RangeError {
   return new RangeError(`cannot write ${field.owner}.${field.name} as protobuf: it must be ${wanted}, got ${got}`)
 }
 
-/*
- * Writes the wire format from the end to the beginning: when the length of a message is due, the message is there.
- *
- * Invariants: what was written lies at the end of the buffer, which grows at its front; a finished result is a copy, so
- * one buffer can be used again and again.
- */
-
+/** Writes the wire format from the end to the beginning. */
 export class Writer {
   #buffer: Buffer
-  /** Everything from here to the end is written. */
+  /** The output lies from here to the end of the buffer. */
   #position: number
-  /** How many messages are open around what is written next; kept by whoever opens them. */
+  /** The nesting depth at the current position; maintained by the caller. */
   depth = 0
 
   constructor(capacity = 4096) {
@@ -196,7 +198,7 @@ export class Writer {
     this.#position = capacity
   }
 
-  /** How many bytes are written. */
+  /** The number of bytes written. */
   get length(): number {
     return this.#buffer.length - this.#position
   }
@@ -209,7 +211,7 @@ export class Writer {
     return new Uint8Array(this.#buffer.subarray(this.#position))
   }
 
-  /** Forgets what was written. */
+  /** Discards the output. */
   reset(): void {
     this.#position = this.#buffer.length
     this.depth = 0
@@ -242,7 +244,7 @@ export class Writer {
     this.#buffer.writeDoubleLE(value, this.#position)
   }
 
-  /** A text with its length before it. */
+  /** A string with its length before it. */
   text(value: string): void {
     const length = this.#shortAscii(value) ? value.length : this.#utf8(value)
     this.varint(length)
@@ -263,7 +265,7 @@ export class Writer {
     return length
   }
 
-  /** Most texts are a few letters long, and a loop is faster than a call into the engine. */
+  /** Most strings are short, and for those a loop is faster than `Buffer.write`. */
   #shortAscii(value: string): boolean {
     const { length } = value
     if (length > 40) return false

@@ -1,8 +1,13 @@
 /**
- * Whole bodies: four bytes that say "protobuf of Kubernetes", then a message with the apiVersion and kind of an object
- * and the object itself.
+ * Protobuf bodies and watch events of Kubernetes.
+ *
+ * A body is four magic bytes, then a message with the apiVersion and kind of an object and the encoded object:
  *
  *     k8s\0  Unknown { typeMeta { apiVersion, kind }, raw, contentEncoding, contentType }
+ *
+ * A watch event is a length of four bytes (big-endian) and the event. The event has no envelope; its object has one:
+ *
+ *     length  WatchEvent { type, object { raw } }        raw is a whole body: k8s\0 …
  */
 import { badRequest, type JsonObject, type JsonObjectDraft } from '#api'
 import { decodeInto, Reader } from './decode.ts'
@@ -10,13 +15,13 @@ import { encodeMessage, Writer } from './encode.ts'
 import { bytesWire, findMessage, type Message } from './messages.ts'
 
 interface DecodeProtobufOptions {
-  /** What the object is when its envelope does not say. */
+  /** The type of the object when its envelope does not name one. */
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined
 }
 
 /**
- * The object in a body, as a client writing JSON would have sent it. The caller bounds the size of the body.
+ * Decodes a body into the object that a client using JSON would have sent. The caller limits the size of the body.
  *
  * @throws {ApiError} `BadRequest`, when the body is malformed or of a kind that has no protobuf form.
  */
@@ -35,7 +40,7 @@ export function decodeProtobuf(
 }
 
 /**
- * The body that says an object. Properties that its kind does not have are not in it.
+ * Encodes an object as a body. Properties that are unknown to its kind are left out.
  *
  * @throws {RangeError} when the kind has no protobuf form (ask {@link knowsProtobuf}) or a value has the wrong type.
  */
@@ -51,7 +56,7 @@ export function encodeProtobuf(object: JsonObject): Uint8Array {
   return bytes
 }
 
-/** Whether objects of this kind can be written and read. Custom resources cannot. */
+/** Whether this kind has a protobuf encoding. Custom resources have none. */
 export function knowsProtobuf(apiVersion: string, kind: string): boolean {
   return findKind(apiVersion, kind) !== undefined
 }
@@ -59,7 +64,7 @@ export function knowsProtobuf(apiVersion: string, kind: string): boolean {
 const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0)
 const metaVersion = 'meta.k8s.io/v1'
 const protobufType = 'application/vnd.kubernetes.protobuf'
-/** Kinds of the metadata group that stand in every group version. */
+/** Kinds of the meta group that exist in every group version. */
 const optionKinds = new Set([
   'CreateOptions',
   'DeleteOptions',
@@ -68,11 +73,11 @@ const optionKinds = new Set([
   'PatchOptions',
   'UpdateOptions',
 ])
-/** Kinds of the metadata group that call themselves `v1`. */
+/** Kinds of the meta group whose apiVersion is `v1`. */
 const unversionedKinds = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
 const partialVersions = new Set([metaVersion, 'meta.k8s.io/v1beta1'])
 
-/** Kept between calls, which cannot overlap: nothing here waits. */
+/** Reused between calls, which cannot overlap because encoding is synchronous. */
 let shared = new Writer()
 const sharedCapacityMax = 1 << 20
 
@@ -107,7 +112,7 @@ function decodeEnvelope(bytes: Uint8Array): Envelope {
     const tag = reader.tag()
     if (tag === typeMetaTag) decodeTypeMeta(reader, envelope)
     else if (tag === rawTag) envelope.raw = reader.view()
-    else if (tag === encodingTag || tag === contentTag) refuseOther(reader.text())
+    else if (tag === encodingTag || tag === contentTag) refuseOtherEncoding(reader.text())
     else reader.skip(tag & 7)
   }
   const { apiVersion, kind, raw } = envelope
@@ -131,8 +136,8 @@ function decodeTypeMeta(reader: Reader, envelope: { apiVersion: string; kind: st
   reader.leave(outer)
 }
 
-/** Nobody writes these, and to read something else as protobuf would give nonsense. */
-function refuseOther(contentType: string): void {
+/** Refuses an object in another encoding, which no known client sends. */
+function refuseOtherEncoding(contentType: string): void {
   if (contentType !== '' && contentType !== protobufType)
     throw badRequest(`an object inside the body is encoded as ${contentType.slice(0, 100)}, not as protobuf`)
 }
@@ -156,25 +161,17 @@ function writeEnvelope(writer: Writer, message: Message, object: JsonObject): vo
   writer.raw(magic)
 }
 
-/*
- * Events of a watch as protobuf: the length of an event in four bytes, highest first, then the event.
- *
- *     length  WatchEvent { type, object { raw } }        raw is a whole body: k8s\0 and so on
- *
- * The event itself has no envelope, only the object in it does.
- */
-
 interface WatchFrame {
   /** ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. */
   readonly type: string
-  /** The object, still encoded: see decodeProtobuf. A part of the frame, not a copy. */
+  /** The encoded object, for `decodeProtobuf`. A view of the frame, not a copy. */
   readonly object: Uint8Array
 }
 
-/** Bytes of the length before a frame. */
+/** The length of the frame header. */
 const headerBytes = 4
 
-/** One event, ready to be sent. `object` is what encodeProtobuf gave, so it can be shared between watches. */
+/** Encodes one watch event. `object` is the result of `encodeProtobuf`, which watches can share. */
 export function encodeWatchFrame(type: string, object: Uint8Array): Uint8Array {
   const writer = new Writer(object.length + type.length * 3 + 64)
   writer.raw(object)
@@ -191,7 +188,7 @@ export function encodeWatchFrame(type: string, object: Uint8Array): Uint8Array {
 }
 
 /**
- * Reads one event, without the length before it: whoever cuts a stream into frames has used that up.
+ * Decodes one watch event, without its length: the code that splits a stream into frames has consumed it.
  *
  * @throws {ApiError} `BadRequest` when it is malformed.
  */

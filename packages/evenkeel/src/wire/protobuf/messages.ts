@@ -1,8 +1,21 @@
 /**
- * What messages look like, read from the generated text one message at a time.
+ * The protobuf message tables, parsed from generated text one message at a time.
  *
- * Invariants: a line of text is read at the first use of its message, so a process pays for what it touches and a few
- * microseconds each; what was read is kept and never changes.
+ * The text has one entry per API version, and in it one line per message, separated by `;`. A line is the name, `!` for a
+ * kind, then the fields as `jsonName=number`, a modifier and a type. The modifiers: `*` a pointer, `?` omitted from JSON
+ * when zero, `[]` a list, `{}` a map with string keys. The type: a scalar, a special type (see `special.ts`), or a message
+ * of the same API version or, with `apiVersion#Name`, of another one. An empty JSON name inlines the fields.
+ *
+ * Example, from `apps/v1`:
+ *
+ *     DeploymentSpec replicas=1*int32 selector=2*meta.k8s.io/v1#LabelSelector paused=7?bool
+ *
+ *     field 1, `replicas`, int32, pointer                          { "replicas": 0 } is kept when present
+ *     field 2, `selector`, message of meta.k8s.io/v1, pointer
+ *     field 7, `paused`, bool, omitted when false
+ *
+ * Invariants: a line is parsed at the first use of its message, so that a process pays only for the messages it uses, a
+ * few microseconds each; a parsed message is cached and never changes.
  */
 import { assert } from '#base'
 import { messageText } from './generated/messages.ts'
@@ -10,8 +23,8 @@ import { specialParts } from './special.ts'
 
 type Shape = 'single' | 'list' | 'map'
 /**
- * What a zero means: `value` is written always and shown always, `omitted` is written always and left out of JSON when
- * zero, `pointer` is written when present and shown when present.
+ * How a zero is treated: `value` is always encoded and always in the JSON; `omitted` is always encoded and left out of
+ * the JSON when zero; `pointer` is encoded and in the JSON when present.
  */
 type Presence = 'value' | 'omitted' | 'pointer'
 export type ScalarType = 'string' | 'bytes' | 'view' | 'bool' | 'int32' | 'int64' | 'double'
@@ -19,26 +32,26 @@ export type SpecialType = keyof typeof specialParts
 export type FieldType = ScalarType | SpecialType | 'message'
 
 export interface Field {
-  /** The name of the message it is a field of. */
+  /** The name of the message that contains the field. */
   readonly owner: string
-  /** The name in JSON. Empty when the fields of the message belong to the object around it. */
+  /** The name in JSON. Empty when the fields of the message are inlined into the enclosing object. */
   readonly name: string
   readonly number: number
   readonly shape: Shape
   readonly presence: Presence
   readonly type: FieldType
   readonly wireType: number
-  /** Of a message or a special form; not read before somebody asks. */
+  /** The message of a message field or special type; parsed on first access. */
   readonly message: Message
 }
 
 export interface Message {
   readonly name: string
-  /** Sent and stored on its own, with apiVersion and kind around it. */
+  /** Whether it is sent and stored on its own, with an apiVersion and a kind. */
   readonly isKind: boolean
-  /** In ascending order of their numbers. */
+  /** In number order. */
   readonly fields: readonly Field[]
-  /** The same, at the index of their number. */
+  /** The same fields, indexed by number. */
   readonly byNumber: readonly (Field | undefined)[]
 }
 
@@ -48,7 +61,7 @@ export const fixed64Wire = 1
 export const bytesWire = 2
 export const fixed32Wire = 5
 
-/** A message of an API version, or `undefined` when it has none of this name. */
+/** A message of an API version; undefined when there is none with this name. */
 export function findMessage(apiVersion: string, name: string): Message | undefined {
   const key = `${apiVersion}#${name}`
   const known = messages.get(key)
@@ -74,9 +87,9 @@ const knownTypes = new Map<string, FieldType>(
   [...scalarWires.keys(), ...(Object.keys(specialParts) as SpecialType[])].map((type) => [type, type]),
 )
 
-/** The line of a message, found in the text as it is: to cut it into lines would cost more than most processes ever look up. */
+/** The line of a message, searched in the whole text: splitting it into lines would cost more than the few lookups of most processes. */
 function findLine(apiVersion: string, name: string): string | undefined {
-  // The name may come from a request, and only a name can be looked for in this way.
+  // The name may come from a request, so only valid identifiers are searched.
   if (!Object.hasOwn(messageText, apiVersion) || !/^[A-Z]\w*$/.test(name)) return undefined
   const text = messageText[apiVersion] ?? ''
   for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
@@ -137,7 +150,7 @@ class LazyField implements Field {
     if (this.type !== 'message') return specialMessage(this.type as SpecialType, this.#apiVersion)
     const [first = '', second] = this.#typeText.split('#')
     const found = second === undefined ? findMessage(this.#apiVersion, first) : findMessage(first, second)
-    assert(found, `the tables are complete: ${this.#typeText} is there`)
+    assert(found, `the tables contain ${this.#typeText}`)
     return found
   }
 }

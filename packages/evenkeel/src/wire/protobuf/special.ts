@@ -1,7 +1,15 @@
 /**
- * Special forms: from the parts of a message to one JSON value, and back.
+ * Special types: messages whose JSON form is not an object with their fields, such as times and quantities. Their parts
+ * are joined into one JSON value, and split again.
  *
- * `undefined` stands for Go's zero where JSON would say null: the message is empty on the wire and absent in JSON.
+ * `undefined` stands for the zero value of Go where JSON has null: the message is empty on the wire and absent in JSON.
+ *
+ * Examples:
+ *
+ *     time         { seconds: 1767225600 }          ⇄  "2026-01-01T00:00:00Z"
+ *     quantity     { string: "100m" }               ⇄  "100m"
+ *     intOrString  { type: 1, strVal: "50%" }       ⇄  "50%"
+ *     json         { raw: '{"a":1}' }               ⇄  { "a": 1 }
  */
 import {
   exceedsDepth,
@@ -14,7 +22,7 @@ import {
 } from '#api'
 import type { SpecialType } from './messages.ts'
 
-/** What the messages of special forms are made of, see special-parts.ts. Decoded ones may lack any part. */
+/** The fields of the special types, see {@link specialParts}. Decoded ones may lack any part. */
 export interface SpecialParts {
   seconds?: number
   nanos?: number
@@ -30,7 +38,7 @@ export interface SpecialParts {
   property?: JsonValue
 }
 
-/** @throws {RangeError} when the parts make no value of this form. */
+/** The JSON value of decoded parts. @throws {RangeError} when the parts are invalid for the type. */
 export function joinParts(type: SpecialType, parts: SpecialParts): JsonValue | undefined {
   switch (type) {
     case 'time':
@@ -54,7 +62,7 @@ export function joinParts(type: SpecialType, parts: SpecialParts): JsonValue | u
   }
 }
 
-/** @throws {RangeError} when the value cannot be one of this form. */
+/** The parts of a JSON value. @throws {RangeError} when the value is invalid for the type. */
 export function splitParts(type: SpecialType, value: JsonValue): SpecialParts | undefined {
   switch (type) {
     case 'time':
@@ -80,26 +88,26 @@ export function splitParts(type: SpecialType, value: JsonValue): SpecialParts | 
   }
 }
 
-/** What is on the wire when nobody set the value. */
+/** The parts of an unset value. */
 export function zeroParts(type: SpecialType): SpecialParts | undefined {
   if (type === 'quantity') return { string: '0' }
   return type === 'intOrString' ? {} : undefined
 }
 
-/** Whether a value is what it would be had nobody set it. */
+/** Whether a value equals the unset value. */
 export function isZero(type: SpecialType, value: JsonValue): boolean {
   return (type === 'quantity' && value === '0') || (type === 'intOrString' && value === 0)
 }
 
-/** The first moment of the year 1: Go's zero time, which JSON shows as null. */
+/** The start of the year 1: the zero time of Go, which is null in JSON. */
 const zeroTimeSeconds = -62_135_596_800
 const endOfTimeSeconds = 253_402_300_800
-/** Deeper than any field set or default value, and shallow enough for whoever walks it next. */
+/** Deeper than any field set or default value, and shallow enough for recursive functions. */
 const jsonDepthMax = 200
-/** Texts that are canonical already: nearly all. */
-const plainQuantity = /^(?:0|[1-9]\d{0,2}(?:n|u|m|k|M|G|T|Ki|Mi|Gi|Ti)?)$/
-/** Numbers of hundreds of digits are left as they are: a body full of them would take seconds to compute. */
-const vastQuantity = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d{3,}$/
+/** Quantities that are certainly canonical: nearly all. */
+const canonicalPattern = /^(?:0|[1-9]\d{0,2}(?:n|u|m|k|M|G|T|Ki|Mi|Gi|Ti)?)$/
+/** Quantities with huge exponents are left unchanged: a body full of them would take seconds to compute. */
+const hugeExponentPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d{3,}$/
 
 function joinTime({ seconds, nanos = 0 }: SpecialParts, withMicros: boolean): string | undefined {
   if (seconds === undefined && nanos === 0) return undefined
@@ -122,7 +130,7 @@ function splitTime(value: JsonValue, precision: number): SpecialParts | undefine
 }
 
 function canonicalQuantity(text: string): string {
-  return plainQuantity.test(text) || vastQuantity.test(text) ? text : formatQuantity(parseQuantity(text))
+  return canonicalPattern.test(text) || hugeExponentPattern.test(text) ? text : formatQuantity(parseQuantity(text))
 }
 
 function joinJson(raw: Uint8Array | string | undefined): JsonValue | undefined {
@@ -148,18 +156,17 @@ function textOf(value: JsonValue, what: string): string {
 }
 
 /**
- * Messages whose JSON is not an object with their fields: what they are made of on the wire.
- *
- * Written as the generated text is. `view` is bytes that are not copied and not turned into base64.
+ * The fields of the special types, in the notation of the generated tables (see `messages.ts`). `view` is bytes that are
+ * neither copied nor converted to base64.
  */
 export const specialParts = {
   time: 'seconds=1int64 nanos=2int32',
   microTime: 'seconds=1int64 nanos=2int32',
   quantity: 'string=1*string',
   intOrString: 'type=1int64 intVal=2int32 strVal=3string',
-  /** A JSON text inside: raw extensions, field sets, defaults and examples of schemas. */
+  /** Embedded JSON: raw extensions, field sets, defaults and examples of schemas. */
   json: 'raw=1*view',
-  /** A list of texts that has a type of its own, so that the wire can tell empty from absent. */
+  /** A list of strings with a message of its own, so that the encoding distinguishes empty from absent. */
   texts: 'items=1[]string',
   schemaOrBool: 'allows=1bool schema=2*JSONSchemaProps',
   schemaOrList: 'schema=1*JSONSchemaProps jSONSchemas=2[]JSONSchemaProps',
