@@ -174,7 +174,7 @@ describe('action', () => {
     await world.settle()
     const ended = (await operations(world)).map(({ status }) => [status?.phase, status?.message]).toSorted()
     expect(ended).toEqual([
-      ['Cancelled', 'it was cancelled, or replaced by a later one'],
+      ['Cancelled', 'cancelled, or replaced by a later operation'],
       ['Failed', 'there is no nowhere'],
     ])
     expect(done.backups).toEqual([])
