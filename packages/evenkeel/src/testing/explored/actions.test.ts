@@ -213,6 +213,6 @@ describe('action', () => {
   test('says at once what cannot be meant', () => {
     expect(() => action('Restart', { form: 'token' })).toThrow('a word in lower case')
     expect(() => action('start', { form: 'state' })).toThrow('give patch')
-    expect(() => action('usage', { form: 'call' } as never)).toThrow('give answer')
+    expect(() => action('usage', { form: 'call' } as never)).toThrow('needs the option answer')
   })
 })
