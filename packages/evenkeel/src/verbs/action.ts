@@ -1,11 +1,17 @@
 /**
- * `action`: something that people ask of an object beside changing it: stop, restart, back up, tell me your usage.
+ * `action`: a request about an object that is no change of its spec: stop, restart, back up, report usage.
  *
- * One declaration gives the path (`POST .../apps/web/restart`), a right of its own, an entry for CLI and dashboard, and
- * a place in `reconcile` where it is done. Handlers of requests record intent; the reconcile does the work.
+ * One declaration gives the subresource path (`POST .../apps/web/restart`), an RBAC resource of its own, an entry in CLI
+ * and dashboard, and a hook in `reconcile` that does the work. Request handlers only record the request.
  *
- * Invariants: a request is handled at most once after its effect was recorded, and at least once: what `perform` does
- * must bear being done again after a crash in between; nothing is done to an object that is being deleted.
+ *   state      the request changes the spec; the reconcile reads the spec
+ *   token      the request writes a token on the object; the status names the token that was handled last
+ *   operation  the request creates an Operation with its own status and result, see `operation.ts`
+ *   call       the request is answered by a read-only function of the controller
+ *
+ * Invariants: a request is handled at least once, and not again after the status records it; `perform` must be
+ * idempotent, because a crash between the effect and that status write repeats it; an object that is being deleted
+ * handles no actions.
  *
  * @example
  * const restart = action('restart', { form: 'token', about: 'Ends the process and starts it again.' })
@@ -28,7 +34,7 @@ import { operationVerb, type OperationAction, type OperationOptions } from './op
 
 type ActionOptions = Omit<ActionDefinition, 'name' | 'form'>
 
-/** What the reconcile sees of a state is the spec, so there is nothing to ask the verb. */
+/** The reconcile reads the state from the spec, so this verb has no methods. */
 export type StateAction = Verb
 
 export function action(name: string, options: ActionOptions & { readonly form: 'state' }): StateAction
@@ -41,44 +47,43 @@ export function action<Input = JsonValue, Output = JsonValue>(
   options: ActionOptions & OperationOptions & { readonly form: 'operation' },
 ): OperationAction<Input, Output>
 export function action(name: string, options: ActionOptions & CallOptions & { readonly form: 'call' }): CallAction
-/** @throws {RangeError} for a sheet that cannot be meant. */
+/** @throws {RangeError} for an invalid action definition. */
 export function action(
   name: string,
   options: ActionOptions & Partial<CallOptions> & { readonly form: ActionDefinition['form'] },
 ): Verb {
   const { answer, ...rest } = options
-  const sheet = checkActionDefinition({ name, ...rest })
-  switch (sheet.form) {
+  const definition = checkActionDefinition({ name, ...rest })
+  switch (definition.form) {
     case 'token':
-      return tokenVerb(sheet)
+      return tokenVerb(definition)
     case 'operation':
-      return operationVerb(sheet)
+      return operationVerb(definition)
     case 'call': {
-      if (answer === undefined) throw new RangeError(`the action ${name} is answered at once: give answer`)
-      return callVerb(sheet, { answer })
+      if (answer === undefined) throw new RangeError(`action ${name}: the form 'call' needs the option answer`)
+      return callVerb(definition, { answer })
     }
     default:
-      return { name: `action ${name}`, action: sheet, extend: () => ({ context: {} }) }
+      return { name: `action ${name}`, action: definition, extend: () => ({ context: {} }) }
   }
 }
 
 /*
- * An action of the form `call`: answered by the process that has the controller, and only by reading.
+ * The form `call`.
  *
- * On a server of ours in the same process the answer is served at once, at the object's own path. Everywhere else the
- * question becomes an `Operation`: the controller answers it before its next reconcile of the object, as the operation's
- * result, and whoever asked reads it there. Answers are kept for a minute.
+ * A plane in the same process serves the answer directly at the subresource path. Elsewhere the request becomes an
+ * `Operation`: the controller answers it before the next reconcile of the object and stores the answer as its result.
  */
 
 export interface CallOptions {
-  /** Reads and tells; what it changes nobody would know of. */
-  readonly answer: (asked: CallRequest) => Promise<JsonValue> | JsonValue
+  /** Computes the answer. It must not change anything: no record of the request is kept. */
+  readonly answer: (request: CallRequest) => Promise<JsonValue> | JsonValue
 }
 
 export interface CallRequest {
   readonly object: KubeObject
   readonly input: JsonValue | undefined
-  /** Who asks, where the server can say it: `name` is empty otherwise. */
+  /** The user, if the server knows it; otherwise `name` is empty. */
   readonly user: { readonly name: string; readonly groups: readonly string[] }
   readonly signal: AbortSignal
 }
@@ -88,18 +93,18 @@ export interface CallAction extends Verb {
   readonly answer: CallOptions['answer']
 }
 
-/** How long an answer is kept for whoever asked. */
+/** How long an answer stays readable as the result of its Operation. */
 const answerTtlSeconds = 60
 
-function callVerb(sheet: ActionDefinition, { answer }: CallOptions): CallAction {
+function callVerb(definition: ActionDefinition, { answer }: CallOptions): CallAction {
   const { handle, extend, ...rest } = operationVerb<JsonValue, JsonValue>({
-    ...sheet,
+    ...definition,
     policy: 'Queue',
     ttlSeconds: answerTtlSeconds,
   })
   return {
     ...rest,
-    action: sheet,
+    action: definition,
     answer,
     extend(base, run) {
       const { object } = run
@@ -122,10 +127,9 @@ export function isCallAction(verb: Verb): verb is CallAction {
 }
 
 /*
- * An action of the form `token`: a stamp on the object, compared with the one that was handled last.
+ * The form `token`: an annotation with a unique token, compared with the token that was handled last.
  *
- * The stamp outlives whoever was down; the same stamp is never handled twice once the status says so. Between the effect
- * and that status lies one write: a crash there repeats the effect, so it must bear being repeated.
+ * The token survives a controller that is down. Once the status names it, it is never handled again.
  */
 
 export interface TokenRequest<Input> extends Omit<ActionRequest, 'input'> {
@@ -134,9 +138,9 @@ export interface TokenRequest<Input> extends Omit<ActionRequest, 'input'> {
 
 export interface TokenAction<Input> extends Verb {
   readonly action: ActionDefinition
-  /** What is asked for and was not handled yet. */
+  /** The request that was not handled yet. */
   requested(context: Pick<BaseContext, 'signal'>): TokenRequest<Input> | undefined
-  /** Does what is asked for, if anything is, and records it with the status of this run; says whether it did. */
+  /** Performs the pending request and records it in the status of this run. @returns whether there was one */
   handle(
     context: Pick<BaseContext, 'signal'>,
     perform: (request: TokenRequest<Input>) => Promise<void> | void,
@@ -148,19 +152,19 @@ interface TokenRun {
   readonly run: PluginRun
 }
 
-function tokenVerb<Input>(sheet: ActionDefinition): TokenAction<Input> {
-  const runs = new PerRun<TokenRun>(`the action ${sheet.name}`)
+function tokenVerb<Input>(definition: ActionDefinition): TokenAction<Input> {
+  const runs = new PerRun<TokenRun>(`action ${definition.name}`)
   const requested = (context: Pick<BaseContext, 'signal'>): TokenRequest<Input> | undefined => {
     const { object, isCleanup } = runs.get(context).run
     if (!object || isCleanup) return undefined
-    const request = readActionRequest(object, sheet.name)
-    return request && request.token !== reportsOf(object).find(({ name }) => name === sheet.name)?.lastHandled
+    const request = readActionRequest(object, definition.name)
+    return request && request.token !== reportsOf(object).find(({ name }) => name === definition.name)?.lastHandled
       ? (request as TokenRequest<Input>)
       : undefined
   }
   return {
-    name: `action ${sheet.name}`,
-    action: sheet,
+    name: `action ${definition.name}`,
+    action: definition,
     requested,
     extend(base, run) {
       runs.set(base, { base, run })
@@ -176,7 +180,7 @@ function tokenVerb<Input>(sheet: ActionDefinition): TokenAction<Input> {
       } = runs.get(context)
       if (object && status)
         record(status, object, {
-          name: sheet.name,
+          name: definition.name,
           lastHandled: request.token,
           lastHandledTime: formatTime(base.clock.now()),
           state: 'Done',
@@ -186,20 +190,20 @@ function tokenVerb<Input>(sheet: ActionDefinition): TokenAction<Input> {
   }
 }
 
-/** What the status says of the object's actions. */
+/** The action reports in the status. */
 function reportsOf(object: KubeObject): readonly ActionReport[] {
   const { status } = object as { readonly status?: { readonly actions?: readonly ActionReport[] } }
   return Array.isArray(status?.actions) ? status.actions : []
 }
 
-/** Several actions may be handled in one run: each adds to what the others said. */
-const said = new WeakMap<StatusWriter, readonly ActionReport[]>()
+/** Reports of this run by status writer: several actions may be handled in one run, and each adds its own. */
+const reported = new WeakMap<StatusWriter, readonly ActionReport[]>()
 
 function record(status: StatusWriter, object: KubeObject, report: ActionReport): void {
-  const before = said.get(status) ?? reportsOf(object)
+  const before = reported.get(status) ?? reportsOf(object)
   const actions = [...before.filter(({ name }) => name !== report.name), report].sort((a, b) =>
     a.name < b.name ? -1 : 1,
   )
-  said.set(status, actions)
+  reported.set(status, actions)
   status.set({ actions } as never)
 }

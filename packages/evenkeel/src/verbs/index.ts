@@ -1,5 +1,5 @@
 /**
- * Verbs: what every operator has to do again and again, declared once. Children, dependencies, cleanup, actions, and things outside.
+ * Verbs: the recurring tasks of an operator, each declared once: children, dependencies, actions, external resources.
  */
 
 export {

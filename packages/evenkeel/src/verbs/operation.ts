@@ -1,9 +1,18 @@
 /**
- * An action of the form `operation`: an object of its own for each request, with its result, kept for a while.
+ * Actions of the form `operation`: one Operation object for each request, with its result, kept for a while.
  *
- * The reconcile of the object it is about does the work. An operation that was under way when the process died is under
- * way still, and is taken up again: `perform` must bear that. What is thrown is its end, with the message in its status;
- * `StopReconcile` is not: it goes on when the next reconcile does.
+ * The reconcile of the target does the work. An Operation that was Running when the process died is resumed, so `perform`
+ * must be idempotent. An error ends the Operation as Failed, with its message in the status. `StopReconcile` does not end
+ * it: the next reconcile resumes it.
+ *
+ * Which Operations run is a pure function of those that exist (`planOperations`):
+ *
+ *   Queue    one after the other, oldest first
+ *   Forbid   the oldest runs; the others fail
+ *   Replace  the newest runs; the others are cancelled
+ *
+ * Example with the policy Forbid: [a Succeeded, b Running, c Pending, d Pending with cancel] gives
+ * `next: [b]`, `refused: [c]`, `cancelled: [d]`, and `a` expires `ttlSeconds` after its completion.
  */
 import {
   formatTime,
@@ -20,19 +29,19 @@ import {
 } from '#api'
 import { isStopReconcile, PerRun, watching, type BaseContext, type PluginRun, type Verb } from '#controller'
 
-/** Of the sheet: policy, ttlSeconds, historyMax. */
+/** Options of the action definition that only this form has. */
 export type OperationOptions = Pick<ActionDefinition, 'policy' | 'ttlSeconds' | 'historyMax'>
 
 export interface OperationRun<Input> {
   readonly operation: OperationObject
   readonly input: Input | undefined
-  /** Whether somebody has asked it to stop. */
+  /** Whether its cancellation was requested. */
   isCancelled(): boolean
 }
 
 export interface OperationAction<Input, Output> extends Verb {
   readonly action: ActionDefinition
-  /** Does what is asked for, one operation after the other; says how many ended. */
+  /** Performs the pending Operations one after the other. @returns how many ended */
   handle(
     context: Pick<BaseContext, 'signal'>,
     perform: (run: OperationRun<Input>) => Promise<Output | void> | Output | void,
@@ -42,21 +51,21 @@ export interface OperationAction<Input, Output> extends Verb {
 interface OperationHandling {
   readonly base: BaseContext
   readonly run: PluginRun
-  /** When a finished one is to be taken away. */
-  nextMs: number
+  /** When the next finished Operation expires. */
+  expiresInMs: number
 }
 
-export function operationVerb<Input, Output>(sheet: ActionDefinition): OperationAction<Input, Output> {
-  const runs = new PerRun<OperationHandling>(`the action ${sheet.name}`)
+export function operationVerb<Input, Output>(definition: ActionDefinition): OperationAction<Input, Output> {
+  const runs = new PerRun<OperationHandling>(`action ${definition.name}`)
   return {
-    name: `action ${sheet.name}`,
-    action: sheet,
+    name: `action ${definition.name}`,
+    action: definition,
     kinds: [Operation],
     adds: ({ for: kind }) => ({
       watches: [
         watching(Operation, {
           map: ({ metadata: { namespace }, spec: { action, target } }) =>
-            action === sheet.name && target.kind === kind.kind && target.apiVersion.startsWith(`${kind.group}/`)
+            action === definition.name && target.kind === kind.kind && target.apiVersion.startsWith(`${kind.group}/`)
               ? [{ name: target.name, ...(kind.scope === 'Namespaced' && namespace !== undefined && { namespace }) }]
               : [],
         }),
@@ -67,11 +76,13 @@ export function operationVerb<Input, Output>(sheet: ActionDefinition): Operation
       ],
     }),
     extend(base, run) {
-      const handling = runs.set(base, { base, run, nextMs: Infinity })
+      const handling = runs.set(base, { base, run, expiresInMs: Infinity })
       return {
         context: {},
         finish: () =>
-          Promise.resolve(handling.nextMs === Infinity ? undefined : { afterMs: Math.max(1, handling.nextMs) }),
+          Promise.resolve(
+            handling.expiresInMs === Infinity ? undefined : { afterMs: Math.max(1, handling.expiresInMs) },
+          ),
       }
     },
     async handle(context, perform) {
@@ -80,11 +91,11 @@ export function operationVerb<Input, Output>(sheet: ActionDefinition): Operation
         run: { object, isCleanup },
       } = handling
       return object && !isCleanup
-        ? handleAll(sheet, {
+        ? handleAll(definition, {
             ...handling,
             object,
             keep: (ms) => {
-              handling.nextMs = Math.min(handling.nextMs, ms)
+              handling.expiresInMs = Math.min(handling.expiresInMs, ms)
             },
             perform: perform as Perform,
           })
@@ -95,22 +106,22 @@ export function operationVerb<Input, Output>(sheet: ActionDefinition): Operation
 
 type Perform = (run: OperationRun<unknown>) => Promise<unknown>
 
-interface HandleParts extends OperationHandling {
+interface HandlingContext extends OperationHandling {
   readonly object: KubeObject
   readonly keep: (ms: number) => void
   readonly perform: Perform
 }
 
-async function handleAll(sheet: ActionDefinition, parts: HandleParts): Promise<number> {
+async function handleAll(definition: ActionDefinition, context: HandlingContext): Promise<number> {
   const {
     base: { clock, client, signal },
     object,
-  } = parts
-  const mine = operationsOf(sheet.name, parts)
+  } = context
+  const mine = operationsOf(definition.name, context)
   const { cancelled, refused, expired, next, expiresInMs } = planOperations(mine, {
-    policy: sheet.policy ?? 'Forbid',
-    ttlSeconds: sheet.ttlSeconds ?? 86_400,
-    historyMax: sheet.historyMax ?? 10,
+    policy: definition.policy ?? 'Forbid',
+    ttlSeconds: definition.ttlSeconds ?? 86_400,
+    historyMax: definition.historyMax ?? 10,
     nowMs: clock.now(),
   })
   for (const operation of expired)
@@ -120,20 +131,20 @@ async function handleAll(sheet: ActionDefinition, parts: HandleParts): Promise<n
       preconditions: { uid: operation.metadata.uid ?? '' },
     })
   for (const operation of cancelled)
-    await end(operation, parts, { phase: 'Cancelled', message: 'it was cancelled, or replaced by a later one' })
+    await end(operation, context, { phase: 'Cancelled', message: 'cancelled, or replaced by a later operation' })
   for (const operation of refused)
-    await end(operation, parts, {
+    await end(operation, context, {
       phase: 'Failed',
-      message: `another ${sheet.name} of ${object.metadata.name ?? ''} goes on`,
+      message: `another ${definition.name} of ${object.metadata.name ?? ''} is running; try again when it has ended`,
     })
-  parts.keep(expiresInMs)
+  context.keep(expiresInMs)
   let ended = cancelled.length + refused.length
-  for (const operation of next) if (await performOne(operation, parts)) ended++
+  for (const operation of next) if (await performOne(operation, context)) ended++
   return ended
 }
 
-/** Those about this very object, oldest first. */
-function operationsOf(action: string, { run: { cache, object } }: HandleParts): readonly OperationObject[] {
+/** The Operations of this object (by UID), oldest first. */
+function operationsOf(action: string, { run: { cache, object } }: HandlingContext): readonly OperationObject[] {
   const namespace = object?.metadata.namespace ?? 'default'
   return (cache.list(Operation, { namespace }) as readonly OperationObject[])
     .filter(({ spec }) => spec.action === action && spec.target.uid === object?.metadata.uid)
@@ -144,14 +155,14 @@ function creationOrder({ metadata: { creationTimestamp = '', name = '' } }: Oper
   return `${String(creationTimestamp)} ${name}`
 }
 
-async function performOne(operation: OperationObject, parts: HandleParts): Promise<boolean> {
+async function performOne(operation: OperationObject, context: HandlingContext): Promise<boolean> {
   const {
     base: { clock, client, signal },
     run: { cache },
     perform,
-  } = parts
+  } = context
   const { name = '', namespace = '' } = operation.metadata
-  const begun =
+  const running =
     operation.status?.phase === 'Running'
       ? operation
       : ((await client.patchStatus(operation, { phase: 'Running', startTime: formatTime(clock.now()) } as never, {
@@ -160,24 +171,24 @@ async function performOne(operation: OperationObject, parts: HandleParts): Promi
   const isCancelled = (): boolean =>
     (cache.find(Operation, { name, namespace }) as OperationObject | undefined)?.spec.cancel === true
   try {
-    const result = await perform({ operation: begun, input: operation.spec.input, isCancelled })
+    const result = await perform({ operation: running, input: operation.spec.input, isCancelled })
     await end(
-      begun,
-      parts,
+      running,
+      context,
       isCancelled()
-        ? { phase: 'Cancelled', message: 'it was cancelled while it went on' }
+        ? { phase: 'Cancelled', message: 'cancelled while running' }
         : { phase: 'Succeeded', ...(result !== undefined && { result: result as JsonValue }) },
     )
   } catch (error) {
     if (isStopReconcile(error) || signal.aborted) throw error
-    await end(begun, parts, { phase: 'Failed', message: error instanceof Error ? error.message : String(error) })
+    await end(running, context, { phase: 'Failed', message: error instanceof Error ? error.message : String(error) })
   }
   return true
 }
 
 async function end(
   operation: OperationObject,
-  { base: { clock, client, signal } }: HandleParts,
+  { base: { clock, client, signal } }: HandlingContext,
   { phase, message = '', result }: { phase: OperationPhase; message?: string; result?: JsonValue },
 ): Promise<void> {
   try {
@@ -192,20 +203,10 @@ async function end(
       { signal },
     )
   } catch (error) {
-    // Somebody deleted it: nobody waits for its end.
+    // It was deleted in the meantime: there is no status left to write.
     if (!isNotFound(error)) throw error
   }
 }
-
-/*
- * Which of an object's operations go on now, which are over before they began, and which are taken away.
- *
- *   Queue    one after the other, the oldest first
- *   Forbid   the oldest goes on; the others are refused
- *   Replace  the newest goes on; the others are cancelled
- *
- * A pure function of what is there, so it comes to the same end whenever it is asked.
- */
 
 interface PlanOptions {
   readonly policy: OperationPolicy
@@ -218,9 +219,9 @@ interface OperationPlan {
   readonly cancelled: readonly OperationObject[]
   readonly refused: readonly OperationObject[]
   readonly expired: readonly OperationObject[]
-  /** In the order in which they are done. */
+  /** In the order in which they run. */
   readonly next: readonly OperationObject[]
-  /** In how long one more has to be taken away; Infinity when none is left over. */
+  /** Time until the next finished Operation expires; Infinity if there is none. */
   readonly expiresInMs: number
 }
 
@@ -231,7 +232,7 @@ function planOperations(
 ): OperationPlan {
   const over = operations.filter(isOperationOver)
   const open = operations.filter((operation) => !isOperationOver(operation))
-  // One that goes on hears of it where it goes on.
+  // A running Operation learns of its cancellation by `isCancelled`.
   const cancelled = open.filter(({ spec, status }) => spec.cancel === true && status?.phase !== 'Running')
   const alive = open.filter((operation) => !cancelled.includes(operation))
   const leftMs = (operation: OperationObject): number =>

@@ -1,14 +1,16 @@
 /**
- * How an object is, in one word: what `kubectl wait` and `kubectl rollout status` would make of it.
+ * Readiness of an object in one state, as `kubectl wait` and `kubectl rollout status` would see it.
  *
- *   being deleted ──▶ Terminating     its kind is in the table ──▶ what the table says
- *   its controller has not seen it ──▶ Progressing     it has conditions ──▶ what they say     nothing of that ──▶ Ready
+ *   being deleted ──▶ Terminating     generation not observed ──▶ Progressing
+ *   built-in kind ──▶ the rule of that kind     has conditions ──▶ what they say     otherwise ──▶ Ready
  *
- * Everything here is pure. An object that says nothing about itself is ready by being there: a ConfigMap cannot do more.
+ * Everything here is pure. An object without conditions is ready as soon as it exists: a ConfigMap has nothing to report.
+ *
+ * An author may replace these rules with a function or a CEL expression about `object`. A rule that throws, and an
+ * expression that cannot be evaluated (a field is missing), gives `Progressing` with the reason `RuleFailed`, never Ready.
  */
 import {
   findCondition,
-  getOwn,
   isJsonObject,
   loadClaimsEngine,
   parseApiVersion,
@@ -20,42 +22,51 @@ import {
 } from '#api'
 import { coreRules } from './core-kind-readiness.ts'
 
-/** How an object is, by what it says about itself. */
+/** The state of an object, and why. */
+export interface Readiness {
+  readonly state: PartState
+  /** One word in CamelCase. */
+  readonly reason?: string
+  /** A sentence for people. */
+  readonly message?: string
+}
+
+/** The readiness of an object by its kind, its generation and its conditions. */
 export function readinessOf(object: KubeObject): Readiness {
   const { deletionTimestamp } = object.metadata
   if (deletionTimestamp !== undefined)
-    return { state: 'Terminating', reason: 'Deleting', message: `is being deleted since ${deletionTimestamp}` }
-  const unseen = unseenGeneration(object)
-  if (unseen) return unseen
+    return { state: 'Terminating', reason: 'Deleting', message: `deletion requested at ${deletionTimestamp}` }
+  const unobserved = checkObservedGeneration(object)
+  if (unobserved) return unobserved
   const rule = coreRules.get(`${object.kind}.${parseApiVersion(object.apiVersion).group}`)
   return rule ? rule(object) : byConditions(object)
 }
 
-/** What the conditions of any kind say: the words that most controllers use. */
+/** Readiness by the condition types that most controllers use. */
 function byConditions(object: KubeObject): Readiness {
   const conditions = conditionsOf(object)
   const failed = isTrue(conditions, 'Failed') ?? isTrue(conditions, 'Stalled')
-  if (failed) return { state: 'Failed', ...why(failed) }
+  if (failed) return { state: 'Failed', ...causeOf(failed) }
   for (const type of ['Ready', 'Available', 'Succeeded', 'Complete']) {
     const condition = findCondition(conditions, type)
     if (!condition) continue
-    if (isOld(condition, object))
-      return { state: 'Progressing', reason: 'NotObserved', message: `${type} is about an earlier generation` }
-    return condition.status === 'True' ? { state: 'Ready' } : { state: 'Progressing', ...why(condition) }
+    if (isOutdated(condition, object))
+      return { state: 'Progressing', reason: 'NotObserved', message: `condition ${type} is for an earlier generation` }
+    return condition.status === 'True' ? { state: 'Ready' } : { state: 'Progressing', ...causeOf(condition) }
   }
   const reconciling = isTrue(conditions, 'Reconciling')
-  return reconciling ? { state: 'Progressing', ...why(reconciling) } : { state: 'Ready' }
+  return reconciling ? { state: 'Progressing', ...causeOf(reconciling) } : { state: 'Ready' }
 }
 
-/** A status that is about an earlier spec says nothing about this one. */
-function unseenGeneration(object: KubeObject): Readiness | undefined {
+/** A status for an earlier generation says nothing about this one. */
+function checkObservedGeneration(object: KubeObject): Readiness | undefined {
   const { generation } = object.metadata
   const observed = observedGenerationOf(object)
   if (generation === undefined || observed === undefined || observed >= generation) return undefined
   return {
     state: 'Progressing',
     reason: 'NotObserved',
-    message: `generation ${generation} has not been looked at, only ${observed}`,
+    message: `generation ${generation} is not observed yet (observed: ${observed})`,
   }
 }
 
@@ -64,14 +75,14 @@ export function observedGenerationOf(object: KubeObject): number | undefined {
   return typeof observed === 'number' ? observed : undefined
 }
 
-/** The conditions of an object, as far as they are some. */
+/** The entries of `status.conditions` that are objects. */
 function conditionsOf(object: KubeObject): readonly Condition[] {
-  const conditions = statusOf(object)['conditions']
-  return (Array.isArray(conditions) ? conditions.filter(isJsonObject) : []) as unknown as readonly Condition[]
+  const conditions: unknown = statusOf(object)['conditions']
+  return Array.isArray(conditions) ? (conditions.filter(isJsonObject) as readonly object[] as readonly Condition[]) : []
 }
 
 function statusOf(object: KubeObject): JsonObject {
-  const status = getOwn(object as unknown as JsonObject, 'status')
+  const { status } = object as { readonly status?: unknown }
   return isJsonObject(status) ? status : {}
 }
 
@@ -80,26 +91,19 @@ function isTrue(conditions: readonly Condition[], type: string): Condition | und
   return condition?.status === 'True' ? condition : undefined
 }
 
-function isOld({ observedGeneration }: Condition, { metadata: { generation } }: KubeObject): boolean {
+function isOutdated({ observedGeneration }: Condition, { metadata: { generation } }: KubeObject): boolean {
   return observedGeneration !== undefined && generation !== undefined && observedGeneration < generation
 }
 
-function why({ type, reason, message }: Condition): Pick<Readiness, 'reason' | 'message'> {
+function causeOf({ type, reason, message }: Condition): Pick<Readiness, 'reason' | 'message'> {
   return {
     reason: typeof reason === 'string' && reason !== '' ? reason : `Not${type}`,
-    message: typeof message === 'string' && message !== '' ? message : `${type} does not hold`,
+    message: typeof message === 'string' && message !== '' ? message : `condition ${type} is not True`,
   }
 }
 
-/*
- * When an author says for himself what ready means: a function, or an expression in CEL about `object`.
- *
- * What a rule throws, and an expression that cannot be evaluated (a field that is not there yet), is `Progressing` with
- * the reason `RuleFailed`: an object of which nobody can say that it is ready is not.
- */
-
 /**
- * A function, or the text of an expression that gives a truth value: `object.status.phase == "Bound"`.
+ * A custom rule: a function, or a CEL expression that evaluates to a boolean: `object.status.phase == "Bound"`.
  *
  * @example
  * ready: (child) => child.status?.endpoint !== undefined
@@ -111,24 +115,24 @@ export type ReadinessCheck = (object: KubeObject) => Readiness
 const compiled = new Map<string, ClaimsExpression>()
 const compiledMax = 1000
 
-/** The rule as a function; without one, what the object says about itself. @throws {RangeError} for a text that is no expression. */
+/** The rule as a function; {@link readinessOf} without one. @throws {RangeError} for an invalid expression. */
 export async function readinessCheckFor(rule: ReadyRule<never> | undefined): Promise<ReadinessCheck> {
   if (rule === undefined) return readinessOf
-  const ask =
+  const evaluate =
     typeof rule === 'string'
-      ? askExpression(await compile(rule))
+      ? expressionRule(await compile(rule))
       : (rule as (object: KubeObject) => boolean | Readiness)
-  return (object) => evaluateRule(object, ask)
+  return (object) => evaluateRule(object, evaluate)
 }
 
-function evaluateRule(object: KubeObject, ask: (object: KubeObject) => boolean | Readiness): Readiness {
+function evaluateRule(object: KubeObject, evaluate: (object: KubeObject) => boolean | Readiness): Readiness {
   if (object.metadata.deletionTimestamp !== undefined) return readinessOf(object)
   try {
-    const answer = ask(object)
+    const answer = evaluate(object)
     if (typeof answer === 'object') return answer
     return answer
       ? { state: 'Ready' }
-      : { state: 'Progressing', reason: 'NotReady', message: 'is not ready by the rule of its controller' }
+      : { state: 'Progressing', reason: 'NotReady', message: 'the readiness rule of its controller is not met' }
   } catch (error) {
     return {
       state: 'Progressing',
@@ -138,21 +142,21 @@ function evaluateRule(object: KubeObject, ask: (object: KubeObject) => boolean |
   }
 }
 
-function askExpression(expression: ClaimsExpression): (object: KubeObject) => boolean | Readiness {
+function expressionRule(expression: ClaimsExpression): (object: KubeObject) => boolean | Readiness {
   return (object) => {
-    const { value, error } = expression.evaluate(object as unknown as JsonObject)
+    const { value, error } = expression.evaluate(object as object as JsonObject)
     if (error !== undefined) return { state: 'Progressing', reason: 'RuleFailed', message: error }
     if (isJsonObject(value))
       return {
         state: 'Progressing',
         reason: 'RuleFailed',
-        message: `${expression.text} gives an object, not a truth value`,
+        message: `${expression.text} evaluates to an object, expected a boolean`,
       }
     return value === true
   }
 }
 
-/** Compiled once for each text; when there are too many they are texts made at run time, and not kept. */
+/** Compiles each text once. Beyond the limit nothing is cached: so many texts are generated at run time. */
 async function compile(text: string): Promise<ClaimsExpression> {
   const known = compiled.get(text)
   if (known) return known
@@ -160,16 +164,4 @@ async function compile(text: string): Promise<ClaimsExpression> {
   const expression = language.compile(text, { variable: 'object' })
   if (compiled.size < compiledMax) compiled.set(text, expression)
   return expression
-}
-
-/*
- * How an object is, and why: what every rule about readiness gives.
- */
-
-export interface Readiness {
-  readonly state: PartState
-  /** One word in CamelCase. */
-  readonly reason?: string
-  /** A sentence for people. */
-  readonly message?: string
 }

@@ -174,7 +174,7 @@ describe('action', () => {
     await world.settle()
     const ended = (await operations(world)).map(({ status }) => [status?.phase, status?.message]).toSorted()
     expect(ended).toEqual([
-      ['Cancelled', 'it was cancelled, or replaced by a later one'],
+      ['Cancelled', 'cancelled, or replaced by a later operation'],
       ['Failed', 'there is no nowhere'],
     ])
     expect(done.backups).toEqual([])
@@ -213,6 +213,6 @@ describe('action', () => {
   test('says at once what cannot be meant', () => {
     expect(() => action('Restart', { form: 'token' })).toThrow('a word in lower case')
     expect(() => action('start', { form: 'state' })).toThrow('give patch')
-    expect(() => action('usage', { form: 'call' } as never)).toThrow('give answer')
+    expect(() => action('usage', { form: 'call' } as never)).toThrow('needs the option answer')
   })
 })

@@ -252,8 +252,8 @@ test('mistakes of an author are said: two children in one place, a generated nam
   }
   expect(said).toEqual([
     expect.stringContaining('ConfigMap s0 is applied twice in one run'),
-    expect.stringContaining('cannot have a generateName'),
-    expect.stringContaining('gives something else each time'),
+    expect.stringContaining('cannot have generateName'),
+    expect.stringContaining('is not deterministic'),
     expect.stringContaining('needs apiVersion and kind'),
   ])
 })

@@ -196,7 +196,7 @@ test('A31, D8: while the parent is being deleted ChildrenReady is never True, an
   await world.client.delete(await world.client.get(Site, { name: 'a', ...place }))
   await world.settle()
   expect(await world.condition()).toMatchObject({ status: 'False', reason: 'Terminating' })
-  expect(complaints[0]).toContain('is being deleted: its children go with it')
+  expect(complaints[0]).toContain('is being deleted, and its children with it')
   await world.client.patch(await world.client.get(Site, { name: 'a', ...place }), { spec: { text: 'go' } })
   await world.settle()
   expect(await world.client.find(Site, { name: 'a', ...place })).toBeUndefined()

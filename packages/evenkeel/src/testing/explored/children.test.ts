@@ -259,7 +259,7 @@ test('A10: an object of somebody else with that name is not touched, and its goi
   expect(await world.condition()).toMatchObject({
     status: 'False',
     reason: 'Conflict',
-    message: expect.stringContaining('ConfigMap x exists and belongs to nobody') as string,
+    message: expect.stringContaining('ConfigMap x exists and has no owner') as string,
   })
   expect(await world.rows()).toMatchObject([{ name: 'x', state: 'Failed', reason: 'Conflict' }])
   expect((await world.configMap('x'))?.metadata.resourceVersion).toBe(foreign.metadata.resourceVersion)

@@ -151,17 +151,19 @@ test('external refuses what cannot be meant', () => {
     () =>
       external({ ...driver, ...change }, { instance: 'here', ...options })
   expect(made({ capabilities: { idempotent: 'byName' } })).toThrow(
-    'the driver shapes: a create that is idempotent by name needs ids that are deterministic',
+    "driver shapes: idempotent: 'byName' needs ids: 'deterministic'",
   )
-  expect(made({ identify: () => 'x' })).toThrow('identify gives names, and the sheet says that the system assigns them')
-  expect(made({ setLabels: undefined, capabilities: { labels: 'afterCreate' } })).toThrow('need a mark function')
-  expect(made({ name: 'Shapes!' })).toThrow('its name must be')
+  expect(made({ identify: () => 'x' })).toThrow('identify chooses names, but the system assigns ids')
+  expect(made({ setLabels: undefined, capabilities: { labels: 'afterCreate' } })).toThrow(
+    'needs the function setLabels',
+  )
+  expect(made({ name: 'Shapes!' })).toThrow('name must be at most')
   expect(made({}, { instance: '' })).toThrow('instance must be')
-  expect(made({}, { use: 'exclusive' })).toThrow('exclusive use needs a scope')
+  expect(made({}, { use: 'exclusive' })).toThrow("use: 'exclusive' needs a scope")
   expect(made({}, { policy: { drift: 'perhaps' } })).toThrow('drift must be one of')
   expect(() =>
     external({ ...driver, list: undefined as never }, { instance: 'here', use: 'exclusive', scope: 'x' }).adds?.({
       for: Shape,
     } as never),
-  ).toThrow('exclusive use needs a list')
+  ).toThrow("use: 'exclusive' needs the function list")
 })

@@ -126,7 +126,7 @@ test('B10 marks copied from a living object: a duplicate is said, and neither is
   expect(world.service.shapes.size).toBe(2)
   expect(world.service.count('update')).toBe(0)
   await world.annotate({ duplicates: 'delete' })
-  await world.until(async () => (await world.condition('Owned')) === 'True Marked', 100_000)
+  await world.until(async () => (await world.condition('Owned')) === 'True Labelled', 100_000)
   expect([...world.service.shapes.keys()]).toEqual(['shape-1'])
 })
 
@@ -153,13 +153,13 @@ test('B12 G8 marks that somebody took off: not ours any more, choices are offere
   await world.synced()
   world.service.put('shape-1', { color: 'green', size: 1 })
   await world.advance(70_000)
-  expect(await world.condition('Owned')).toBe('False MarksMissing')
+  expect(await world.condition('Owned')).toBe('False OwnershipLabelsMissing')
   expect((await world.conditionOf('Owned'))?.message).toMatch(/resolve=adopt:ID or recreate:[-0-9a-f]+/)
   expect(['create', 'update', 'remove'].map((operation) => world.service.count(operation as 'create'))).toEqual([
     1, 0, 0,
   ])
   await world.client.delete(await world.get())
-  await world.until(async () => (await world.condition('Synced')) === 'False MarksMissing')
+  await world.until(async () => (await world.condition('Synced')) === 'False OwnershipLabelsMissing')
   await world.advance(600_000)
   expect(world.service.shapes.size).toBe(1)
   await world.annotate({ resolve: 'adopt:shape-1' })
@@ -204,7 +204,7 @@ test('B34 one that is forced away: reported where there are no marks, rebuilt wh
 
 test.each([
   ['never', 0, 'shape-2'],
-  ['ifMarked', 1, 'shape-1'],
+  ['ifLabelled', 1, 'shape-1'],
 ] as const)(
   'B35 an object made again under the same name, adoption %s: one shape, and it is of the new one',
   async (adoption, _, id) => {
@@ -226,7 +226,7 @@ test.each([
     await world.advance(150_000)
     expect([...world.service.shapes.keys()]).toEqual([id])
     expect(world.service.shapes.get(id)?.labels).toMatchObject({ uid })
-    expect(await world.condition('Owned')).toBe('True Marked')
+    expect(await world.condition('Owned')).toBe('True Labelled')
   },
 )
 
@@ -304,7 +304,7 @@ test('a driver that lies about its marks: nothing is touched, and there is no se
     }),
   })
   await world.create()
-  await world.until(async () => (await world.condition('Owned')) === 'False MarksMissing')
+  await world.until(async () => (await world.condition('Owned')) === 'False OwnershipLabelsMissing')
   await world.advance(600_000)
   expect(world.service.count('create')).toBe(1)
 })

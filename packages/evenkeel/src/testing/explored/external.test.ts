@@ -234,7 +234,7 @@ test('B30 the forced way: the shape that is left is found, and said', async () =
   world.service.isDown = false
   await world.advance(200_000)
   expect(world.service.shapes.size).toBe(1)
-  expect(world.logs.some(({ message }) => message.includes('have no object'))).toBe(true)
+  expect(world.logs.some(({ message }) => message.includes('but no object'))).toBe(true)
 })
 
 test('B36 adoption by id: taken over without a write when it is equal', async () => {
@@ -288,7 +288,7 @@ test('B38 G6 credentials are revoked: not in sync, with the age of the last look
   await world.advance(120_000)
   const synced = await world.conditionOf('Synced')
   expect(synced).toMatchObject({ status: 'False', reason: 'ObserveFailed' })
-  expect(synced?.message).toMatch(/last seen at .*who are you/)
+  expect(synced?.message).toMatch(/last observed at .*who are you/)
   expect(world.service.shapes.size).toBe(1)
   expect(world.service.count('remove')).toBe(0)
 })
@@ -302,7 +302,7 @@ test('B38 G6 with a list: a system that cannot be asked for long is said so on e
   expect(await world.condition('Synced')).toBe('True Synced')
   await world.advance(200_000)
   expect((await world.conditionOf('Synced'))?.status).toBe('False')
-  expect((await world.conditionOf('Synced'))?.message).toContain('shapes cannot be asked')
+  expect((await world.conditionOf('Synced'))?.message).toContain('cannot observe the resource in shapes')
   world.service.isDown = false
   await world.synced('foo', 100_000)
   expect(world.service.count('create')).toBe(1)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject, JsonValue, KubeObject } from '#api'
 import { AppliedCache } from './apply.ts'
-import { digestOf } from './desired-child.ts'
+import { digestOf } from '../digest.ts'
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>
 const content = fc.dictionary(

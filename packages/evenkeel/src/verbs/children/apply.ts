@@ -1,11 +1,17 @@
 /**
- * Makes one child what it shall be, with at most one write, and none when it is that already.
+ * Applies one child with at most one write, and with none if the child is already as desired.
  *
- *   nobody has the name ──▶ apply, never by force     ours ──▶ apply by force, if it differs     being deleted ──▶ wait
- *   somebody else's ──▶ adopt if the policy says so, else a problem: it is not touched
+ *   no such object ──▶ apply without force     our child ──▶ apply with force, if it differs     being deleted ──▶ wait
+ *   another owner ──▶ adopt if the policy allows it, otherwise a ChildProblem: the object is not touched
  *
- * Invariants: what exists is written with its UID, so a namesake that came in between is left alone; a run that knows an
- * older parent than the child was made for writes nothing.
+ * Invariants: an existing object is written with its UID, so a new object of the same name is never overwritten; a run
+ * with an older generation of the parent than the child was applied for writes nothing.
+ *
+ * Whether the child differs is decided only by the fields that the author sets. A server may store them differently
+ * (defaults, normalized quantities), so the AppliedCache remembers the answer to each apply, for example:
+ *
+ *   applied `cpu: 1000m`, answer `cpu: "1"` ──▶ the cache notes the pair; later a live `cpu: "1"` needs no write
+ *   after a restart the cache is empty ──▶ one apply that changes nothing, and the pair is noted again
  */
 import {
   conflict,
@@ -26,7 +32,8 @@ import {
 } from '#api'
 import { StopReconcile, type BaseContext, type PluginRun } from '#controller'
 import type { AdoptPolicy, RecreatePolicy } from './children.ts'
-import { describeId, digestOf, type PreparedChild } from './desired-child.ts'
+import { digestOf } from '../digest.ts'
+import { describeId, type PreparedChild } from './desired-child.ts'
 import { appliedAnnotation, belongsTo, formatApplied, ownerAnnotation, readApplied } from './ownership-labels.ts'
 import type { ChildWatches } from './watches.ts'
 
@@ -35,25 +42,36 @@ interface ApplyPolicies {
   readonly recreate: RecreatePolicy
 }
 
-/** The child as it is stored afterwards. @throws {ChildProblem} */
-export async function applyChild(run: ChildRun, wanted: PreparedChild, policies: ApplyPolicies): Promise<KubeObject> {
-  const live = await findChild(run, wanted)
-  if (!live) return write(run, wanted, undefined)
-  checkOwnership(run, { live, wanted, ...policies })
+/** What the files of one run share: the parent, the clients, and the state of the controller. */
+export interface ChildRun {
+  readonly base: BaseContext
+  readonly run: PluginRun
+  readonly parent: Owner
+  /** The name under which it reports, if another controller already reports children of this kind of parent. */
+  readonly reporter: string | undefined
+  readonly applied: AppliedCache
+  readonly watches: ChildWatches
+}
+
+/** Applies a child and returns it as stored. @throws {ChildProblem} */
+export async function applyChild(run: ChildRun, desired: PreparedChild, policies: ApplyPolicies): Promise<KubeObject> {
+  const live = await findChild(run, desired)
+  if (!live) return write(run, desired, undefined)
+  checkOwnership(run, { live, desired, ...policies })
   checkUpToDate(run, live)
   if (live.metadata.deletionTimestamp !== undefined) return live
-  const mark = readApplied(live)
-  const isOurLast = mark?.controller === run.run.controller && mark.digest === wanted.digest
-  if (isOurLast && run.applied.isSame(live, wanted.object)) return live
+  const applied = readApplied(live)
+  const isLastApplied = applied?.controller === run.run.controller && applied.digest === desired.digest
+  if (isLastApplied && run.applied.isSame(live, desired.object)) return live
   try {
-    return await write(run, wanted, live)
+    return await write(run, desired, live)
   } catch (error) {
-    if (policies.recreate === 'onImmutable' && isImmutable(error)) return recreate(run, wanted, live)
+    if (policies.recreate === 'onImmutable' && isImmutable(error)) return recreate(run, desired, live)
     throw error
   }
 }
 
-/** What memory does not have may only be late: before something is made, the server is asked. */
+/** From the cache, or from the server if the cache does not have it: the cache may lag behind. */
 async function findChild(
   { base: { client, signal }, run }: ChildRun,
   { kind, id: { name, namespace } }: PreparedChild,
@@ -63,19 +81,19 @@ async function findChild(
   return (cached?.value as KubeObject | undefined) ?? (await client.find(kind, key, { live: true, signal }))
 }
 
-/** @throws {ChildProblem} when it is not ours to write. */
+/** @throws {ChildProblem} if the object has another owner and may not be adopted. */
 function checkOwnership(
   run: ChildRun,
-  { live, wanted, adopt }: { live: KubeObject; wanted: PreparedChild; adopt: AdoptPolicy },
+  { live, desired, adopt }: { live: KubeObject; desired: PreparedChild; adopt: AdoptPolicy },
 ): void {
-  const whose = describeOtherOwner(run, live)
-  if (whose === undefined || (whose.isFree && mayAdopt(live, adopt))) return
+  const other = describeOtherOwner(run, live)
+  if (other === undefined || (other.isFree && mayAdopt(live, adopt))) return
   const { namespace, name } = run.base.key
   run.watches.await(run.run, live, { name, ...(namespace !== undefined && { namespace }) })
-  throw new ChildProblem(`${describeId(wanted.id, run.parent)} ${whose.what}`, { state: 'Failed', reason: 'Conflict' })
+  throw new ChildProblem(`${describeId(desired.id, run.parent)} ${other.what}`, { state: 'Failed', reason: 'Conflict' })
 }
 
-/** Whose it is, if not ours; free when an adoption takes it from nobody. */
+/** The other owner; undefined if it is our child. `isFree`: it has no controller, so it may be adopted. */
 function describeOtherOwner(
   { run: { controller }, parent }: ChildRun,
   live: KubeObject,
@@ -85,7 +103,7 @@ function describeOtherOwner(
     return by === undefined || by === controller
       ? undefined
       : {
-          what: `is applied by the controller ${by} of the same ${parent.kind}: only one of them can have it`,
+          what: `is already applied by the controller ${by} of the same ${parent.kind}: only one controller can apply it`,
           isFree: true,
         }
   }
@@ -94,7 +112,7 @@ function describeOtherOwner(
   const named = live.metadata.annotations?.[ownerAnnotation]
   if (by !== undefined && named !== undefined) return { what: `exists and belongs to ${named}`, isFree: false }
   return {
-    what: 'exists and belongs to nobody: delete it, give the child another name, or let it be adopted',
+    what: 'exists and has no owner: delete it, give the child another name, or set adopt',
     isFree: live.metadata.deletionTimestamp === undefined,
   }
 }
@@ -107,21 +125,21 @@ function mayAdopt(live: KubeObject, adopt: AdoptPolicy): boolean {
   )
 }
 
-/** A child that was applied for a later generation than we know of is right, and we are late. */
+/** Stops a run whose parent is older than the generation that the child was applied for. */
 function checkUpToDate({ parent }: ChildRun, live: KubeObject): void {
   const { generation = 0 } = parent.metadata
-  const mark = readApplied(live)
-  if (!belongsTo(live, parent) || mark === undefined || mark.generation <= generation) return
+  const applied = readApplied(live)
+  if (!belongsTo(live, parent) || applied === undefined || applied.generation <= generation) return
   throw new StopReconcile(
-    `${live.kind} ${live.metadata.name ?? ''} was applied for generation ${mark.generation} of ${parent.kind} ${parent.metadata.name}, and this run only knows ${generation}`,
+    `${live.kind} ${live.metadata.name ?? ''} was applied for generation ${applied.generation} of ${parent.kind} ${parent.metadata.name}; this run has generation ${generation}`,
     {
-      result: { park: `generation ${mark.generation} of its own object` },
+      result: { park: `generation ${applied.generation} of its own object to arrive in the cache` },
     },
   )
 }
 
 async function write(
-  { base: { client, signal }, run: { controller }, parent, applied: memory }: ChildRun,
+  { base: { client, signal }, run: { controller }, parent, applied }: ChildRun,
   { object, digest, id }: PreparedChild,
   live: KubeObject | undefined,
 ): Promise<KubeObject> {
@@ -136,14 +154,14 @@ async function write(
   }
   try {
     const stored = await client.apply(body, { fieldManager: controller, force: live !== undefined, signal })
-    memory.note(stored, object)
+    applied.note(stored, object)
     return stored
   } catch (error) {
-    // Servers put a uid that is not the object's in different words; it always means that we are late.
+    // Servers word a UID mismatch differently. It always means that the object was replaced: a conflict.
     if (isInvalid(error) && live && /metadata\.uid/.test(error.message))
       throw conflict({ group: id.group, kind: id.kind, name: id.name }, error.message)
     if (isApiError(error) && findCause(error, 'NamespaceTerminating'))
-      throw new ChildProblem(`${id.kind} ${id.name} cannot be made: the namespace ${id.namespace} is being deleted`, {
+      throw new ChildProblem(`cannot create ${id.kind} ${id.name}: the namespace ${id.namespace} is being deleted`, {
         state: 'Failed',
         reason: 'NamespaceTerminating',
       })
@@ -151,14 +169,14 @@ async function write(
   }
 }
 
-/** In the words of different kinds: servers have no code for it. */
+/** By the message: servers have no reason code for immutable fields. */
 function isImmutable(error: unknown): boolean {
   return (
     isInvalid(error) && /immutable|may not change|cannot be changed|updates to .* are forbidden/i.test(error.message)
   )
 }
 
-/** Deletes it; its going is an event that brings the run in which it is made anew. */
+/** Deletes the child. The delete event starts the run that creates it again. */
 async function recreate(
   { base: { client, signal } }: ChildRun,
   { id }: PreparedChild,
@@ -171,26 +189,12 @@ async function recreate(
     signal,
   })
   throw new ChildProblem(
-    `${id.kind} ${id.name} cannot be changed into what it shall be: it was deleted, to be made again`,
+    `${id.kind} ${id.name} has an immutable field that must change: it was deleted and will be created again`,
     { state: 'Terminating', reason: 'Recreating' },
   )
 }
 
-/*
- * What the parts of one run share: the parent, whom to ask, and what the controller keeps from run to run and may lose.
- */
-
-export interface ChildRun {
-  readonly base: BaseContext
-  readonly run: PluginRun
-  readonly parent: Owner
-  /** Under which name it reports, where another controller has reported children of this kind of parent before it. */
-  readonly reporter: string | undefined
-  readonly applied: AppliedCache
-  readonly watches: ChildWatches
-}
-
-/** What the cache says; undefined when it does not hold that, or not yet. */
+/** The result of a cache read; undefined if the kind is not cached or not synced yet. */
 export function ifCached<T>(read: () => T): { readonly value: T } | undefined {
   try {
     return { value: read() }
@@ -200,7 +204,7 @@ export function ifCached<T>(read: () => T): { readonly value: T } | undefined {
   }
 }
 
-/** The parent as we know it now, our own writes of this run included. */
+/** The latest cached parent, including the writes of this run. */
 export function newestParent({ run, parent }: ChildRun): Owner {
   const { name, namespace, uid } = parent.metadata
   const newest = ifCached(() => run.cache.find(run.kind, { name, ...(namespace !== undefined && { namespace }) }))
@@ -208,91 +212,80 @@ export function newestParent({ run, parent }: ChildRun): Owner {
   return newest?.metadata.uid === uid ? (newest as Owner) : parent
 }
 
-/*
- * Whether an object already is what would be applied, so that nothing need be sent.
- *
- * A server changes what it stores: it fills in defaults, writes quantities its own way, and others add to lists. So what
- * counts is only where we say something; and where that differs from what we said, it may be what the server made of it.
- * That is remembered when it answers an apply. What is forgotten (a restart) costs one apply that changes nothing.
- */
-
 const appliedMax = 20_000
 
-/** What servers made of what we applied, by the UID of the child. */
+/** What the server stored for an applied child, by the UID of the child. See the file header. */
 export class AppliedCache {
   readonly #byUid = new Map<string, string>()
 
-  /** After an apply: what the server made of it, unless that is what was applied. */
-  note(stored: KubeObject, wanted: KubeObject): void {
+  /** Notes the answer to an apply, if it differs from what was applied. */
+  note(stored: KubeObject, desired: KubeObject): void {
     const { uid = '' } = stored.metadata
     this.#byUid.delete(uid)
-    if (holds(stored, wanted)) return
+    if (isAsDesired(stored, desired)) return
     if (this.#byUid.size >= appliedMax)
       for (const oldest of this.#byUid.keys()) {
         this.#byUid.delete(oldest)
         break
       }
-    this.#byUid.set(uid, fingerprintOf(stored, wanted))
+    this.#byUid.set(uid, fingerprintOf(stored, desired))
   }
 
-  /** Whether an apply would change nothing, as far as can be told from the object. */
-  isSame(live: KubeObject, wanted: KubeObject): boolean {
-    if (holds(live, wanted)) return true
-    const remembered = this.#byUid.get(live.metadata.uid ?? '')
-    return remembered !== undefined && remembered === fingerprintOf(live, wanted)
+  /** Whether an apply would change nothing. */
+  isSame(live: KubeObject, desired: KubeObject): boolean {
+    if (isAsDesired(live, desired)) return true
+    const noted = this.#byUid.get(live.metadata.uid ?? '')
+    return noted !== undefined && noted === fingerprintOf(live, desired)
   }
 }
 
-function fingerprintOf(live: KubeObject, wanted: KubeObject): string {
-  return `${digestOf(contentOf(wanted))} ${digestOf(project(contentOf(live), contentOf(wanted)))}`
+function fingerprintOf(live: KubeObject, desired: KubeObject): string {
+  return `${digestOf(contentOf(desired))} ${digestOf(project(contentOf(live), contentOf(desired)))}`
 }
 
-/** Whether everything that is wanted is there as it is wanted. */
-function holds(live: KubeObject, wanted: KubeObject): boolean {
-  const { ownerReferences = [], finalizers = [] } = wanted.metadata
+/** Whether the live object has every desired field, owner reference and finalizer. */
+function isAsDesired(live: KubeObject, desired: KubeObject): boolean {
+  const { ownerReferences = [], finalizers = [] } = desired.metadata
   return (
     ownerReferences.every((reference) => live.metadata.ownerReferences?.some((other) => deepEqual(other, reference))) &&
     finalizers.every((finalizer) => live.metadata.finalizers?.includes(finalizer)) &&
-    covers(contentOf(live), contentOf(wanted))
+    covers(contentOf(live), contentOf(desired))
   )
 }
 
-/** Labels, annotations and everything beside metadata; the mark of the apply itself is compared apart. */
+/** Labels, annotations and everything outside of metadata, without the annotation of the apply itself. */
 function contentOf({ metadata, ...rest }: KubeObject): JsonObject {
   const { [appliedAnnotation]: _, ...annotations } = metadata.annotations ?? {}
-  return { ...rest, metadata: { labels: metadata.labels ?? {}, annotations } } as unknown as JsonObject
+  return { ...rest, metadata: { labels: metadata.labels ?? {}, annotations } } as object as JsonObject
 }
 
-function covers(live: JsonValue | undefined, wanted: JsonValue | undefined): boolean {
-  if (wanted === null || wanted === undefined) return live === undefined || live === null
-  if (Array.isArray(wanted))
+function covers(live: JsonValue | undefined, desired: JsonValue | undefined): boolean {
+  if (desired === null || desired === undefined) return live === undefined || live === null
+  if (Array.isArray(desired))
     return (
       Array.isArray(live) &&
-      live.length === wanted.length &&
-      wanted.every((item, index) => covers(live[index] as JsonValue | undefined, item as JsonValue))
+      live.length === desired.length &&
+      desired.every((item, index) => covers(live[index] as JsonValue | undefined, item as JsonValue))
     )
-  if (!isJsonObject(wanted)) return live === wanted
-  return isJsonObject(live) && Object.keys(wanted).every((name) => covers(getOwn(live, name), getOwn(wanted, name)))
+  if (!isJsonObject(desired)) return live === desired
+  return isJsonObject(live) && Object.keys(desired).every((name) => covers(getOwn(live, name), getOwn(desired, name)))
 }
 
-/** What of the live value stands where something is wanted; lists of another length as a whole. */
-function project(live: JsonValue | undefined, wanted: JsonValue | undefined): JsonValue | undefined {
-  if (Array.isArray(live) && Array.isArray(wanted) && live.length === wanted.length) {
-    return live.map((item, index) => project(item as JsonValue, wanted[index] as JsonValue) ?? null)
+/** The live values at the desired fields; a list of another length is taken as a whole. */
+function project(live: JsonValue | undefined, desired: JsonValue | undefined): JsonValue | undefined {
+  if (Array.isArray(live) && Array.isArray(desired) && live.length === desired.length) {
+    return live.map((item, index) => project(item as JsonValue, desired[index] as JsonValue) ?? null)
   }
-  if (!isJsonObject(live) || !isJsonObject(wanted)) return live
-  const part: JsonObjectDraft = {}
-  for (const name of Object.keys(wanted)) {
-    const value = project(getOwn(live, name), getOwn(wanted, name))
-    if (value !== undefined) setOwn(part, name, value)
+  if (!isJsonObject(live) || !isJsonObject(desired)) return live
+  const projection: JsonObjectDraft = {}
+  for (const name of Object.keys(desired)) {
+    const value = project(getOwn(live, name), getOwn(desired, name))
+    if (value !== undefined) setOwn(projection, name, value)
   }
-  return part
+  return projection
 }
 
-/*
- * Something about one child that keeps a reconcile from going on and that no retry mends: it is reported and waited out.
- */
-
+/** A problem of one child that a retry does not solve: it is reported, and the run waits for a change. */
 export class ChildProblem extends Error {
   override readonly name = 'ChildProblem'
   readonly state: PartState

@@ -1,14 +1,11 @@
 /**
- * A child as it shall be: what the author wrote, with its name, its place, its owner and its marks.
+ * A desired child: the author's object with name, namespace, owner reference and ownership labels.
  *
- * Invariants: the same input gives the same object; nothing that only a server can say (uid, version, managed fields) is
- * in it, also when the author built it from an object that was read.
+ * Invariants: the same input gives the same object; fields that only a server sets (uid, resourceVersion, managedFields)
+ * are dropped, so an author may start from an object that was read.
  */
-import { createHash } from 'node:crypto'
 import {
-  compareText,
   deepEqual,
-  getOwn,
   isJsonObject,
   parseApiVersion,
   setControllerReference,
@@ -20,25 +17,26 @@ import {
   type Owner,
   type TypeMeta,
 } from '#api'
+import { digestOf } from '../digest.ts'
 import { formatOwner, ownerAnnotation, ownerUidLabel, pruneAnnotation, revisionsLabel } from './ownership-labels.ts'
 
-/** Which child. */
+/** Identifies a child. */
 export interface ChildId extends TypeMeta {
   readonly group: string
-  /** Empty for objects without one. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string
   readonly name: string
 }
 
 export interface PreparedChild {
   readonly id: ChildId
-  /** The kind in full if the author has it. */
+  /** The full kind if the author passed it. */
   readonly kind: Kind | TypeMeta
-  /** Everything but the mark of the apply. */
+  /** Complete except for the annotation of the apply. */
   readonly object: KubeObject
   readonly digest: string
-  /** Whether no owner reference reaches it. */
-  readonly isOutOfReach: boolean
+  /** Whether it is in a namespace that an owner reference to the parent cannot cross into. */
+  readonly isElsewhere: boolean
 }
 
 interface PrepareOptions {
@@ -49,23 +47,23 @@ interface PrepareOptions {
   readonly revisions?: string | undefined
 }
 
-/** What an author may leave out is filled in from the parent. */
+/** The author's object; missing fields come from the parent. */
 export type DesiredChild = Partial<TypeMeta> & { readonly metadata?: ObjectMeta }
 
-/** @throws {RangeError} for a child that cannot be. */
-export function prepareChild(parent: Owner, desired: DesiredChild, facts: PrepareOptions): PreparedChild {
-  const { apiVersion, kind } = facts.kind
+/** @throws {RangeError} for an invalid child. */
+export function prepareChild(parent: Owner, desired: DesiredChild, options: PrepareOptions): PreparedChild {
+  const { apiVersion, kind } = options.kind
   const { metadata = {}, ...rest } = JSON.parse(JSON.stringify(desired)) as KubeObject
-  const content = apiVersion === 'v1' && kind === 'Secret' ? encoded(rest as JsonObject) : rest
+  const content = apiVersion === 'v1' && kind === 'Secret' ? encodeStringData(rest as JsonObject) : rest
   if (metadata.generateName !== undefined)
     throw new RangeError(
-      `a child ${kind} of ${parent.kind} ${parent.metadata.name} cannot have a generateName: it would be made anew in every run. Give it a name, or use revisions`,
+      `a child ${kind} of ${parent.kind} ${parent.metadata.name} cannot have generateName: every run would create another one. Set a name, or use revisions`,
     )
   const name = metadata.name ?? parent.metadata.name
-  const namespace = facts.isNamespaced ? (metadata.namespace ?? parent.metadata.namespace) : undefined
-  if (facts.isNamespaced && namespace === undefined)
+  const namespace = options.isNamespaced ? (metadata.namespace ?? parent.metadata.namespace) : undefined
+  if (options.isNamespaced && namespace === undefined)
     throw new RangeError(
-      `${kind} ${name} needs a namespace: its parent ${parent.kind} ${parent.metadata.name} has none to take`,
+      `${kind} ${name} needs a namespace: its parent ${parent.kind} ${parent.metadata.name} is cluster-scoped and has none to inherit`,
     )
   const isElsewhere = parent.metadata.namespace !== undefined && parent.metadata.namespace !== namespace
   const bare = {
@@ -75,27 +73,27 @@ export function prepareChild(parent: Owner, desired: DesiredChild, facts: Prepar
     metadata: {
       name,
       ...(namespace !== undefined && { namespace }),
-      ...withOwnership(metadata, parent, { ...facts, isElsewhere }),
+      ...withOwnership(metadata, parent, { ...options, isElsewhere }),
     },
   }
   const object = isElsewhere ? bare : setControllerReference(parent, bare)
   const id = { apiVersion, group: parseApiVersion(apiVersion).group, kind, namespace: namespace ?? '', name }
-  // What follows from the parent is compared by itself; without it the digest is the same for the same content.
+  // The digest covers the author's content only. What comes from the parent is compared field by field.
   const { labels, annotations, ownerReferences, finalizers } = metadata
-  const said = {
+  const digested = {
     ...content,
     apiVersion,
     kind,
     metadata: { labels, annotations, ownerReferences, finalizers },
     isElsewhere,
-    prune: facts.prune ?? true,
-    revisions: facts.revisions,
+    prune: options.prune ?? true,
+    revisions: options.revisions,
   }
-  return { id, kind: facts.kind, object, digest: digestOf(said as unknown as JsonValue), isOutOfReach: isElsewhere }
+  return { id, kind: options.kind, object, digest: digestOf(digested as object as JsonValue), isElsewhere }
 }
 
-/** Servers take `stringData` and keep `data`; what is said as it is kept can be compared. */
-function encoded({ stringData, data, ...rest }: JsonObject): JsonObject {
+/** A server stores `stringData` as `data`. Encoding it here makes the Secret comparable with the stored one. */
+function encodeStringData({ stringData, data, ...rest }: JsonObject): JsonObject {
   if (!isJsonObject(stringData)) return { ...rest, ...(data !== undefined && { data }) }
   const texts = Object.entries(stringData).map(
     ([name, text]) => [name, typeof text === 'string' ? Buffer.from(text).toString('base64') : text] as const,
@@ -108,7 +106,7 @@ function withOwnership(
   parent: Owner,
   { prune = true, revisions, isElsewhere }: PrepareOptions & { isElsewhere: boolean },
 ): ObjectMeta {
-  const notes = {
+  const allAnnotations = {
     ...annotations,
     ...(isElsewhere && { [ownerAnnotation]: formatOwner(parent) }),
     ...(!prune && { [pruneAnnotation]: 'false' }),
@@ -119,13 +117,13 @@ function withOwnership(
       [ownerUidLabel]: parent.metadata.uid,
       ...(revisions !== undefined && { [revisionsLabel]: revisions }),
     },
-    ...(Object.keys(notes).length > 0 && { annotations: notes }),
+    ...(Object.keys(allAnnotations).length > 0 && { annotations: allAnnotations }),
     ...(ownerReferences && { ownerReferences }),
     ...(finalizers && { finalizers }),
   }
 }
 
-/** One text for one child: by group, so that a new version of a kind is no new child. */
+/** A key for a child: by group, without version, so that another version of a kind is the same child. */
 export function idText({
   group,
   kind,
@@ -139,7 +137,7 @@ export function childIdOf({ apiVersion, kind, metadata: { namespace = '', name =
   return { apiVersion, group: parseApiVersion(apiVersion).group, kind, namespace, name }
 }
 
-/** `Deployment web`, `ConfigMap other/web`: for people. */
+/** For messages: `Deployment web`, `ConfigMap other/web`. */
 export function describeId(
   { kind, namespace, name }: Pick<ChildId, 'kind' | 'namespace' | 'name'>,
   { metadata }: KubeObject,
@@ -147,29 +145,10 @@ export function describeId(
   return namespace === '' || namespace === metadata.namespace ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
 }
 
-/** @throws {RangeError} when a function gave something else the second time. */
+/** @throws {RangeError} if a function returned something else the second time. */
 export function checkSame(first: unknown, second: unknown, what: string): void {
   if (deepEqual(JSON.parse(JSON.stringify(first)) as JsonValue, JSON.parse(JSON.stringify(second)) as JsonValue)) return
   throw new RangeError(
-    `${what} gives something else each time it is called, so its children would be written for ever: take time, chance and the order of sets and maps out of it`,
+    `${what} is not deterministic, so its children would be written in every run: do not use time, random values or the order of sets and maps in it`,
   )
-}
-
-/*
- * A short text that is the same for the same JSON, whatever the order of its fields.
- */
-
-/** Sixteen hexadecimal digits. */
-export function digestOf(value: JsonValue | undefined): string {
-  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16)
-}
-
-/** Fields in order; what JSON does not have is left out. */
-function canonical(value: JsonValue | undefined): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join()}]`
-  if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
-  const names = Object.keys(value)
-    .filter((name) => getOwn(value, name) !== undefined)
-    .sort(compareText)
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(getOwn(value, name))}`).join()}}`
 }

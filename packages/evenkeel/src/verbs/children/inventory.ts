@@ -1,9 +1,11 @@
 /**
- * Children that no owner reference reaches, listed on their parent: in other namespaces, or in none.
+ * The inventory: children that no owner reference can cover (in another namespace, or cluster-scoped), listed on the parent.
  *
- * The list is an annotation of the parent, one for each controller, and is written together with a finalizer in one
- * patch, before the first of those children is made: whatever dies when, there is a list of all that may be there.
- * Entries go when their child is seen to be gone; the finalizer goes with the last.
+ * It is an annotation of the parent, one for each controller. It is written together with a finalizer in one patch,
+ * before the first such child is created, so it is complete after any crash. An entry is removed when its child is
+ * confirmed gone; the finalizer is removed with the last entry.
+ *
+ *   children.evenkeel.dev/tenants: '[["v1","ConfigMap","team-a","settings"],["v1","Namespace","","team-a"]]'
  */
 import { addFinalizer, hasFinalizer, removeFinalizer, type KubeObject, type Owner } from '#api'
 import { isUnknownKind } from '#client'
@@ -12,16 +14,16 @@ import { newestParent, type ChildRun } from './apply.ts'
 import { childIdOf, idText, type ChildId } from './desired-child.ts'
 import { belongsTo, readApplied } from './ownership-labels.ts'
 
-/** Longer lists would come near to what all annotations of an object may take. */
+/** Longer lists would approach the size limit of all annotations of an object (256 KiB). */
 const entriesMax = 1000
 
-/** How long the cleanup waits before it looks again by itself; what goes is told by a watch. */
+/** How long the cleanup waits before it checks again without an event. */
 const recheckMs = 30_000
 
 const annotationOf = (controller: string): string => `children.evenkeel.dev/${controller}`
 const finalizerOf = (controller: string): string => `children.evenkeel.dev/${controller}`
 
-/** What is listed, in order. */
+/** The listed children, in order. Malformed entries are ignored. */
 export function inventoryOf(parent: KubeObject, controller: string): readonly ChildId[] {
   let entries: unknown
   try {
@@ -40,30 +42,30 @@ export function inventoryOf(parent: KubeObject, controller: string): readonly Ch
     )
 }
 
-/** Lists children that are about to be made. @throws {RangeError} when there are too many. @throws {ApiError} `Conflict`. */
+/** Adds children before they are created. @throws {RangeError} for too many entries. @throws {ApiError} `Conflict`. */
 export async function addToInventory(run: ChildRun, ids: readonly ChildId[]): Promise<void> {
   const parent = newestParent(run)
   const listed = inventoryOf(parent, run.run.controller)
   const known = new Set(listed.map(idText))
   const added = ids.filter((id) => !known.has(idText(id)))
-  // A list without the finalizer came from a copy: of a backup, or of another object.
+  // An inventory without the finalizer was copied from a backup or from another object.
   if (added.length === 0 && hasFinalizer(parent, finalizerOf(run.run.controller))) return
   if (listed.length + added.length > entriesMax)
     throw new RangeError(
-      `${parent.kind} ${parent.metadata.name} has more than ${entriesMax} children where no owner reference reaches: make one object in each namespace that owns them there`,
+      `${parent.kind} ${parent.metadata.name} has more than ${entriesMax} children outside of its namespace: create one object in each namespace that owns the children there`,
     )
   await write(run, parent, [...listed, ...added])
 }
 
-/** Strikes children that are seen to be gone. */
+/** Removes children that are confirmed gone. */
 export async function removeFromInventory(run: ChildRun, gone: readonly ChildId[]): Promise<void> {
   if (gone.length === 0) return
   const parent = newestParent(run)
-  const struck = new Set(gone.map(idText))
+  const removed = new Set(gone.map(idText))
   await write(
     run,
     parent,
-    inventoryOf(parent, run.run.controller).filter((id) => !struck.has(idText(id))),
+    inventoryOf(parent, run.run.controller).filter((id) => !removed.has(idText(id))),
   )
 }
 
@@ -74,22 +76,24 @@ async function write({ base, run: { controller } }: ChildRun, parent: Owner, ids
       .toSorted((a, b) => (idText(a) < idText(b) ? -1 : 1))
       .map(({ apiVersion, kind, namespace, name }) => [apiVersion, kind, namespace, name]),
   )
-  const noted = {
+  const annotated = {
     ...parent,
     metadata: {
       ...parent.metadata,
       annotations: ids.length > 0 ? { ...annotations, [annotationOf(controller)]: text } : annotations,
     },
   }
-  const wanted =
-    ids.length > 0 ? addFinalizer(noted, finalizerOf(controller)) : removeFinalizer(noted, finalizerOf(controller))
-  await base.client.patchFrom(parent, wanted, { signal: base.signal })
+  const desired =
+    ids.length > 0
+      ? addFinalizer(annotated, finalizerOf(controller))
+      : removeFinalizer(annotated, finalizerOf(controller))
+  await base.client.patchFrom(parent, desired, { signal: base.signal })
 }
 
-/** The cleanup of what is listed, for controllers that may list something. */
+/** The cleanup step of controllers that declare children elsewhere. */
 export function inventoryStep(declaration: ControllerDeclaration, controller: string): readonly CleanupStep[] {
-  const isListing = (declaration.owns ?? []).some((owned) => 'elsewhere' in owned && owned.elsewhere === true)
-  return isListing
+  const hasElsewhere = (declaration.owns ?? []).some((owned) => 'elsewhere' in owned && owned.elsewhere === true)
+  return hasElsewhere
     ? [
         {
           finalizer: finalizerOf(controller),
@@ -105,22 +109,20 @@ async function removeInventory(
   { client, signal }: ReconcileContext,
   controller: string,
 ): Promise<Reconciled> {
-  const left: string[] = []
-  for (const id of inventoryOf(parent, controller)) {
-    if (!(await removeChild(id, { parent, client, signal, controller })))
-      left.push(`${id.kind} ${id.namespace}/${id.name}`)
-  }
-  return left.length > 0 ? { afterMs: recheckMs } : undefined
+  let isAllGone = true
+  for (const id of inventoryOf(parent, controller))
+    if (!(await removeChild(id, { parent, client, signal, controller }))) isAllGone = false
+  return isAllGone ? undefined : { afterMs: recheckMs }
 }
 
 interface RemoveOptions extends Pick<ReconcileContext, 'client' | 'signal'> {
   readonly parent: KubeObject
   readonly controller: string
-  /** What was applied for a later one stays. @default any */
+  /** A child that was applied for a later generation stays. @default any */
   readonly generation?: number
 }
 
-/** Deletes a listed child; whether it is gone, or was never ours. */
+/** Deletes a listed child. @returns whether it is gone, or is not our child */
 export async function removeChild(
   id: ChildId,
   { parent, client, signal, controller, generation = Infinity }: RemoveOptions,
@@ -128,18 +130,18 @@ export async function removeChild(
   const key = { name: id.name, ...(id.namespace !== '' && { namespace: id.namespace }) }
   try {
     const live = await client.find({ apiVersion: id.apiVersion, kind: id.kind }, key, { live: true, signal })
-    const mark = live && readApplied(live)
-    if (!mark || !belongsTo(live, parent) || mark.controller !== controller) return true
-    if (live.metadata.deletionTimestamp !== undefined || mark.generation > generation) return false
+    const applied = live && readApplied(live)
+    if (!applied || !belongsTo(live, parent) || applied.controller !== controller) return true
+    if (live.metadata.deletionTimestamp !== undefined || applied.generation > generation) return false
     const { uid, resourceVersion } = live.metadata
     await client.delete(live, { preconditions: { uid, resourceVersion }, ignoreNotFound: true, signal })
-    // Not every kind says in its answer that it stays for a while: a Namespace does not.
+    // Not every kind shows in the answer that it is still terminating: a Namespace does not.
     return (
       (await client.find({ apiVersion: id.apiVersion, kind: id.kind }, key, { live: true, signal }))?.metadata.uid !==
       uid
     )
   } catch (error) {
-    // A kind that is gone has no objects left.
+    // A kind that is no longer served has no objects.
     if (isUnknownKind(error)) return true
     throw error
   }

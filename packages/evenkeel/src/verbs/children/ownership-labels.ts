@@ -1,9 +1,11 @@
 /**
- * What is written on a child so that it can be told from everybody else's objects.
+ * Ownership labels and annotations of a child.
  *
- * A label with the UID of the parent (a UID fits into a label, a name need not), and an annotation that says which
- * controller applied it, for which generation of the parent, and a digest of what was applied. Marks are found beside an
- * owner reference, never instead of it, as far as owner references reach.
+ *   label       evenkeel.dev/owner-uid: 7d3f…              the UID of the parent; a UID fits into a label value, a name may not
+ *   annotation  evenkeel.dev/applied: website/4/0f9a12…    controller, generation of the parent, digest of the applied content
+ *   annotation  evenkeel.dev/owner: Website.demo.dev/a/web only for children elsewhere, which cannot have an owner reference
+ *
+ * They supplement the controller owner reference. They replace it only for children elsewhere.
  */
 import { getControllerOf, parseApiVersion } from '#api'
 import type { Kind, KubeObject, OwnerReference } from '#api'
@@ -14,14 +16,14 @@ export const ownerUidLabel = 'evenkeel.dev/owner-uid'
 export const revisionsLabel = 'evenkeel.dev/revisions'
 /** `controller/generation/digest` of the last apply. */
 export const appliedAnnotation = 'evenkeel.dev/applied'
-/** `false`: it stays when it is no longer declared. */
+/** `false`: the child stays when it is no longer declared. */
 export const pruneAnnotation = 'evenkeel.dev/prune'
-/** `Kind.group/namespace/name` of a parent that no owner reference can name. */
+/** `Kind.group/namespace/name` of the parent of a child elsewhere. */
 export const ownerAnnotation = 'evenkeel.dev/owner'
 
 interface AppliedAnnotation {
   readonly controller: string
-  /** That of the parent. */
+  /** Of the parent. */
   readonly generation: number
   readonly digest: string
 }
@@ -30,7 +32,7 @@ export function formatApplied({ controller, generation, digest }: AppliedAnnotat
   return `${controller}/${generation}/${digest}`
 }
 
-/** The mark of an object; undefined when it has none, or one that nobody of us wrote. */
+/** The annotation of the last apply; undefined if it is missing or malformed. */
 export function readApplied({ metadata: { annotations } }: KubeObject): AppliedAnnotation | undefined {
   const [, controller, generation, digest] =
     /^(.+)\/(\d{1,15})\/([0-9a-f]+)$/.exec(annotations?.[appliedAnnotation] ?? '') ?? []
@@ -43,18 +45,18 @@ export function formatOwner({ apiVersion, kind, metadata: { namespace = '', name
   return `${kind}.${parseApiVersion(apiVersion).group}/${namespace}/${name}`
 }
 
-/** Name and namespace of the parent of this kind that an object names in its annotation. */
+/** Name and namespace of the parent of this kind that the owner annotation names. */
 export function readOwner(
   { metadata: { annotations } }: KubeObject,
   { kind, group }: Pick<Kind, 'kind' | 'group'>,
 ): { name: string; namespace?: string } | undefined {
   const [type, namespace = '', name = '', ...rest] = (annotations?.[ownerAnnotation] ?? '').split('/')
-  // A group has dots and no slash, so there are always three parts.
+  // A group contains no slash, so there are always three parts.
   if (type !== `${kind}.${group}` || name === '' || rest.length > 0) return undefined
   return { name, ...(namespace !== '' && { namespace }) }
 }
 
-/** Whether it is the child of a parent: by its controller, or by our marks where no controller is named. */
+/** Whether an object is a child of a parent: by its controller reference, or by ownership labels if it has none. */
 export function belongsTo(object: KubeObject, parent: KubeObject): boolean {
   const controller: OwnerReference | undefined = getControllerOf(object)
   if (controller) return controller.uid === parent.metadata.uid

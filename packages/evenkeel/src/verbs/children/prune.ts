@@ -1,8 +1,9 @@
 /**
- * Takes away what is no longer declared.
+ * Pruning: deletes the children that a run no longer declares.
  *
- * Invariants: only what this controller applied for this very parent; only the object that was looked at, in the state
- * in which it was (UID and version are preconditions); never what was applied for a later generation than we know.
+ * Children are found in the cache by owner, never by name. Invariants: only a child that this controller applied for
+ * this parent (by UID) is deleted; UID and resourceVersion are preconditions, so only the observed state is deleted; a
+ * child that was applied for a later generation than this run has is never deleted.
  */
 import { compareText, isNotFound, type KubeObject } from '#api'
 import type { CacheKind } from '#cache'
@@ -13,22 +14,22 @@ import { inventoryOf, removeChild, removeFromInventory } from './inventory.ts'
 import { belongsTo, ownerUidLabel, pruneAnnotation, readApplied, revisionsLabel } from './ownership-labels.ts'
 
 interface DeclaredChildren {
-  /** Texts of the children of this run. */
+  /** Keys of the children of this run. */
   readonly ids: ReadonlySet<string>
-  /** Children of this run, as they are. */
+  /** The children of this run as stored. */
   readonly objects: readonly KubeObject[]
-  /** How many old ones of a series stay. */
+  /** How many old revisions of each series stay. */
   readonly keep: ReadonlyMap<string, number>
 }
 
-/** Children that are on their way out, or stay although they are not declared. */
+/** Undeclared children that are being deleted (`leaving`) or stay. */
 export interface PruneResult {
   readonly leaving: readonly KubeObject[]
   readonly leavingElsewhere: readonly ChildId[]
   readonly staying: readonly KubeObject[]
 }
 
-/** @throws {ApiError} `Conflict`, when one was changed in the meantime: the next run looks again. */
+/** @throws {ApiError} `Conflict` if a child has changed in the meantime: the next run checks again. */
 export async function pruneChildren(run: ChildRun, declared: DeclaredChildren): Promise<PruneResult> {
   const [leaving, staying]: [KubeObject[], KubeObject[]] = [[], []]
   const surplus = ownedChildren(run).filter((object) => !declared.ids.has(idText(childIdOf(object))))
@@ -38,7 +39,7 @@ export async function pruneChildren(run: ChildRun, declared: DeclaredChildren): 
     else if (kept.has(object) || !mayPrune(run, object)) staying.push(object)
     else leaving.push(...(await remove(run, object)))
   }
-  return { leaving, staying, leavingElsewhere: await pruneListed(run, declared.ids) }
+  return { leaving, staying, leavingElsewhere: await pruneInventory(run, declared.ids) }
 }
 
 function mayPrune({ parent }: ChildRun, object: KubeObject): boolean {
@@ -60,7 +61,7 @@ async function remove({ base: { client, signal } }: ChildRun, object: KubeObject
   }
 }
 
-/** The newest old revisions of each series, and those that a child of this run names. */
+/** The newest old revisions of each series, and every revision whose name occurs in a child of this run. */
 function keptRevisions(surplus: readonly KubeObject[], { keep, objects }: DeclaredChildren): ReadonlySet<KubeObject> {
   const kept = new Set<KubeObject>()
   const texts = surplus.length > 0 && keep.size > 0 ? objects.map((object) => JSON.stringify(object)) : []
@@ -78,8 +79,8 @@ function keptRevisions(surplus: readonly KubeObject[], { keep, objects }: Declar
   return kept
 }
 
-/** Listed children that are not declared go; those that are gone are struck from the list. */
-async function pruneListed(run: ChildRun, ids: ReadonlySet<string>): Promise<readonly ChildId[]> {
+/** Deletes listed children that are not declared, and removes those that are gone from the inventory. */
+async function pruneInventory(run: ChildRun, ids: ReadonlySet<string>): Promise<readonly ChildId[]> {
   const {
     base: { client, signal },
     run: { controller },
@@ -101,11 +102,7 @@ async function pruneListed(run: ChildRun, ids: ReadonlySet<string>): Promise<rea
   return leaving
 }
 
-/*
- * Which children of a parent there are: found by owner in memory, never by name.
- */
-
-/** Those that this controller applied, in a stable order. Kinds that have not been listed yet give none. */
+/** The cached children that this controller applied, in a stable order. A kind that is not synced yet gives none. */
 export function ownedChildren(run: ChildRun): readonly KubeObject[] {
   const { uid } = run.parent.metadata
   const found = new Map<string, KubeObject>()
@@ -121,7 +118,7 @@ export function ownedChildren(run: ChildRun): readonly KubeObject[] {
   return [...found].sort(([a], [b]) => compareText(a, b)).map(([, object]) => object)
 }
 
-/** Ours by its owner, by its label and by who applied it: what an author makes by hand is not taken away. */
+/** Whether this controller applied the object: by owner, label and annotation. Objects that an author creates himself do not match. */
 export function isApplied({ parent, run: { controller } }: ChildRun, object: KubeObject): boolean {
   return (
     belongsTo(object, parent) &&
@@ -130,7 +127,7 @@ export function isApplied({ parent, run: { controller } }: ChildRun, object: Kub
   )
 }
 
-/** The kinds that the controller declares, as they are in the cache. */
+/** The kinds in `owns` of the controller, as the cache names them. */
 export function declaredKinds({
   run: {
     declaration: { owns = [] },

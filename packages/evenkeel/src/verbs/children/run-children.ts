@@ -1,8 +1,8 @@
 /**
- * The children of one run: what was declared in it so far, and how that is.
+ * The children of one run: those declared so far, and their readiness.
  *
- * Invariants: a run that says nothing about children changes nothing about them; one that ends early takes nothing away;
- * every row of the status is about something that was seen, in this run or in the one that wrote it.
+ * Invariants: a run that does not use `children` changes no child; a run that ends early prunes nothing; every row of
+ * the status was observed, by this run or by the run that wrote it.
  */
 import { findCause, isApiError, isConflict, type ChildReport, type Kind, type KubeObject, type TypeMeta } from '#api'
 import { isUnknownKind } from '#client'
@@ -34,10 +34,10 @@ import {
   type ObservedChild,
 } from './status.ts'
 
-/** More children than that are reported at the end of a run only. */
-const underWayMax = 50
+/** With more children than this, only the end of a run writes the report. */
+const intermediateReportMax = 50
 
-/** One call of `apply`, whatever its form. */
+/** One call of `apply`, normalized. */
 interface ChildRequest {
   readonly kind: Kind | TypeMeta
   readonly desired: DesiredChild
@@ -60,8 +60,8 @@ export class RunChildren implements Children {
   readonly #keys = new Map<string, string>()
   readonly #keep = new Map<string, number>()
   readonly #elsewhere: ChildId[] = []
-  #left: PruneResult = { leaving: [], leavingElsewhere: [], staying: [] }
-  #isTouched = false
+  #pruned: PruneResult = { leaving: [], leavingElsewhere: [], staying: [] }
+  #isUsed = false
 
   constructor(run: ChildRun, options: RunChildrenOptions) {
     this.#run = run
@@ -69,19 +69,19 @@ export class RunChildren implements Children {
   }
 
   async apply(first: unknown, second: unknown = {}, third: unknown = {}): Promise<never> {
-    const asked = isKind(first)
+    const request = isKind(first)
       ? { kind: first, desired: second, options: third }
       : { kind: first, desired: first, options: second }
-    const [stored] = await this.#applyAll([asked as ChildRequest])
+    const [stored] = await this.#applyAll([request as ChildRequest])
     return stored as never
   }
 
   async declare(list: readonly DeclaredChild[] | (() => readonly DeclaredChild[])): Promise<readonly KubeObject[]> {
-    const given = typeof list === 'function' ? list() : list
+    const entries = typeof list === 'function' ? list() : list
     if (typeof list === 'function' && this.#options.checkDeterminism)
-      checkSame(given, list(), `the function of children.declare for ${this.#run.parent.kind}`)
+      checkSame(entries, list(), `the function passed to children.declare for ${this.#run.parent.kind}`)
     return this.#applyAll(
-      given.map((one) =>
+      entries.map((one) =>
         isEntry(one)
           ? { kind: one[0], desired: one[1] as DesiredChild, options: one[2] ?? {} }
           : { kind: one, desired: one, options: {} },
@@ -89,18 +89,18 @@ export class RunChildren implements Children {
     )
   }
 
-  /** A revision of a series, of which so many old ones stay. */
+  /** Applies a revision of a series that keeps this many old ones. */
   async applyRevision(
-    asked: ChildRequest & { readonly options: { readonly revisions: string } },
+    request: ChildRequest & { readonly options: { readonly revisions: string } },
     keep: number,
   ): Promise<KubeObject> {
-    this.#keep.set(asked.options.revisions, keep)
-    const [stored] = await this.#applyAll([asked])
+    this.#keep.set(request.options.revisions, keep)
+    const [stored] = await this.#applyAll([request])
     return stored as KubeObject
   }
 
   none(): void {
-    this.#touch()
+    this.#use()
   }
 
   async get<K extends Kind>(kind: K, nameOrKey: string = this.#run.parent.metadata.name): Promise<never> {
@@ -128,41 +128,41 @@ export class RunChildren implements Children {
   }
 
   async prune(): Promise<void> {
-    this.#touch()
+    this.#use()
     const objects = [...this.#declared.values()].flatMap(({ object }) => object ?? [])
-    this.#left = await pruneChildren(this.#run, { ids: new Set(this.#declared.keys()), objects, keep: this.#keep })
+    this.#pruned = await pruneChildren(this.#run, { ids: new Set(this.#declared.keys()), objects, keep: this.#keep })
   }
 
   waitFor<T extends KubeObject>(child: T, predicate?: (child: T) => boolean): T {
     const id = childIdOf(child)
-    const judge = this.#declared.get(idText(id))?.checkReadiness ?? readinessOf
-    const isSo = predicate ? predicate(child) : judge(child).state === 'Ready'
-    if (isSo) return child
-    const what = `${describeId(id, this.#run.parent)} ${predicate ? 'to be as its parent needs it' : 'to be ready'}`
+    const checkReadiness = this.#declared.get(idText(id))?.checkReadiness ?? readinessOf
+    const isMet = predicate ? predicate(child) : checkReadiness(child).state === 'Ready'
+    if (isMet) return child
+    const what = `${describeId(id, this.#run.parent)} ${predicate ? 'to meet the condition of its parent' : 'to be ready'}`
     this.#report({ waitsFor: what })
-    throw new StopReconcile(`waits for ${what}`, { result: { park: what } })
+    throw new StopReconcile(`waiting for ${what}`, { result: { park: what } })
   }
 
-  /** At the end of a run that returned. */
+  /** Ends a run that returned: prunes, reports, and updates the watches. */
   async finish(): Promise<Reconciled> {
-    if (!this.#isTouched) return undefined
+    if (!this.#isUsed) return undefined
     this.#watchUndeclared()
     await this.prune()
-    this.#report({ isWhole: true })
+    this.#report({ isComplete: true })
     await this.#run.watches.setKinds(this.#run.base.key, this.#neededKinds())
     return undefined
   }
 
-  /** Each is tried, whatever becomes of the others; then the run ends if one of them went wrong. */
-  async #applyAll(asked: readonly ChildRequest[]): Promise<readonly KubeObject[]> {
-    this.#touch()
-    const wanted = await Promise.all(asked.map((one) => this.#wantedOf(one)))
-    for (const [index, one] of wanted.entries()) this.#declare(one, asked[index]?.options.key)
-    await this.#watch(wanted)
+  /** Applies every child, even after a {@link ChildProblem} of another; then ends the run if one failed. */
+  async #applyAll(requests: readonly ChildRequest[]): Promise<readonly KubeObject[]> {
+    this.#use()
+    const prepared = await Promise.all(requests.map((one) => this.#prepare(one)))
+    for (const [index, one] of prepared.entries()) this.#declare(one, requests[index]?.options.key)
+    await this.#watch(prepared)
     const [stored, failures]: [KubeObject[], unknown[]] = [[], []]
-    for (const [index, one] of wanted.entries()) {
+    for (const [index, one] of prepared.entries()) {
       try {
-        stored.push(await this.#applyOne(one, asked[index]?.options ?? {}))
+        stored.push(await this.#applyOne(one, requests[index]?.options ?? {}))
       } catch (error) {
         failures.push(error)
         if (!(error instanceof ChildProblem)) break
@@ -175,18 +175,18 @@ export class RunChildren implements Children {
   }
 
   async #applyOne(
-    wanted: PreparedChild,
+    prepared: PreparedChild,
     { adopt = 'never', recreate = 'never', ready }: ChildRequest['options'],
   ): Promise<KubeObject> {
-    const judge = await readinessCheckFor(ready)
-    const text = idText(wanted.id)
+    const checkReadiness = await readinessCheckFor(ready)
+    const text = idText(prepared.id)
     try {
-      const object = await applyChild(this.#run, wanted, { adopt, recreate })
+      const object = await applyChild(this.#run, prepared, { adopt, recreate })
       this.#declared.set(text, {
-        id: wanted.id,
-        checkReadiness: judge,
+        id: prepared.id,
+        checkReadiness,
         object,
-        readiness: judge(object),
+        readiness: checkReadiness(object),
         appliedFor: this.#run.parent.metadata.generation,
       })
       this.#report({})
@@ -194,58 +194,59 @@ export class RunChildren implements Children {
     } catch (error) {
       const readiness = problemOf(error)
       if (readiness) {
-        this.#declared.set(text, { id: wanted.id, checkReadiness: judge, readiness })
-        this.#report({ waitsFor: describeId(wanted.id, this.#run.parent) })
+        this.#declared.set(text, { id: prepared.id, checkReadiness, readiness })
+        this.#report({ waitsFor: describeId(prepared.id, this.#run.parent) })
       }
       throw error
     }
   }
 
-  async #wantedOf({ kind, desired, options: { prune = true, revisions } }: ChildRequest): Promise<PreparedChild> {
+  async #prepare({ kind, desired, options: { prune = true, revisions } }: ChildRequest): Promise<PreparedChild> {
     const {
       base: { client, signal },
       parent,
     } = this.#run
-    const { apiVersion, kind: word } = kind
-    if (typeof apiVersion !== 'string' || typeof word !== 'string')
+    const { apiVersion, kind: kindName } = kind
+    if (typeof apiVersion !== 'string' || typeof kindName !== 'string')
       throw new RangeError(
-        `a child of ${parent.kind} ${parent.metadata.name} needs apiVersion and kind: give its kind first, or say both`,
+        `a child of ${parent.kind} ${parent.metadata.name} needs apiVersion and kind: pass its kind as the first argument, or set both`,
       )
-    const type = isKind(kind) ? kind : { apiVersion, kind: word }
+    const type = isKind(kind) ? kind : { apiVersion, kind: kindName }
     const { namespaced } = await client.resourceOf(type, { signal }).catch((error: unknown) => {
-      if (isUnknownKind(error)) this.#report({ waitsFor: `the kind ${word} (${apiVersion}) to be installed` })
+      if (isUnknownKind(error))
+        this.#report({ waitsFor: `the CustomResourceDefinition of ${kindName} (${apiVersion})` })
       throw error
     })
     return prepareChild(parent, desired, { kind: type, isNamespaced: namespaced, prune, revisions })
   }
 
-  /** @throws {RangeError} for two children in one place. */
+  /** @throws {RangeError} for two different children of the same name, and for a key that is used twice. */
   #declare({ id, digest }: PreparedChild, key: string | undefined): void {
     const text = idText(id)
     const known = this.#digests.get(text)
     if (known !== undefined && known !== digest)
       throw new RangeError(
-        `${describeId(id, this.#run.parent)} is applied twice in one run, and not the same: give one of them another name`,
+        `${describeId(id, this.#run.parent)} is applied twice in one run with different content: give one of them another name`,
       )
     if (key !== undefined && (this.#keys.get(key) ?? text) !== text)
-      throw new RangeError(`two children have the key ${JSON.stringify(key)}: give each its own`)
+      throw new RangeError(`two children have the key ${JSON.stringify(key)}: use a different key for each`)
     this.#digests.set(text, digest)
     if (key !== undefined) this.#keys.set(key, text)
     if (!this.#declared.has(text))
       this.#declared.set(text, { id, checkReadiness: readinessOf, readiness: { state: 'Pending' } })
   }
 
-  /** Whoever is watched before it is made is not missed. Those elsewhere are listed before they are made, too. */
-  async #watch(wanted: readonly PreparedChild[]): Promise<void> {
+  /** Starts the watches before the children are created, so that no event is missed, and lists children elsewhere in the inventory. */
+  async #watch(prepared: readonly PreparedChild[]): Promise<void> {
     const {
       run,
       watches,
       base: { key },
     } = this.#run
-    for (const { id, isOutOfReach: isElsewhere } of wanted) {
+    for (const { id, isElsewhere } of prepared) {
       if (isElsewhere && !this.#mayBeElsewhere(id))
         throw new RangeError(
-          `${describeId(id, this.#run.parent)} is where no owner reference of ${run.kind.kind} reaches: declare it with owns: [{ kind: ${id.kind}, elsewhere: true }]`,
+          `${describeId(id, this.#run.parent)} is in a namespace that an owner reference to ${run.kind.kind} cannot cross into: declare it with owns: [{ kind: ${id.kind}, elsewhere: true }]`,
         )
       if (isElsewhere) this.#elsewhere.push(id)
       if (isElsewhere || !this.#isDeclared(id)) watches.need(run, id, key)
@@ -253,17 +254,17 @@ export class RunChildren implements Children {
     if (this.#elsewhere.length > 0) await addToInventory(this.#run, this.#elsewhere)
   }
 
-  /** What must be watched beside what is declared, as long as there is a child of it. */
+  /** Kinds that need a watch although they are not declared in `owns`, because a child of them exists. */
   #neededKinds(): readonly TypeMeta[] {
-    const { leaving, staying, leavingElsewhere } = this.#left
-    const late = [...earlierRows(this.#run.parent, this.#run.reporter).values()]
+    const { leaving, staying, leavingElsewhere } = this.#pruned
+    const unsynced = [...earlierRows(this.#run.parent, this.#run.reporter).values()]
       .filter((row) => !this.#isKnown(row))
       .map(({ apiVersion = '', kind }) => ({ apiVersion, kind }))
     const undeclared = [...this.#declared.values()].map(({ id }) => id)
     return [
       ...this.#elsewhere,
       ...leavingElsewhere,
-      ...[...undeclared, ...leaving, ...staying, ...late].filter((kind) => !this.#isDeclared(kind)),
+      ...[...undeclared, ...leaving, ...staying, ...unsynced].filter((kind) => !this.#isDeclared(kind)),
     ]
   }
 
@@ -281,7 +282,7 @@ export class RunChildren implements Children {
     )
   }
 
-  /** Kinds of which an earlier run had children, and this one has none: without a watch they would stay for ever. */
+  /** Watches the kinds of earlier children. Without a watch, children of a kind that is no longer applied would never be pruned. */
   #watchUndeclared(): void {
     const {
       run,
@@ -293,71 +294,81 @@ export class RunChildren implements Children {
       if (apiVersion !== '' && !this.#isDeclared({ apiVersion, kind })) watches.need(run, { apiVersion, kind }, key)
   }
 
-  #touch(): void {
+  #use(): void {
     const {
       run: { isCleanup },
       parent,
     } = this.#run
     if (isCleanup)
       throw new RangeError(
-        `${parent.kind} ${parent.metadata.name} is being deleted: its children go with it, and none is made`,
+        `${parent.kind} ${parent.metadata.name} is being deleted, and its children with it: a cleanup cannot apply children`,
       )
-    this.#isTouched = true
+    this.#isUsed = true
   }
 
-  /** Says how the children are. `isWhole`: the run has come to its end, so what it did not declare is no child. */
-  #report({ isWhole = false, waitsFor }: { isWhole?: boolean; waitsFor?: string }): void {
+  /** Writes rows and condition. `isComplete`: the run has ended, so an object that it did not declare is no child. */
+  #report({ isComplete = false, waitsFor }: { isComplete?: boolean; waitsFor?: string }): void {
     const {
       run: { status, kind },
       base: { clock },
       reporter,
     } = this.#run
-    // Rows of a run under way are for those who look when it fails; with many children only its end is worth the work.
-    if (!status || !reportsOn(kind) || (!isWhole && waitsFor === undefined && this.#declared.size > underWayMax)) return
+    // Intermediate reports show where a failed run stopped. With many children they cost too much.
+    if (
+      !status ||
+      !reportsOn(kind) ||
+      (!isComplete && waitsFor === undefined && this.#declared.size > intermediateReportMax)
+    )
+      return
     const parent = newestParent(this.#run)
     const earlier = earlierRows(parent, reporter)
-    const rows = new Map<string, ChildReport>(isWhole ? [] : earlier)
-    for (const seen of this.#seen(earlier, { isWhole }))
-      rows.set(idText(seen.id), rowOf(seen, { earlier: earlier.get(idText(seen.id)), nowMs: clock.now(), reporter }))
+    const rows = new Map<string, ChildReport>(isComplete ? [] : earlier)
+    for (const child of this.#observed(earlier, { isComplete }))
+      rows.set(idText(child.id), rowOf(child, { earlier: earlier.get(idText(child.id)), nowMs: clock.now(), reporter }))
     const all = [...rows.values()]
     const others = allRows(parent).filter(({ controller }) => controller !== reporter)
-    const { status: holds, reason, message } = summarize(all, { parent, waitsFor })
+    const { status: isReady, reason, message } = summarize(all, { parent, waitsFor })
     if (hasRows(kind)) status.set(cutRows([...all, ...others]) as never)
-    // Before its end a run cannot know that all of them are ready.
-    if (isWhole || holds === 'False') status.condition(childrenConditionType(reporter), holds, { reason, message })
+    // Only a complete run knows that all children are ready.
+    if (isComplete || isReady === 'False')
+      status.condition(childrenConditionType(reporter), isReady, { reason, message })
   }
 
-  #seen(earlier: ReadonlyMap<string, ChildReport>, { isWhole }: { isWhole: boolean }): readonly ObservedChild[] {
-    const { leaving, leavingElsewhere, staying } = this.#left
-    const unsynced = isWhole ? [...earlier.values()].filter((row) => !this.#isKnown(row)) : []
+  #observed(
+    earlier: ReadonlyMap<string, ChildReport>,
+    { isComplete }: { isComplete: boolean },
+  ): readonly ObservedChild[] {
+    const { leaving, leavingElsewhere, staying } = this.#pruned
+    const unsynced = isComplete ? [...earlier.values()].filter((row) => !this.#isKnown(row)) : []
     return [
-      ...[...this.#declared.values()].filter(({ readiness }) => isWhole || readiness.state !== 'Pending'),
+      ...[...this.#declared.values()].filter(({ readiness }) => isComplete || readiness.state !== 'Pending'),
       ...[...leaving, ...staying].map((object) => ({ id: childIdOf(object), object, readiness: readinessOf(object) })),
       ...leavingElsewhere.map((id) => ({ id, readiness: { state: 'Terminating' as const, reason: 'Deleting' } })),
       ...unsynced.map(({ apiVersion = '', ...row }) => ({ id: { ...row, apiVersion }, readiness: row })),
     ]
   }
 
-  /** Whether memory would show it if it were there. */
+  /** Whether the cache would show the child if it existed. */
   #isKnown({ apiVersion = '', kind, group, namespace, name }: ChildReport): boolean {
     if (this.#declared.has(idText({ group, kind, namespace, name }))) return true
     const {
       run: { cache },
       watches,
     } = this.#run
-    const forms = [...declaredKinds(this.#run), ...watches.kinds].filter(
-      (form) => form.apiVersion === apiVersion && form.kind === kind,
+    const cachedKinds = [...declaredKinds(this.#run), ...watches.kinds].filter(
+      (cachedKind) => cachedKind.apiVersion === apiVersion && cachedKind.kind === kind,
     )
     return (
-      forms.length === 0 ||
-      forms.some(
-        (form) => ifCached(() => cache.find(form, { name, ...(namespace !== '' && { namespace }) })) !== undefined,
+      cachedKinds.length === 0 ||
+      cachedKinds.some(
+        (cachedKind) =>
+          ifCached(() => cache.find(cachedKind, { name, ...(namespace !== '' && { namespace }) })) !== undefined,
       )
     )
   }
 }
 
-/** How a child is that could not be written; undefined for what the next run settles: somebody was faster, or we are to end. */
+/** The readiness of a child that could not be written; undefined for a conflict or an abort, which the next run resolves. */
 function problemOf(error: unknown): ObservedChild['readiness'] | undefined {
   if (error instanceof ChildProblem) return { state: error.state, reason: error.reason, message: error.message }
   if (isUnknownKind(error)) return { state: 'Failed', reason: 'KindNotInstalled', message: error.message }

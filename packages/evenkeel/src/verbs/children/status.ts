@@ -1,8 +1,8 @@
 /**
- * What the status of a parent says about its children: one row each, and `ChildrenReady` for all of them.
+ * The status of a parent about its children: one row for each child, and the condition `ChildrenReady`.
  *
- * Rows are in the order of their keys, and the moment of a row moves only when its state does, so a run that saw the
- * same says the same. A kind whose status has no room for rows gets the condition alone.
+ * Rows are sorted by key, and the transition time of a row changes only with its state, so a run that observed the same
+ * writes the same. A kind without `status.children` in its schema gets only the condition.
  */
 import {
   compareText,
@@ -19,18 +19,18 @@ import {
 import { observedGenerationOf, type Readiness } from '../readiness.ts'
 import { describeId, idText, type ChildId } from './desired-child.ts'
 
-/** More than that are counted. */
+/** More rows than this are cut, and `childCounts` counts all. */
 const rowsMax = 100
-/** How many are named in the message of the condition. */
+/** How many children the message of the condition names. */
 const namedMax = 3
 const messageMax = 1024
 
-/** A child as a run saw it. */
+/** A child as a run observed it. */
 export interface ObservedChild {
   readonly id: ChildId
   readonly object?: KubeObject | undefined
   readonly readiness: Readiness
-  /** The generation of the parent for which it was applied in this run; undefined when that did not happen. */
+  /** The generation of the parent for which this run applied it; undefined if it did not. */
   readonly appliedFor?: number | undefined
 }
 
@@ -40,19 +40,19 @@ interface ChildrenSummary {
   readonly message: string
 }
 
-/** The condition of a reporter: that of the first has no prefix. */
+/** The condition type of a reporting controller; the first one has no prefix. */
 export function childrenConditionType(reporter: string | undefined): string {
   return reporter === undefined ? 'ChildrenReady' : `${reporter}/ChildrenReady`
 }
 
-/** All rows of a status, whoever reported them. */
+/** The rows of all reporting controllers. */
 export function allRows(parent: KubeObject): readonly ChildReport[] {
-  const status = getOwn(parent as unknown as JsonObject, 'status')
-  const rows = isJsonObject(status) ? getOwn(status, 'children') : undefined
-  return Array.isArray(rows) ? (rows.filter(isJsonObject) as unknown as readonly ChildReport[]) : []
+  const { status } = parent as { readonly status?: unknown }
+  const rows: unknown = isJsonObject(status) ? getOwn(status, 'children') : undefined
+  return Array.isArray(rows) ? (rows.filter(isJsonObject) as readonly object[] as readonly ChildReport[]) : []
 }
 
-/** The rows of an earlier run of this reporter, by key. */
+/** The rows of an earlier run of this reporting controller, by key. */
 export function earlierRows(parent: KubeObject, reporter: string | undefined): ReadonlyMap<string, ChildReport> {
   return new Map(
     allRows(parent)
@@ -61,16 +61,16 @@ export function earlierRows(parent: KubeObject, reporter: string | undefined): R
   )
 }
 
-interface RowFacts {
+interface RowContext {
   readonly earlier: ChildReport | undefined
   readonly nowMs: number
   readonly reporter: string | undefined
 }
 
-/** The row of a child, next to what was said about it before. */
+/** The row of a child, merged with its earlier row. */
 export function rowOf(
   { id, object, readiness, appliedFor }: ObservedChild,
-  { earlier, nowMs, reporter }: RowFacts,
+  { earlier, nowMs, reporter }: RowContext,
 ): ChildReport {
   const { state, reason, message } = readiness
   const appliedForGeneration = appliedFor ?? earlier?.appliedForGeneration
@@ -97,7 +97,7 @@ export function rowOf(
   }
 }
 
-/** As many rows as fit, those that are not ready first in line, in the order of their keys; and counts when that is not all. */
+/** At most `rowsMax` rows, children that are not ready preferred, sorted by key; counts of all if some are cut. */
 export function cutRows(rows: readonly ChildReport[]): {
   readonly children: readonly ChildReport[]
   readonly childCounts: readonly ChildCount[] | undefined
@@ -121,13 +121,13 @@ function countRows(rows: readonly ChildReport[]): readonly ChildCount[] {
   return [...counts].sort(([a], [b]) => compareText(a, b)).map(([, count]) => count)
 }
 
-/** All of them in one condition. `waitsFor`: the run ended before it had come to all of them. */
+/** The condition for all rows. `waitsFor`: the run ended before it had applied all children. */
 export function summarize(
   rows: readonly ChildReport[],
   { parent, waitsFor }: { parent: KubeObject; waitsFor?: string | undefined },
 ): ChildrenSummary {
-  const late = rows.filter(({ state }) => state !== 'Ready').sort((a, b) => compareText(idText(a), idText(b)))
-  const worst = late.toSorted((a, b) => rank(a) - rank(b))
+  const unready = rows.filter(({ state }) => state !== 'Ready').sort((a, b) => compareText(idText(a), idText(b)))
+  const worst = unready.toSorted((a, b) => rank(a) - rank(b))
   const [first] = worst
   if (!first && waitsFor === undefined)
     return {
@@ -138,11 +138,11 @@ export function summarize(
   const named = worst
     .slice(0, namedMax)
     .map((row) => `${describeId(row, parent)}: ${row.message ?? row.reason ?? row.state}`)
-  const more = late.length > namedMax ? [`and ${late.length - namedMax} more`] : []
+  const more = unready.length > namedMax ? [`and ${unready.length - namedMax} more`] : []
   return {
     status: 'False',
     reason: first ? reasonOf(first) : 'Progressing',
-    message: [...named, ...more].join('; ') || `waits for ${waitsFor ?? ''}`,
+    message: [...named, ...more].join('; ') || `waiting for ${waitsFor ?? ''}`,
   }
 }
 
@@ -165,12 +165,12 @@ function reasonOf({ state, reason }: ChildReport): string {
   return state === 'Missing' ? 'Missing' : 'Progressing'
 }
 
-/** Whether the status of a kind is ours to write to: those of Namespaces, Nodes and their like belong to the cluster. */
+/** Whether the report may be written: the status of a built-in kind (Namespace, Node) belongs to the cluster. */
 export function reportsOn({ group, subresources }: Kind): boolean {
   return subresources.status && group.includes('.') && !group.endsWith('.k8s.io')
 }
 
-/** Whether the status of a kind has room for rows: its schema says so, and means the same by it. */
+/** Whether the schema of a kind has `status.children` with the list keys of a child report. */
 export function hasRows({ schema, subresources }: Kind): boolean {
   const properties = schema && propertiesOf(schema)
   const status = properties && getOwn(properties, 'status')

@@ -1,9 +1,9 @@
 /**
- * Watches that follow from children and not from a declaration: of kinds that nobody declared, of children that no owner
- * reference reaches, and of foreign objects that are in the way.
+ * Watches that are not declared in `owns`: for undeclared kinds, for children elsewhere, and for objects of other owners
+ * that block the name of a child.
  *
- * There is one for each kind of a controller, however many parents and names need it, of metadata alone; it goes with
- * the last parent that needs it. All of it can be lost: the runs after a start ask for it again.
+ * A controller has one metadata-only watch for each kind, shared by all parents that need it; it stops with the last of
+ * them. Nothing here is durable: the runs after a restart ask for the watches again.
  */
 import type { KubeObject, TypeMeta } from '#api'
 import type { CacheEvent, CacheKey, CacheKind } from '#cache'
@@ -24,43 +24,43 @@ interface ChildWatch {
   readonly source: AddedSource
   /** Parents that need it, by key. */
   readonly parents: Set<string>
-  /** Who waits for a foreign object to go, by its namespace and name. */
+  /** Parents that wait for an object of another owner, by the key of that object. */
   readonly waiting: Map<string, Map<string, CacheKey>>
 }
 
 export class ChildWatches {
   readonly #watches = new Map<string, ChildWatch>()
 
-  /** The kinds that are watched, as they are in the cache. */
+  /** The watched kinds, as the cache names them. */
   get kinds(): readonly CacheKind[] {
     return [...this.#watches.values()].map(({ kind }) => kind)
   }
 
-  /** From now on events of this kind reach their parents. */
+  /** Starts the watch of a kind for a parent. */
   need(run: PluginRun, kind: TypeMeta, parent: CacheKey): void {
     this.#watch(run, kind).parents.add(keyText(parent))
   }
 
-  /** The parent is told when this object of somebody else changes or goes. */
+  /** Enqueues the parent when this object of another owner changes or is deleted. */
   await(run: PluginRun, object: KubeObject, parent: CacheKey): void {
     const watch = this.#watch(run, object)
-    const place = keyText({
+    const blocked = keyText({
       name: object.metadata.name ?? '',
       ...(object.metadata.namespace !== undefined && { namespace: object.metadata.namespace }),
     })
     watch.parents.add(keyText(parent))
-    const waiting = watch.waiting.get(place) ?? new Map<string, CacheKey>()
-    watch.waiting.set(place, waiting.set(keyText(parent), parent))
+    const waiting = watch.waiting.get(blocked) ?? new Map<string, CacheKey>()
+    watch.waiting.set(blocked, waiting.set(keyText(parent), parent))
   }
 
-  /** The parent needs these kinds and no others, and waits for nothing. */
+  /** Sets the kinds that a parent needs, and ends its waits. Watches without a parent stop. */
   async setKinds(parent: CacheKey, kinds: readonly TypeMeta[]): Promise<void> {
     const needed = new Set(kinds.map(kindText))
     const text = keyText(parent)
     for (const [id, watch] of this.#watches) {
       if (!watch.parents.has(text)) continue
-      for (const [place, waiting] of watch.waiting)
-        if (waiting.delete(text) && waiting.size === 0) watch.waiting.delete(place)
+      for (const [blocked, waiting] of watch.waiting)
+        if (waiting.delete(text) && waiting.size === 0) watch.waiting.delete(blocked)
       if (needed.has(id)) continue
       watch.parents.delete(text)
       if (watch.parents.size > 0) continue
@@ -69,11 +69,11 @@ export class ChildWatches {
     }
   }
 
-  #watch(run: PluginRun, { apiVersion, kind: word }: TypeMeta): ChildWatch {
-    const id = kindText({ apiVersion, kind: word })
+  #watch(run: PluginRun, { apiVersion, kind: kindName }: TypeMeta): ChildWatch {
+    const id = kindText({ apiVersion, kind: kindName })
     const known = this.#watches.get(id)
     if (known) return known
-    const kind = metadataOnly({ apiVersion, kind: word })
+    const kind = metadataOnly({ apiVersion, kind: kindName })
     const waiting: ChildWatch['waiting'] = new Map()
     const owner = enqueueOwner(run.kind)
     const handler = (event: CacheEvent, context: HandlerContext): Iterable<CacheKey> => [
@@ -82,7 +82,7 @@ export class ChildWatches {
       ...(waiting.get(keyText(event.key))?.values() ?? []),
     ]
     const source = run.addSource(
-      kindSource<CacheKind>(kind, { name: `children ${word}`, handler, indexes: { [ownerIndex]: ownerUids } }),
+      kindSource<CacheKind>(kind, { name: `children ${kindName}`, handler, indexes: { [ownerIndex]: ownerUids } }),
     )
     const watch: ChildWatch = { kind, source, parents: new Set(), waiting }
     this.#watches.set(id, watch)

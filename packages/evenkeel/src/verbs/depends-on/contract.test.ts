@@ -16,7 +16,7 @@ function object(status: unknown): KubeObject {
 }
 
 test.each([
-  ['nothing', undefined, { reason: 'ContractMissing', message: 'it publishes no status.address' }],
+  ['nothing', undefined, { reason: 'ContractMissing', message: 'it does not publish status.address' }],
   ['null', { address: null }, { reason: 'ContractMissing' }],
   ['a status that is a text', 'up', { reason: 'ContractMissing' }],
   ['a missing field', { address: {} }, { reason: 'ContractInvalid', message: 'status.address.host: Required value' }],
@@ -60,8 +60,8 @@ test('contractReader asks a Standard Schema library, and takes what it makes of 
   })
 })
 
-test('contractReader refuses a path that names nothing, and a schema that is none', () => {
-  expect(() => contractReader({ path: '', schema })).toThrow('must name fields')
-  expect(() => contractReader({ path: 'a..b', schema })).toThrow('must name fields')
+test('contractReader refuses an empty path and an invalid schema', () => {
+  expect(() => contractReader({ path: '', schema })).toThrow('must consist of field names')
+  expect(() => contractReader({ path: 'a..b', schema })).toThrow('must consist of field names')
   expect(() => contractReader({ path: 'a', schema: { $ref: '#/x' } as never })).toThrow(RangeError)
 })

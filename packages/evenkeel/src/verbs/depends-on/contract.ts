@@ -1,8 +1,8 @@
 /**
- * Contracts: what an object publishes for those who depend on it, read by path and checked by schema.
+ * Contracts: a value that an object publishes for its referers, read by path and validated by a schema.
  *
- * A Standard Schema library checks by itself, and what it makes of the value is the contract. A JSON Schema is checked as
- * an API server checks a definition's: structurally, patterns in linear time, because the value is somebody else's.
+ * A Standard Schema library validates the value itself, and its output is the contract. A JSON Schema is validated like
+ * the schema of a CRD: structurally, with patterns in linear time, because the value is untrusted.
  */
 import {
   formatFieldError,
@@ -20,30 +20,33 @@ import type { Contract } from './depends-on.ts'
 export type ContractRead =
   | {
       readonly value: unknown
-      /** As it stands on the object. */ readonly published: JsonValue
+      /** The value as stored in the object. */
+      readonly published: JsonValue
       readonly reason?: undefined
     }
   | { readonly reason: 'ContractMissing' | 'ContractInvalid'; readonly message: string }
 
 export interface ContractReader {
   read(object: KubeObject): Promise<ContractRead>
-  /** The same for what was published once. */
+  /** Validates an earlier value. */
   check(published: JsonValue): Promise<ContractRead>
 }
 
-/** @throws {RangeError} for a path or a schema that cannot be used. */
+/** @throws {RangeError} for an invalid path or schema. */
 export function contractReader({ path, schema }: Contract): ContractReader {
   const names = typeof path === 'string' ? path.split('.') : path
   const where = names.join('.')
   if (names.length === 0 || names.includes(''))
-    throw new RangeError(`the path ${JSON.stringify(path)} of a contract must name fields: 'status.endpoint'`)
+    throw new RangeError(
+      `the path of a contract must consist of field names, such as 'status.endpoint'; got ${JSON.stringify(path)}`,
+    )
   const check = isStandard(schema) ? standardCheck(schema['~standard'], where) : schemaCheck(schema, where)
   return {
     check,
     async read(object) {
       const value = valueAt(object, names)
       return value === undefined || value === null
-        ? { reason: 'ContractMissing', message: `it publishes no ${where}` }
+        ? { reason: 'ContractMissing', message: `it does not publish ${where}` }
         : await check(value)
     },
   }
@@ -52,12 +55,12 @@ export function contractReader({ path, schema }: Contract): ContractReader {
 type Check = (value: JsonValue) => Promise<ContractRead>
 
 function valueAt(object: KubeObject, names: readonly string[]): JsonValue | undefined {
-  let value = object as unknown as JsonValue | undefined
+  let value: unknown = object
   for (const name of names) value = isJsonObject(value) ? getOwn(value, name) : undefined
-  return value
+  return value as JsonValue | undefined
 }
 
-/** The slice of Standard Schema that checks values. */
+/** The part of Standard Schema that validates values. */
 interface Standard {
   readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>
 }
@@ -81,11 +84,10 @@ function standardCheck({ validate }: Standard, where: string): Check {
     const result = await validate(value)
     if (result.issues === undefined) return { value: result.value, published: value }
     const [issue] = result.issues
-    const place = [
-      where,
-      ...(issue?.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)),
-    ].join('.')
-    return { reason: 'ContractInvalid', message: `${place}: ${issue?.message ?? 'is not as it should be'}` }
+    const path = [where, ...(issue?.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step))].join(
+      '.',
+    )
+    return { reason: 'ContractInvalid', message: `${path}: ${issue?.message ?? 'is invalid'}` }
   }
 }
 
@@ -94,7 +96,7 @@ function schemaCheck(schema: object, where: string): Check {
     type: 'object',
     properties: { contract: jsonSchemaOf(schema, `the contract ${where}`) },
   } as JsonObject)
-  // Loaded now if it is needed at all: a reconcile that waits for a file is no longer the same each time.
+  // Loaded now if it is needed, so that no reconcile waits for a file: its order would not be deterministic.
   const loading = JSON.stringify(schema).includes('"pattern') ? loadPatterns() : undefined
   return async (value) => {
     const matches = (await loading) ?? (() => true)

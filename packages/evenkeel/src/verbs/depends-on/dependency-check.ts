@@ -1,10 +1,13 @@
 /**
- * How one dependency stands: the first thing that is wrong with it, or nothing.
+ * The check of one dependency: the first problem with it, or none.
  *
- *   may it be meant? ─▶ may it be referred to? ─▶ no circle? ─▶ is the kind there and readable? ─▶ is it there?
- *   ─▶ does it stay? ─▶ is it ready? ─▶ does it publish what it should?
+ *   kind allowed? ─▶ reference allowed? ─▶ no cycle? ─▶ kind installed and readable? ─▶ does it exist?
+ *   ─▶ not being deleted? ─▶ ready? ─▶ contract valid?
  *
- * What may not be referred to is not looked at: nothing about it, not even that it exists, comes out here.
+ * A target that may not be referred to is not read: the result does not even reveal whether it exists.
+ *
+ * Readiness is checked more strictly than for children: if the schema of a kind has `status.observedGeneration`, an
+ * object without it was not observed by its controller yet and is not ready.
  */
 import { getOwn, isJsonObject, serviceUnavailable, type Kind, type KubeObject, type PartState } from '#api'
 import { deadline } from '#base'
@@ -24,22 +27,22 @@ import { cycleThrough } from './graph.ts'
 import { isGranted } from './reference-grants.ts'
 import { formatRef, type ObjectRef, type Target } from './reference.ts'
 
-/** What was found out about a reference. */
+/** The result of a check. */
 export interface DependencyCheck {
   readonly target: Target
-  /** Where it is, once the kind is known. */
+  /** The target; without a namespace once the kind is known to be cluster-scoped. */
   readonly ref: ObjectRef
   /** The version in which it was read. */
   readonly apiVersion: string | undefined
   readonly object: KubeObject | undefined
-  /** What it publishes, if that is right, whatever else is wrong with it. */
+  /** The contract if it is valid, even if another check failed. */
   readonly contract: Published | undefined
-  /** Undefined when it will do. */
+  /** Undefined if the dependency is ready. */
   readonly reason: DependencyReason | undefined
   readonly message: string
-  /** How it is, where that is what is wrong. */
+  /** Its readiness state, if that is the problem. */
   readonly state: PartState | undefined
-  /** The server has to be asked again: nobody will tell that the kind has come. */
+  /** The kind is not installed, and no event will report its installation. */
   readonly needsRecheck: boolean
 }
 
@@ -56,13 +59,13 @@ interface CheckContext {
   readonly isOptional: boolean
 }
 
-/** How long the first list of a kind may take before the run is given up, to be tried again. */
-const answerMs = 10_000
+/** How long the first list of a kind may take before the run fails and is retried. */
+const listTimeoutMs = 10_000
 
 type Refusal = Pick<DependencyCheck, 'reason' | 'message'> &
   Partial<Pick<DependencyCheck, 'needsRecheck' | 'object' | 'apiVersion' | 'ref'>>
 
-export async function checkDependency(target: Target, judging: CheckContext): Promise<DependencyCheck> {
+export async function checkDependency(target: Target, context: CheckContext): Promise<DependencyCheck> {
   const blank = {
     target,
     ref: refIn(target),
@@ -72,9 +75,9 @@ export async function checkDependency(target: Target, judging: CheckContext): Pr
     state: undefined,
     needsRecheck: false,
   }
-  const refused = refuse(target, judging)
+  const refused = refuse(target, context)
   if (refused) return { ...blank, ...refused }
-  const followed = await reach(target, judging)
+  const followed = await reach(target, context)
   if ('reason' in followed) return { ...blank, ...followed }
   const ref = followed.type.namespaced ? blank.ref : { ...blank.ref, namespace: '' }
   const found = { ...blank, ref, apiVersion: followed.type.apiVersion, object: followed.find(ref) }
@@ -82,12 +85,12 @@ export async function checkDependency(target: Target, judging: CheckContext): Pr
     return {
       ...found,
       reason: 'NotFound',
-      message: ref.name === '' ? 'the reference names nothing' : 'there is no such object',
+      message: ref.name === '' ? 'the reference has no name' : 'there is no such object',
     }
-  return { ...found, ...(await examine(found.object, followed.type.full, judging)) }
+  return { ...found, ...(await examine(found.object, followed.type.full, context)) }
 }
 
-/** What can be said without looking. */
+/** The checks that need no read of the target. */
 function refuse(
   target: Target,
   { referer, crossNamespace, followed, run, isOptional }: CheckContext,
@@ -98,15 +101,15 @@ function refuse(
       reason: 'Forbidden',
       message:
         target.kind === ''
-          ? 'the reference names no kind'
-          : `references to ${target.kind}${target.group === '' ? '' : ` of ${target.group}`} are not provided for`,
+          ? 'the reference has no kind'
+          : `references to ${target.kind}${target.group === '' ? '' : ` of ${target.group}`} are not allowed`,
     }
   if (target.namespace !== namespace && target.namespace !== '' && namespace !== '' && crossNamespace !== 'allow') {
     const refusal = refuseCrossing(target, { namespace, crossNamespace, followed, run })
     if (refusal) return refusal
   }
-  const circle = isOptional ? undefined : cycleThrough(run.cache, referer, refIn(target))
-  return circle && { reason: 'Cycle', message: `it waits for this object itself: ${circle.map(formatRef).join(' → ')}` }
+  const cycle = isOptional ? undefined : cycleThrough(run.cache, referer, refIn(target))
+  return cycle && { reason: 'Cycle', message: `it depends on this object: ${cycle.map(formatRef).join(' → ')}` }
 }
 
 function refuseCrossing(
@@ -119,15 +122,15 @@ function refuseCrossing(
   }: Pick<CheckContext, 'crossNamespace' | 'followed' | 'run'> & { namespace: string },
 ): Refusal | undefined {
   if (crossNamespace === 'deny')
-    return { reason: 'NotGranted', message: 'references into other namespaces are not provided for' }
+    return { reason: 'NotGranted', message: 'references into other namespaces are not allowed' }
   const { grants } = followed
-  if (!grants) return { reason: 'NotGranted', message: 'whether it is granted cannot be read' }
+  if (!grants) return { reason: 'NotGranted', message: 'cannot read ReferenceGrants' }
   if (isGranted(grants, { from: { group: kind.group, kind: kind.kind, namespace }, to: refIn(target) }))
     return undefined
   return { reason: 'NotGranted', message: `no ReferenceGrant in namespace ${target.namespace} allows it` }
 }
 
-/** The kind of a target, as far as it can be read. @throws {ApiError} `ServiceUnavailable`, when the server says nothing. */
+/** The followed kind of a target, or why it cannot be read. @throws {ApiError} `ServiceUnavailable` if it is not listed in time. */
 async function reach(
   { choice, kind, group }: Target,
   { base, followed }: CheckContext,
@@ -135,27 +138,28 @@ async function reach(
   const { client, signal, clock } = base
   const missing = {
     reason: 'KindNotInstalled' as const,
-    message: `the server does not have ${kind}${group === '' ? '' : ` of ${group}`} (yet)`,
+    message: `${kind}${group === '' ? '' : ` of ${group}`} is not installed`,
   }
   const reached = await followed.kindOf(choice as Kind, { client, signal })
   if (!reached) return { ...missing, needsRecheck: true }
-  if (reached.state === 'unknown') await answered(reached, { clock, signal })
+  if (reached.state === 'unknown') await waitUntilListed(reached, { clock, signal })
   if (reached.state === 'missing') return { ...missing, needsRecheck: reached.type.full === undefined }
-  if (reached.state === 'refused') return { reason: 'Forbidden', message: reached.problem ?? `${kind} may not be read` }
+  if (reached.state === 'refused')
+    return { reason: 'Forbidden', message: reached.problem ?? `not allowed to read ${kind}` }
   return reached
 }
 
-async function answered(
+async function waitUntilListed(
   followed: FollowedKind,
   { clock, signal }: Pick<BaseContext, 'clock' | 'signal'>,
 ): Promise<void> {
-  const limit = deadline(clock, answerMs, { signal })
+  const limit = deadline(clock, listTimeoutMs, { signal })
   try {
     await followed.waitForAnswer({ signal: limit.signal })
   } catch (error) {
     signal.throwIfAborted()
     throw serviceUnavailable(
-      `${followed.type.kind} has not been listed within ${answerMs} ms: ${error instanceof Error ? error.message : String(error)}`,
+      `${followed.type.kind} was not listed within ${listTimeoutMs} ms: ${error instanceof Error ? error.message : String(error)}`,
     )
   } finally {
     limit.done()
@@ -182,31 +186,25 @@ function refIn({ group, kind, namespace, name }: Target): ObjectRef {
   return { group, kind, namespace, name }
 }
 
-/*
- * Whether an object that others depend on will do: by the rule of the author, or by what it says about itself.
- *
- * One thing is asked beyond the general rule: where a kind is known to report which generation its controller has seen,
- * an object without such a report has not been seen by anybody, and what nobody has looked at is not ready.
- */
-
 export type IsReady = (object: KubeObject, kind: Kind | undefined) => Promise<Readiness>
 
 export function isReadyBy(rule: ReadyRule<never> | undefined): IsReady {
-  // Compiled now: a reconcile that waits for a file is no longer the same each time. Who asks hears of a mistake.
-  const judging: Promise<ReadinessCheck> = readinessCheckFor(rule)
-  judging.catch(() => undefined)
+  // Compiled now, so that no reconcile waits for a file: its order would not be deterministic. An error shows on use.
+  const check: Promise<ReadinessCheck> = readinessCheckFor(rule)
+  check.catch(() => undefined)
   return async (object, kind) => {
-    const unseen =
+    const isUnobserved =
       rule === undefined &&
       object.metadata.generation !== undefined &&
       observedGenerationOf(object) === undefined &&
       reportsGeneration(kind)
-    if (unseen) return { state: 'Pending', reason: 'NotObserved', message: 'its controller has not seen it yet' }
-    return (await judging)(object)
+    if (isUnobserved)
+      return { state: 'Pending', reason: 'NotObserved', message: 'its controller has not observed it yet' }
+    return (await check)(object)
   }
 }
 
-/** Whether objects of a kind say which generation their controller has seen. */
+/** Whether the schema of a kind has `status.observedGeneration`. */
 function reportsGeneration(kind: Kind | undefined): boolean {
   const root = kind?.schema
   const status = isJsonObject(root?.['properties']) ? getOwn(root['properties'], 'status') : undefined

@@ -1,8 +1,8 @@
 /**
- * All dependencies of one object in one run: judged by declaration, told together, written about together.
+ * All dependencies of one object in one run, across the declarations of its controller.
  *
- * A controller may have several declarations of dependencies, and an object has one status. Nothing is said before all of
- * them have been judged: half of a list would be the loss of the other half.
+ * A controller may have several `dependsOn` declarations, and an object has one `status.dependencies`. Nothing is reported
+ * before every declaration is checked: a partial list would delete the entries, and with them the edges, of the others.
  */
 import type { KubeObject } from '#api'
 import type { BaseContext, PluginRun } from '#controller'
@@ -20,30 +20,33 @@ import { compareRefs, refKey } from './reference.ts'
 import { conditionType, dependencyCondition, hasDependencyStatus, linesOf, type CheckedDependency } from './status.ts'
 import { applyUsages, usageKindFor, type DesiredUsage } from './usages.ts'
 
-/** What a declaration writes about those it depends on. */
+/** What a declaration writes about its dependencies. */
 export interface EdgeRequest {
   readonly prefix: string | undefined
   readonly isProtected: boolean
-  /** Why it is used, where Usages are made. */
+  /** The reason for the Usage; undefined without Usages. */
   readonly usage: string | undefined
 }
 
-/** A declaration, as its group knows it. */
+/** A declaration, as {@link DependencyRun} sees it. */
 export interface DependencyRunMember {
   edgesFor(run: Pick<PluginRun, 'kind'>): EdgeRequest
   followedIn(run: Pick<PluginRun, 'cache' | 'controller'>): FollowedDependencies
 }
 
-/** The finalizer on referers, and the one on what they hold. */
+/** The finalizer of referers, and the finalizer that protects their dependencies. */
 export function finalizersFor({ controller, kind: { group } }: Pick<PluginRun, 'controller' | 'kind'>): {
   readonly referer: string
-  readonly held: string
+  readonly dependency: string
 } {
   const domain = group || 'evenkeel.dev'
-  return { referer: `${domain}/dependencies`, held: `${domain}/in-use-by-${controller}`.slice(0, domain.length + 64) }
+  return {
+    referer: `${domain}/dependencies`,
+    dependency: `${domain}/in-use-by-${controller}`.slice(0, domain.length + 64),
+  }
 }
 
-interface DependencyRunParts {
+interface DependencyRunOptions {
   readonly base: BaseContext
   readonly run: PluginRun
   readonly members: readonly DependencyRunMember[]
@@ -52,45 +55,45 @@ interface DependencyRunParts {
 const runs = new WeakMap<AbortSignal, DependencyRun>()
 
 export class DependencyRun {
-  readonly #parts: DependencyRunParts
+  readonly #options: DependencyRunOptions
   readonly #checked = new Map<DependencyRunMember, readonly CheckedDependency[]>()
   #cannotAnnotate = false
 
-  constructor(parts: DependencyRunParts) {
-    this.#parts = parts
+  constructor(options: DependencyRunOptions) {
+    this.#options = options
   }
 
-  /** The group of a run; the first who asks makes it. */
-  static of(parts: DependencyRunParts): DependencyRun {
-    const group = runs.get(parts.base.signal) ?? new DependencyRun(parts)
-    runs.set(parts.base.signal, group)
+  /** The instance of a run, created by the first declaration that asks. */
+  static of(options: DependencyRunOptions): DependencyRun {
+    const group = runs.get(options.base.signal) ?? new DependencyRun(options)
+    runs.set(options.base.signal, group)
     return group
   }
 
-  /** Whether something could not be marked that may be possible later: nobody tells when. */
+  /** Whether an annotation failed. No event reports that it would succeed now. */
   get cannotAnnotate(): boolean {
     return this.#cannotAnnotate
   }
 
-  /** Takes what a declaration found; with the last one, everything is told. */
-  async add(member: DependencyRunMember, judged: readonly CheckedDependency[]): Promise<void> {
-    this.#checked.set(member, judged)
+  /** Adds the checks of a declaration. The last one concludes the run. */
+  async add(member: DependencyRunMember, checked: readonly CheckedDependency[]): Promise<void> {
+    this.#checked.set(member, checked)
     const {
       members,
       run: { object, isCleanup },
-    } = this.#parts
+    } = this.#options
     if (object && !isCleanup && members.every((one) => this.#checked.has(one))) await this.#conclude(object)
   }
 
-  /** Takes back everything that was written about other objects: by the record, and by what the spec says now. */
+  /** Removes all edges of a referer: the recorded ones, and those of its current spec. */
   async cleanUp(referer: KubeObject): Promise<void> {
-    const { base } = this.#parts
+    const { base } = this.#options
     const recorded = recordedEdges(referer)
     const named = this.#edges.filter((edge) => !recorded.some((old) => isSameEdge(old, edge)))
     await removeEdges([...recorded, ...named], { base, referer, protection: this.#protection(referer) })
   }
 
-  /** A referer has gone: what it held, if it was not asked. */
+  /** Removes the protection that a referer has left behind, because its own finalizer was removed by force. */
   async sweep(): Promise<void> {
     await this.#protection(undefined).sweep()
   }
@@ -99,47 +102,47 @@ export class DependencyRun {
     const {
       base,
       run: { status, kind },
-    } = this.#parts
+    } = this.#options
     const all = [...this.#checked.values()].flat()
     const lines = linesOf(all, { referer, nowMs: base.clock.now(), isRecord: this.#needsRecord })
     if (kind.subresources.status) {
-      const { holds, reason, message } = dependencyCondition(all)
-      status?.condition(conditionType, holds, { reason, message })
+      const { isReady, reason, message } = dependencyCondition(all)
+      status?.condition(conditionType, isReady, { reason, message })
     }
     if (this.#needsRecord)
       this.#reportProblems(
         await applyEdges(this.#edges, { base, referer, protection: this.#protection(referer), lines }),
       )
-    // Not before: what a failed run says is written, and a line that is gone is an edge that nobody takes back.
+    // After the edges: a failed run writes its status too, and an edge without an entry would never be removed.
     if (hasDependencyStatus(kind)) status?.set({ dependencies: lines.length === 0 ? undefined : lines } as never)
     await this.#applyUsages(referer)
   }
 
-  #reportProblems(troubles: readonly string[]): void {
-    const { run, members } = this.#parts
-    this.#cannotAnnotate = troubles.length > 0
+  #reportProblems(problems: readonly string[]): void {
+    const { run, members } = this.#options
+    this.#cannotAnnotate = problems.length > 0
     if (!members.some((member) => member.edgesFor(run).prefix !== undefined)) return
     run.status?.condition(
-      'DependenciesMarked',
-      troubles.length === 0,
-      troubles.length === 0 ? {} : { reason: 'CannotMark', message: troubles.slice(0, 5).join('; ') },
+      'DependenciesAnnotated',
+      problems.length === 0,
+      problems.length === 0 ? {} : { reason: 'AnnotateFailed', message: problems.slice(0, 5).join('; ') },
     )
   }
 
   get #needsRecord(): boolean {
-    return needsRecord(this.#parts.members, this.#parts.run)
+    return needsRecord(this.#options.members, this.#options.run)
   }
 
-  /** What is wanted of those objects that are there and may be known. */
+  /** The desired edges to all dependencies that exist and may be referred to. */
   get #edges(): readonly Edge[] {
-    const { run } = this.#parts
+    const { run } = this.#options
     return mergeEdges(
-      [...this.#checked].flatMap(([member, judged]) => {
-        const { prefix, isProtected: isHeld } = member.edgesFor(run)
-        if (prefix === undefined && !isHeld) return []
-        return judged.flatMap(({ check: { ref: place, object, apiVersion } }) =>
+      [...this.#checked].flatMap(([member, checked]) => {
+        const { prefix, isProtected } = member.edgesFor(run)
+        if (prefix === undefined && !isProtected) return []
+        return checked.flatMap(({ check: { ref, object, apiVersion } }) =>
           object && apiVersion !== undefined
-            ? [{ ...place, apiVersion, object, isProtected: isHeld, prefixes: prefix === undefined ? [] : [prefix] }]
+            ? [{ ...ref, apiVersion, object, isProtected, prefixes: prefix === undefined ? [] : [prefix] }]
             : [],
         )
       }),
@@ -147,11 +150,11 @@ export class DependencyRun {
   }
 
   #protection(leaving: KubeObject | undefined): ProtectionFinalizers {
-    const { base, run, members } = this.#parts
-    const { referer: refererFinalizer, held } = finalizersFor(run)
+    const { base, run, members } = this.#options
+    const { referer: refererFinalizer, dependency } = finalizersFor(run)
     return new ProtectionFinalizers({
       base,
-      finalizer: held,
+      finalizer: dependency,
       refererFinalizer,
       leaving: leaving?.metadata.uid,
       followed: members.filter((member) => member.edgesFor(run).isProtected).map((member) => member.followedIn(run)),
@@ -159,29 +162,29 @@ export class DependencyRun {
   }
 
   async #applyUsages(referer: KubeObject): Promise<void> {
-    const { base, run, members } = this.#parts
+    const { base, run, members } = this.#options
     const using = members.filter((member) => member.edgesFor(run).usage !== undefined)
     const [first] = using
     if (!first) return
-    const wanted = new Map<string, DesiredUsage>()
+    const desired = new Map<string, DesiredUsage>()
     for (const member of using) {
       const { usage: reason = '' } = member.edgesFor(run)
       for (const {
-        check: { ref: place, object },
+        check: { ref, object },
       } of this.#checked.get(member) ?? [])
-        if (object && !wanted.has(refKey(place))) wanted.set(refKey(place), { of: place, reason })
+        if (object && !desired.has(refKey(ref))) desired.set(refKey(ref), { of: ref, reason })
     }
     await applyUsages(
-      [...wanted.values()].sort((a, b) => compareRefs(a.of, b.of)),
+      [...desired.values()].sort((a, b) => compareRefs(a.of, b.of)),
       { base, referer, kind: usageKindFor(run.kind), present: first.followedIn(run).usagesOf(referer) },
     )
   }
 }
 
-/** Whether anything is written on other objects, which has to be recorded first and taken back. */
+/** Whether other objects are written, which must be recorded before and removed later. */
 export function needsRecord(members: readonly DependencyRunMember[], run: Pick<PluginRun, 'kind'>): boolean {
   return members.some((member) => {
-    const { prefix, isProtected: isHeld } = member.edgesFor(run)
-    return prefix !== undefined || isHeld
+    const { prefix, isProtected } = member.edgesFor(run)
+    return prefix !== undefined || isProtected
   })
 }

@@ -1,10 +1,14 @@
 /**
- * What makes a referer run when something it refers to changes: references in an index, and a watch of each kind.
+ * The event source of `dependsOn`: an index of references, and a watch of each referenced kind.
  *
- *   referer changes ──▶ index: what it refers to now      object changes ──▶ index ──▶ whoever refers to it
+ *   referer changes ──▶ index its current references      dependency changes ──▶ look up and enqueue its referers
  *
- * It works before the object is there and needs no word on it. Invariants: a referer is found under what it refers to
- * now and under nothing else; a kind that only references name is followed while one of them does.
+ * A referer is indexed under each reference, under the kind of each reference, and under each other namespace that it
+ * refers into. Example: Route a/front with the reference App b/web is found by `App b/web` (the App changes), by `App`
+ * (the kind is installed late) and by namespace `b` (a ReferenceGrant there changes).
+ *
+ * Invariants: a referer is found by its current references only; a kind that is named by references alone is watched
+ * while at least one reference names it.
  */
 import type { Kind, KubeObject } from '#api'
 import type { AbortOptions } from '#base'
@@ -39,18 +43,18 @@ interface DependencyPlan {
   readonly declaration: Pick<ControllerDeclaration, 'for' | 'namespaces' | 'labelSelector' | 'fieldSelector'>
   readonly kinds: KindChoice
   readonly refsOf: RefsOf<never, Reference>
-  /** Which one of the controller's: indexes have names. */
+  /** Position among the verbs of the controller, for the name of the index. */
   readonly number: number
   readonly isOptional: boolean
   /** Whether references stay in the namespace of the referer. */
   readonly staysInside: boolean
-  /** The kind that gives leave, where leave is needed. */
+  /** The kind of the ReferenceGrants, if they are needed. */
   readonly grants: Kind | undefined
-  /** Whether objects are held by a finalizer. */
+  /** Whether dependencies are protected by a finalizer. */
   readonly isProtected: boolean
-  /** The kind of the Usages, where there are any. */
+  /** The kind of the Usages, if there are any. */
   readonly usages: Kind | undefined
-  /** Under what else a referer is found, and what of a change on an object is of no interest to all. */
+  /** The index key of a referer's annotation, and the keys whose annotation an event removed. */
   readonly annotations?:
     | { keyOf(object: KubeObject): string; lost(event: CacheEvent): readonly string[] | undefined }
     | undefined
@@ -58,7 +62,7 @@ interface DependencyPlan {
 
 const usageIndex = 'owners'
 
-/** A Usage is found by who owns it; what only looks like one is not touched. */
+/** Usages are indexed by owner UID: a Usage without our owner reference is not touched. */
 function usageKeys({ metadata: { ownerReferences = [] } }: KubeObject): readonly string[] {
   return ownerReferences.map(({ uid }) => uid)
 }
@@ -124,11 +128,10 @@ export class FollowedDependencies implements StartedSource {
     }
     this.#referers = context.cache.getInformer<CacheKind>(kind, scope) as unknown as InformerHandle<KubeObject>
     this.#referers.addIndex(this.#index, indexed)
-    this.#subscription = this.#referers.addHandler((event) => this.#leaveKinds(event))
+    this.#subscription = this.#referers.addHandler((event) => this.#unfollowUnused(event))
     this.#leaveGraph = graphOf(context.cache).add({
       kind,
-      find: ({ name: called, namespace }) =>
-        this.#referers.find({ name: called, ...(namespace !== '' && { namespace }) }),
+      find: ({ name, namespace }) => this.#referers.find({ name, ...(namespace !== '' && { namespace }) }),
       needs: (object) => (plan.isOptional ? [] : targetsOf(object, plan.refsOf, plan.kinds)),
     })
     for (const choice of kinds === 'any' ? [] : kinds) if ('scope' in choice) this.#follow(typeOf(choice))
@@ -144,14 +147,14 @@ export class FollowedDependencies implements StartedSource {
   }
 
   get hasSynced(): boolean {
-    return this.#referers.hasSynced && this.#all.every(({ state: standing }) => standing !== 'unknown')
+    return this.#referers.hasSynced && this.#all.every(({ state }) => state !== 'unknown')
   }
 
   get problem(): string | undefined {
     return this.#all.find(({ problem }) => problem !== undefined)?.problem
   }
 
-  /** A kind that is missing or may not be read is no reason to wait: the status of the referers says so. */
+  /** Does not wait for a kind that is not installed or not readable: the status of its referers says so. */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
     await Promise.all([
       this.#subscription.waitForSync(options),
@@ -167,12 +170,12 @@ export class FollowedDependencies implements StartedSource {
     await this.#referers.release()
   }
 
-  /** Everything that is followed now. */
+  /** All kinds that are watched now. */
   get kinds(): readonly FollowedKind[] {
     return [...this.#kinds.values()]
   }
 
-  /** Leave that was given; undefined when it cannot be known. */
+  /** All ReferenceGrants; undefined if they cannot be read. */
   get grants(): readonly KubeObject[] | undefined {
     return this.#grants?.state === 'listed' || this.#grants?.state === 'missing' ? this.#grants.list() : undefined
   }
@@ -182,12 +185,12 @@ export class FollowedDependencies implements StartedSource {
     return this.#usages?.list({ index: { name: usageIndex, value: uid } }) ?? []
   }
 
-  /** Who refers to a place now. */
-  referersOf(place: ObjectRef): readonly KubeObject[] {
-    return this.#referers.list({ index: { name: this.#index, value: refKey(place) } })
+  /** The current referers of an object. */
+  referersOf(ref: ObjectRef): readonly KubeObject[] {
+    return this.#referers.list({ index: { name: this.#index, value: refKey(ref) } })
   }
 
-  /** The kind, followed from now on; undefined when the server does not have it. */
+  /** Watches a kind from now on; undefined if it is not installed. */
   async kindOf(
     choice: Kind | GroupKind,
     options: AbortOptions & { client: Pick<Client, 'resources'> },
@@ -197,8 +200,8 @@ export class FollowedDependencies implements StartedSource {
     const type = await this.#finder.find(choice, { ...options, fresh: known !== undefined })
     const other = this.#kinds.get(kindKey(choice))
     if (!type || other?.type.apiVersion === type.apiVersion) return other
-    // Its version was taken out of service: the one that came instead shows the same objects.
-    if (other) this.#leave(other)
+    // Its version is no longer served: another version shows the same objects.
+    if (other) this.#unfollow(other)
     return this.#follow(type)
   }
 
@@ -210,13 +213,13 @@ export class FollowedDependencies implements StartedSource {
     const {
       declaration: { namespaces },
       staysInside,
-      isProtected: isHeld,
+      isProtected,
     } = this.#plan
     const followed = new FollowedKind(type, {
       context: this.#context,
       namespaces: staysInside ? namespaces : undefined,
-      byFinalizer: isHeld,
-      handler: (event) => this.#concerned(event),
+      byFinalizer: isProtected,
+      handler: (event) => this.#referersFor(event),
       onLate: () => {
         this.#enqueueAll(type)
       },
@@ -225,9 +228,9 @@ export class FollowedDependencies implements StartedSource {
     return followed
   }
 
-  #concerned(event: CacheEvent): readonly CacheKey[] {
+  #referersFor(event: CacheEvent): readonly CacheKey[] {
     const lost = this.#plan.annotations?.lost(event)
-    if (lost) return lost.flatMap((mark) => this.#referersAt(mark))
+    if (lost) return lost.flatMap((key) => this.#referersAt(key))
     const { group, kind, namespace = '', name } = event.key
     return this.#referersAt(refKey({ group, kind, namespace, name }))
   }
@@ -240,39 +243,39 @@ export class FollowedDependencies implements StartedSource {
 
   #enqueueAll(type: FollowedType): void {
     for (const key of this.#referersAt(kindKey(type)))
-      this.#context.enqueue(key, { type: 'event', source: this.name, note: `${type.kind} can be read now` })
+      this.#context.enqueue(key, { type: 'event', source: this.name, note: `${type.kind} is readable now` })
   }
 
-  /** Kinds that only references name are left when the last one does no more. */
-  #leaveKinds({ type, old, object }: CacheEvent): void {
+  /** Stops the watch of a kind that is named by references alone, when the last of them is gone. */
+  #unfollowUnused({ type, old, object }: CacheEvent): void {
     const before = type === 'delete' ? object : old
     if (!before || (this.#plan.kinds !== 'any' && this.#plan.kinds.every((choice) => 'scope' in choice))) return
     for (const followed of this.#kinds.values()) {
       if (followed.type.full || this.#referersAt(kindKey(followed.type)).length > 0) continue
-      this.#leave(followed)
+      this.#unfollow(followed)
     }
   }
 
-  #leave(followed: FollowedKind): void {
+  #unfollow(followed: FollowedKind): void {
     this.#kinds.delete(kindKey(followed.type))
     followed.stop().catch((error: unknown) => {
-      this.#context.log.error('a kind is not let go', { kind: followed.type.kind, error })
+      this.#context.log.error('cannot stop the informer of a dependency kind', { kind: followed.type.kind, error })
     })
   }
 }
 
-function indexKeys(object: KubeObject, { refsOf, kinds, annotations: marks }: DependencyPlan): readonly string[] {
+function indexKeys(object: KubeObject, { refsOf, kinds, annotations }: DependencyPlan): readonly string[] {
   const { namespace } = refOf(object)
   const targets: readonly Target[] = targetsOf(object, refsOf, kinds).filter(({ choice }) => choice !== undefined)
   return [
     ...targets.flatMap((target) => [refKey(target), kindKey(target)]),
-    // Whether a kind has namespaces is not known of all of them; an object is in one or in none.
+    // The scope of a kind without a full definition is unknown, so its references are indexed for both scopes.
     ...targets
       .filter(({ choice, namespace: at }) => at !== '' && choice && !('scope' in choice))
       .map((target) => refKey({ ...target, namespace: '' })),
     ...targets
       .filter(({ namespace: at }) => at !== '' && at !== namespace)
       .map(({ namespace: at }) => namespaceKey(at)),
-    ...(marks ? [marks.keyOf(object)] : []),
+    ...(annotations ? [annotations.keyOf(object)] : []),
   ]
 }

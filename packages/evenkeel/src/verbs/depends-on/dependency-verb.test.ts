@@ -38,7 +38,7 @@ describe('the permissions of dependsOn', () => {
     expect(rulesOf(dependsOn('any', none))).toEqual([])
   })
 
-  test('include what marks, grants and Usages need', () => {
+  test('include what annotations, grants and Usages need', () => {
     expect(rulesOf(dependsOn(App, none, { annotate: true }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
     expect(rulesOf(dependsOn(App, none, { protect: 'finalizer' }))).toEqual(['app.test.dev/apps: get,list,watch,patch'])
     expect(rulesOf(dependsOn(App, none, { protect: 'whileInUse' }))).toEqual([
@@ -68,18 +68,18 @@ describe('dependsOn', () => {
 
   test.each([
     ['gate', { gate: 'oncePerGeneration' }],
-    ['mark or protect', { annotate: true }],
-    ['mark or protect', { protect: 'finalizer' }],
+    ['annotate or protect', { annotate: true }],
+    ['annotate or protect', { protect: 'finalizer' }],
   ] as const)('refuses %s where the status has no room for a record', (what, options) => {
     const verb = dependsOn(App, none, options)
     expect(() => verb.adds?.({ for: Plain, verbs: [verb] } as unknown as ControllerDeclaration)).toThrow(
-      `${what} of dependsOn needs room in the status of Plain`,
+      `dependsOn: ${what} needs status.dependencies of Plain`,
     )
   })
 
   test('refuses what cannot be', () => {
-    expect(() => dependsOn(App, none, { keepLastGood: true })).toThrow('keepLastGood keeps the contract')
-    expect(() => dependsOn([], none)).toThrow('dependsOn needs a kind')
+    expect(() => dependsOn(App, none, { keepLastGood: true })).toThrow('keepLastGood needs a contract')
+    expect(() => dependsOn([], none)).toThrow('dependsOn needs at least one kind')
     expect(() => rulesOf(dependsOn(App, none), { reconcileKey: none })).toThrow('use reconcile instead of reconcileKey')
   })
 

@@ -1,7 +1,7 @@
 /**
- * A declaration of dependencies as a verb: what follows from it for a controller, and what it does in each run.
+ * The implementation of `dependsOn`: what a declaration adds to its controller, and what it does in each run.
  *
- *   start: judge every reference, tell it, write what is to be written ──▶ reconcile asks: resolve, one, find
+ *   start: check every reference, report it, update edges and Usages ──▶ reconcile calls resolve, one, find
  */
 import { declareKind, type Kind, type KubeObject } from '#api'
 import type { ObjectCache } from '#cache'
@@ -35,7 +35,7 @@ import { targetsOf, type KindChoice, type Reference, type RefsOf } from './refer
 import { describeProblem, hasDependencyStatus, isForgivable, recordOf, type CheckedDependency } from './status.ts'
 import { ClusterUsage, Usage, usageKindFor } from './usages.ts'
 
-/** What one run knows. */
+/** The state of one run. */
 interface RunState {
   readonly base: BaseContext
   readonly run: PluginRun
@@ -43,17 +43,17 @@ interface RunState {
   answers: Promise<readonly Answer[]> | undefined
 }
 
-/** A verdict, and what follows from it. */
+/** A check, and what follows from it. */
 interface Answer extends FoundDependency<unknown, unknown, Reference> {
   readonly check: DependencyCheck
-  /** Whether the reconcile may go on with it. */
+  /** Whether the reconcile may continue with it. */
   readonly isUsable: boolean
 }
 
-/** When nobody tells that a kind has come, we look ourselves. */
+/** How often to look for a kind that is not installed: no event reports its installation. */
 const recheckMs = 30_000
 
-/** When a mark could not be written: nothing depends on it, and many may try. */
+/** When to retry a failed annotation. Rarely: nothing depends on it. */
 const annotateAgainMs = 300_000
 
 export class DependencyVerb implements DependsOn<never, never>, DependencyRunMember {
@@ -69,8 +69,8 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
 
   constructor(choice: KindChoice, refsOf: RefsOf<never, Reference>, options: DependsOnOptions<never>) {
     const { contract, keepLastGood = false, crossNamespace, grants = ReferenceGrant, protect } = options
-    if (keepLastGood && !contract) throw new RangeError('keepLastGood keeps the contract as it last was: give one')
-    if (choice !== 'any' && choice.length === 0) throw new RangeError('dependsOn needs a kind')
+    if (keepLastGood && !contract) throw new RangeError('dependsOn: keepLastGood needs a contract')
+    if (choice !== 'any' && choice.length === 0) throw new RangeError('dependsOn needs at least one kind')
     this.#choice = choice
     this.#refsOf = refsOf
     this.#options = options
@@ -82,14 +82,14 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
     ]
   }
 
-  // What follows from it
+  // What the declaration adds to its controller
 
   adds(declaration: ControllerDeclaration): VerbParts {
     const { for: kind, name: controller = kind.kind.toLowerCase(), verbs = [] } = declaration
     this.#check(declaration)
-    const { prefix, isProtected: isHeld, usage } = this.edgesFor({ kind })
+    const { prefix, isProtected, usage } = this.edgesFor({ kind })
     const { crossNamespace = 'deny', grants = ReferenceGrant } = this.#options
-    const granting = crossNamespace === 'granted' ? grants : undefined
+    const grantKind = crossNamespace === 'granted' ? grants : undefined
     const source = new DependencySource(
       {
         controller,
@@ -99,8 +99,8 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
         number: verbs.indexOf(this as never),
         isOptional: this.#options.optional ?? false,
         staysInside: crossNamespace === 'deny' && kind.scope === 'Namespaced',
-        grants: granting,
-        isProtected: isHeld,
+        grants: grantKind,
+        isProtected,
         usages: usage === undefined ? undefined : usageKindFor(kind),
         annotations:
           prefix === undefined ? undefined : { keyOf: annotationKey, lost: (event) => lostAnnotations(event, prefix) },
@@ -121,9 +121,9 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
   }
 
   edgesFor({ kind }: Pick<PluginRun, 'kind'>): EdgeRequest {
-    const { annotate: mark = false, protect = 'none', reason = `the ${kind.kind} depends on it` } = this.#options
+    const { annotate = false, protect = 'none', reason = `the ${kind.kind} depends on it` } = this.#options
     return {
-      prefix: mark === false ? undefined : mark === true ? `used-by.${kind.group || 'evenkeel.dev'}` : mark,
+      prefix: annotate === false ? undefined : annotate === true ? `used-by.${kind.group || 'evenkeel.dev'}` : annotate,
       isProtected: protect === 'finalizer',
       usage: protect === 'whileInUse' ? reason : undefined,
     }
@@ -132,7 +132,7 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
   followedIn({ cache, controller }: Pick<PluginRun, 'cache' | 'controller'>): FollowedDependencies {
     const followed = this.#followed.get(cache)?.get(controller)
     if (!followed)
-      throw new RangeError(`the controller ${controller} does not follow its dependencies: it has not been started`)
+      throw new RangeError(`controller ${controller} has not been started: its dependencies are not watched yet`)
     return followed
   }
 
@@ -140,23 +140,23 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
   #check({ for: kind, reconcileKey }: ControllerDeclaration): void {
     const { gate, keepLastGood = false } = this.#options
     if (reconcileKey)
-      throw new RangeError(`dependsOn needs the object: use reconcile instead of reconcileKey for ${kind.kind}`)
-    const wants = [
+      throw new RangeError(`dependsOn needs an object: use reconcile instead of reconcileKey for ${kind.kind}`)
+    const recording = [
       gate === 'oncePerGeneration' && 'gate',
       keepLastGood && 'keepLastGood',
-      needsRecord([this], { kind }) && 'mark or protect',
+      needsRecord([this], { kind }) && 'annotate or protect',
     ].filter((one) => one !== false)
-    if (wants.length > 0 && !hasDependencyStatus(kind))
+    if (recording.length > 0 && !hasDependencyStatus(kind))
       throw new RangeError(
-        `${wants.join(', ')} of dependsOn needs room in the status of ${kind.kind}: give its kind a status, and reports: ['dependencies']`,
+        `dependsOn: ${recording.join(', ')} needs status.dependencies of ${kind.kind}: define its kind with a status and reports: ['dependencies']`,
       )
   }
 
   #rules(kind: Kind): PolicyRule[] {
     const { crossNamespace, grants = ReferenceGrant } = this.#options
-    const { prefix, isProtected: isHeld, usage } = this.edgesFor({ kind })
-    const verbs = ['get', 'list', 'watch', ...(prefix !== undefined || isHeld ? ['patch'] : [])]
-    const depended =
+    const { prefix, isProtected, usage } = this.edgesFor({ kind })
+    const verbs = ['get', 'list', 'watch', ...(prefix !== undefined || isProtected ? ['patch'] : [])]
+    const dependencies =
       this.#choice === 'any'
         ? []
         : this.#choice.map((choice) => ({
@@ -166,11 +166,11 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
           }))
     const usages = usageKindFor(kind)
     return [
-      ...depended,
+      ...dependencies,
       ...(crossNamespace === 'granted'
         ? [{ apiGroups: [grants.group], resources: [grants.plural], verbs: ['get', 'list', 'watch'] }]
         : []),
-      // Whoever names an owner that waits for its children must be allowed to set the owner's finalizers.
+      // blockOwnerDeletion needs the permission to update the finalizers of the owner.
       ...(usage === undefined
         ? []
         : [
@@ -203,7 +203,7 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
     this.#followed.set(cache, known.set(controller, started))
   }
 
-  // What it does in a run
+  // What it does in each run
 
   extend(base: BaseContext, run: PluginRun): Extension<object> {
     const state: RunState = {
@@ -239,7 +239,7 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
     if (blocked.length > 0 && !state.run.isCleanup) {
       const message = blocked
         .slice(0, 5)
-        .map(({ check: verdict }) => describeProblem(verdict))
+        .map(({ check }) => describeProblem(check))
         .join('; ')
       throw new StopReconcile(message, { result: recheckAfter(blocked) ?? { park: message } })
     }
@@ -254,7 +254,7 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
   async one(context: Pick<BaseContext, 'signal'>): Promise<ResolvedDependency<never, never, Reference> | undefined> {
     const resolved = await this.resolve(context)
     if (resolved.length > 1)
-      throw new RangeError(`there are ${resolved.length} dependencies: ask for all of them with resolve`)
+      throw new RangeError(`there are ${resolved.length} dependencies: use resolve instead of one`)
     return resolved[0]
   }
 
@@ -265,7 +265,7 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
     )
   }
 
-  /** Judged once in a run, whoever asks first. */
+  /** Checks the references once per run. */
   #answer(state: RunState): Promise<readonly Answer[]> {
     return (state.answers ??= this.#checkAll(state))
   }
@@ -279,7 +279,7 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
       gate,
       keepLastGood: keepsLastGood = false,
     } = this.#options
-    const judging = {
+    const checkContext = {
       base,
       run,
       referer: object,
@@ -289,52 +289,52 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
       crossNamespace,
       isOptional,
     }
-    const verdicts: DependencyCheck[] = []
+    const checks: DependencyCheck[] = []
     for (const target of targetsOf(object, this.#refsOf, this.#choice))
-      verdicts.push(await checkDependency(target, judging))
-    const answers = await Promise.all(verdicts.map((verdict) => this.#answerFor(verdict, object)))
-    const judged: CheckedDependency[] = verdicts.map((verdict) => ({
-      check: verdict,
+      checks.push(await checkDependency(target, checkContext))
+    const answers = await Promise.all(checks.map((check) => this.#answerFor(check, object)))
+    const checked: CheckedDependency[] = checks.map((check) => ({
+      check,
       isOptional,
       isRatchet: gate === 'oncePerGeneration',
       keepsLastGood,
     }))
-    await group.add(this, judged)
+    await group.add(this, checked)
     return answers
   }
 
-  async #answerFor(verdict: DependencyCheck, referer: KubeObject): Promise<Answer> {
+  async #answerFor(check: DependencyCheck, referer: KubeObject): Promise<Answer> {
     const {
       target: { reference },
       object,
       reason,
       message,
-    } = verdict
-    const contract = verdict.contract?.value ?? (await this.#lastGood(verdict, referer))
+    } = check
+    const contract = check.contract?.value ?? (await this.#lastGood(check, referer))
     const isReady = reason === undefined
     const isUsable =
       isReady ||
       (this.#options.keepLastGood === true && contract !== undefined && isForgivable(reason)) ||
-      this.#wasReady(verdict, referer)
-    return { object, contract, reference, isReady, reason, message, check: verdict, isUsable }
+      this.#wasReady(check, referer)
+    return { object, contract, reference, isReady, reason, message, check, isUsable }
   }
 
-  async #lastGood({ ref: place, reason }: DependencyCheck, referer: KubeObject): Promise<unknown> {
+  async #lastGood({ ref, reason }: DependencyCheck, referer: KubeObject): Promise<unknown> {
     if (this.#options.keepLastGood !== true || reason === undefined || !isForgivable(reason)) return undefined
-    const published = recordOf(referer, place)?.contract
+    const published = recordOf(referer, ref)?.contract
     const read = published === undefined ? undefined : await this.#contract?.check(published)
     return read?.reason === undefined ? read?.value : undefined
   }
 
-  /** Whether it was ready for this generation before, and is still something to go on with. */
-  #wasReady({ ref: place, object, reason, contract }: DependencyCheck, referer: KubeObject): boolean {
+  /** Whether the same object was ready for this generation of the referer before. */
+  #wasReady({ ref, object, reason, contract }: DependencyCheck, referer: KubeObject): boolean {
     if (
       this.#options.gate !== 'oncePerGeneration' ||
       (reason !== 'NotReady' && reason !== 'Terminating') ||
       (this.#contract && !contract)
     )
       return false
-    const record = recordOf(referer, place)
+    const record = recordOf(referer, ref)
     return (
       record?.readyForGeneration !== undefined &&
       record.readyForGeneration === referer.metadata.generation &&
@@ -348,5 +348,5 @@ function membersOf({ verbs = [] }: Pick<ControllerDeclaration, 'verbs'>): readon
 }
 
 function recheckAfter(answers: readonly Answer[]): Reconciled {
-  return answers.some(({ check: verdict }) => verdict.needsRecheck) ? { afterMs: recheckMs } : undefined
+  return answers.some(({ check }) => check.needsRecheck) ? { afterMs: recheckMs } : undefined
 }

@@ -1,8 +1,8 @@
 /**
- * `dependsOn`: objects that refer to others run when those change, and go on when those are ready.
+ * `dependsOn`: reconciles an object when an object that it refers to changes, and continues when that one is ready.
  *
- * One declaration gives the index, the watches, the permissions, the condition and the lines in the status. References
- * are found in the cache, so it works before the other object is there, needs no word on it and leaves nothing behind.
+ * One declaration gives the index, the watches, the RBAC rules, the condition and the entries in the status. Referers are
+ * found by an index over the cache, so a reference works before its target exists, and the target needs no back reference.
  *
  * @example
  * const app = dependsOn(App, (route: RouteObject) => route.spec.targetRefs)
@@ -17,14 +17,14 @@ import type { GroupKind, KindChoice, Reference } from './reference.ts'
 
 type Refs<T, R> = (object: T) => R | readonly R[] | undefined
 
-/** What references may be: objects, or plain names. */
+/** The type of a reference: an object, or a plain name. */
 type ReferenceOf<R> = R extends string ? Reference : R extends Reference ? R : never
 
 /**
- * Declares that objects depend on others.
+ * Declares that objects depend on other objects.
  *
- * @param kind one kind, in a version or in none; several, of which references name one; or `'any'` that they name.
- * @param refsOf what an object refers to: a function of the object and nothing else.
+ * @param kind one kind, with or without a version; several kinds, of which each reference names one; or `'any'`.
+ * @param refsOf the references of an object: a pure function of the object.
  * @throws {RangeError} for options that cannot be used together.
  */
 export function dependsOn<
@@ -51,36 +51,34 @@ export function dependsOn(
   return new DependencyVerb(kinds, refsOf, options)
 }
 
-/*
- * What `dependsOn` can be told, and what it gives.
- */
-
+/** A value that a dependency must publish. */
 export interface Contract<S extends SchemaSource = SchemaSource> {
-  /** Where the object publishes it: `status.endpoint`; a list of names where one of them has a dot. */
+  /** Path of the value: `status.endpoint`; a list of field names if one of them contains a dot. */
   readonly path: string | readonly string[]
-  /** A schema of a Standard Schema library, or a JSON Schema; the value has its type. */
+  /** A schema of a Standard Schema library, or a JSON Schema. It gives the value its type. */
   readonly schema: S
 }
 
 export interface DependsOnOptions<T = JsonObject, S extends SchemaSource = SchemaSource> {
   /**
-   * When an object will do: a function, or an expression in CEL about `object`.
+   * When a dependency is ready: a function, or a CEL expression about `object`.
    *
-   * @default what it says about itself: its controller has seen its latest generation, and its conditions are good
+   * @default its controller has observed its latest generation, and its conditions are good
    */
   readonly ready?: ReadyRule<T>
-  /** Go on without it. @default false */
+  /** Continue without it. @default false */
   readonly optional?: boolean
   /**
-   * `'oncePerGeneration'`: who was ready once may be unready until the referer's spec changes. Needs room in the status.
+   * `'oncePerGeneration'`: a dependency that was ready once may become unready until the spec of the referer changes.
+   * Needs `status.dependencies`.
    *
    * @default 'continuous'
    */
   readonly gate?: 'continuous' | 'oncePerGeneration'
-  /** What it must publish. @default nothing */
+  /** A value that it must publish. @default none */
   readonly contract?: Contract<S>
   /**
-   * References into other namespaces: never, where a ReferenceGrant there allows it, or always.
+   * References into other namespaces: never, if a ReferenceGrant there allows it, or always.
    *
    * @default 'deny'
    */
@@ -88,8 +86,8 @@ export interface DependsOnOptions<T = JsonObject, S extends SchemaSource = Schem
   /** The kind of the grants: `ReferenceGrant`, or `GatewayReferenceGrant`. @default ReferenceGrant of evenkeel.dev */
   readonly grants?: Kind
   /**
-   * `'whileInUse'`: a Usage says who uses it, and our server refuses to delete it. `'finalizer'`: it is held by a
-   * finalizer until nobody uses it, on any server; needs room in the status.
+   * `'whileInUse'`: a Usage names the referer, and an Evenkeel server refuses to delete the dependency. `'finalizer'`: a
+   * finalizer keeps the dependency while it is in use, on any server; needs `status.dependencies`.
    *
    * @default 'none'
    */
@@ -97,16 +95,16 @@ export interface DependsOnOptions<T = JsonObject, S extends SchemaSource = Schem
   /** Why it is used, for the Usage. @default `the KIND depends on it` */
   readonly reason?: string
   /**
-   * Write on the object who uses it: an annotation for each referer, below this prefix. Needs room in the status.
+   * Annotate the dependency with its referers: one annotation for each, with this prefix. Needs `status.dependencies`.
    *
-   * @default false; true for `used-by.` and the group of the referer
+   * @default false; true is the prefix `used-by.` and the group of the referer
    */
   readonly annotate?: boolean | string
-  /** Go on with the contract as it was last right, when it is not right any more. Needs a contract, and room in the status. @default false */
+  /** Continue with the last valid contract when the current one is invalid. Needs a contract and `status.dependencies`. @default false */
   readonly keepLastGood?: boolean
 }
 
-/** Why an object will not do. */
+/** Why a dependency is not ready. */
 export type DependencyReason =
   | 'NotFound'
   | 'NotReady'
@@ -118,19 +116,19 @@ export type DependencyReason =
   | 'NotGranted'
   | 'Cycle'
 
-/** A dependency that will do. */
+/** A dependency that is ready. */
 export interface ResolvedDependency<T, C, R extends Reference> {
-  /** As it is now. With `keepLastGood` it may have gone. */
+  /** Its current state. With `keepLastGood` it may be gone. */
   readonly object: T
   readonly contract: C
   readonly reference: R
 }
 
-/** A dependency, whether it will do or not. */
+/** A dependency, ready or not. */
 export interface FoundDependency<T, C, R extends Reference> {
-  /** Absent when there is none, or when nothing may be known of it. */
+  /** Undefined if it does not exist, or if the reference is not allowed. */
   readonly object: T | undefined
-  /** Absent unless it is right; with `keepLastGood`, as it was last right. */
+  /** Undefined unless it is valid; with `keepLastGood`, the last valid value. */
   readonly contract: C | undefined
   readonly reference: R
   readonly isReady: boolean
@@ -140,25 +138,25 @@ export interface FoundDependency<T, C, R extends Reference> {
 
 type RunContext = Pick<BaseContext, 'signal'>
 
-/** A dependency of the objects of a controller: list it in its `verbs`, and ask it in `reconcile`. */
+/** The verb: list it in `verbs` of a controller, and use it in `reconcile`. */
 export interface DependsOn<T = KubeObject, C = undefined, R extends Reference = Reference> extends Verb {
   /**
-   * What the object depends on, all of it ready, in the order of its references; optional ones that are not ready are
-   * left out. In a cleanup, whatever is there.
+   * The dependencies of the object, all ready, in the order of its references. Optional ones that are not ready are
+   * omitted. In a cleanup, all that exist.
    *
-   * @throws {StopReconcile} when something is not ready: the reconcile ends there, and the status says why.
+   * @throws {StopReconcile} if one is not ready: the reconcile ends there, and the status says why.
    */
   resolve(context: RunContext): Promise<readonly ResolvedDependency<T, C, R>[]>
-  /** The only one; undefined when there is no reference, or an optional one is not ready. @throws {StopReconcile} as `resolve`. @throws {RangeError} when there are several. */
+  /** The only dependency; undefined without a reference, or if an optional one is not ready. @throws {StopReconcile} as `resolve`. @throws {RangeError} if there are several. */
   one(context: RunContext): Promise<ResolvedDependency<T, C, R> | undefined>
-  /** Everything the object refers to, ready or not; never ends the reconcile. */
+  /** All dependencies of the object, ready or not. Never ends the reconcile. */
   find(context: RunContext): Promise<readonly FoundDependency<T, C, R>[]>
 }
 
-/** The type of a contract; none without one. */
+/** The type of the contract; undefined without one. */
 export type ContractOf<O> = O extends { readonly contract: { readonly schema: infer S } }
   ? Infer<S, 'stored'>
   : undefined
 
-/** What may be missing when the last good state is kept. */
+/** The object; with `keepLastGood` it may be undefined. */
 export type ObjectFor<T, O> = O extends { readonly keepLastGood: true } ? T | undefined : T

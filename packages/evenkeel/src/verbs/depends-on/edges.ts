@@ -1,12 +1,25 @@
 /**
- * An edge: what a referer has written somewhere about an object it depends on, and has to take back again.
+ * Edges: what a referer has written on an object that it depends on, and must remove later.
  *
- *   recorded in the referer's status ──▶ written on the object ──▶ no longer wanted: taken back ──▶ out of the status
+ *   recorded in the status of the referer ──▶ written on the dependency ──▶ removed there ──▶ removed from the status
  *
- * Invariant: nothing is written on an object before the record of it, so whatever happens in between, and whatever the
- * spec says by then, a later run knows where to look.
+ * Invariant: the record comes first, so a later run finds every edge after any crash, whatever the spec says by then.
+ *
+ * Example: Route a/front moves from App x to App y, with `annotate: true` and `protect: 'finalizer'`:
+ *
+ *   1  status.dependencies of front: [x, y]                      y is recorded, x is not forgotten
+ *   2  y gets the finalizer route.dev/in-use-by-route and the annotation
+ *      used-by.route.dev/3f1c9a0b7d22e481: "Route a/front 6b1e…" the key is the hash of the referer, the value has its UID
+ *   3  x loses the annotation, and the finalizer unless another Route refers to x
+ *   4  status.dependencies of front: [y]
+ *
+ * Annotations inform people and decide nothing: referers are found by the index. Each referer applies its annotation with
+ * a field manager of its own, so referers never conflict, and removing it restores the object. A referer that is created
+ * again under its name has the same key and takes over an annotation that was left behind.
+ *
+ * The finalizer is for servers without Usages. It belongs to the controller, not to a referer, and is removed with the
+ * last referer in the index.
  */
-import { createHash } from 'node:crypto'
 import {
   deepEqual,
   formatKey,
@@ -21,20 +34,21 @@ import {
 import type { CacheEvent } from '#cache'
 import { isUnknownKind } from '#client'
 import type { BaseContext } from '#controller'
+import { shortHash } from '../digest.ts'
 import type { FollowedDependencies } from './dependency-source.ts'
 import { compareRefs, formatRef, refKey, refOf, type ObjectRef } from './reference.ts'
 import { recordedDependencies } from './status.ts'
 
 export interface Edge extends ObjectRef {
   readonly apiVersion: string
-  /** Prefixes of the annotations it gets. */
+  /** Prefixes of its annotations. */
   readonly prefixes: readonly string[]
   readonly isProtected: boolean
-  /** As it was read. */
+  /** The dependency as read from the cache. */
   readonly object: KubeObject
 }
 
-/** An edge of an earlier run: a place, whatever is there by now. Objects are made again with what stood on them. */
+/** An edge of an earlier run, by name: a backup may restore the object with our annotation and another UID. */
 interface RecordedEdge extends ObjectRef {
   readonly apiVersion: string
 }
@@ -45,7 +59,7 @@ interface EdgeContext {
   readonly protection: ProtectionFinalizers
 }
 
-/** Each object once, with everything that is wanted of it. */
+/** One edge for each dependency, with all prefixes and the protection of all declarations. */
 export function mergeEdges(edges: readonly Edge[]): readonly Edge[] {
   const merged = new Map<string, Edge>()
   for (const edge of edges) {
@@ -64,38 +78,38 @@ export function mergeEdges(edges: readonly Edge[]): readonly Edge[] {
   return [...merged.values()].sort(compareRefs)
 }
 
-/** Writes what is wanted, the record first; then takes back what is not. Says what could not be marked. */
+/** Writes the desired edges, after recording them, and removes the others. @returns the annotations that failed */
 export async function applyEdges(
-  wanted: readonly Edge[],
-  settling: EdgeContext & { readonly lines: readonly DependencyReport[] },
+  desired: readonly Edge[],
+  context: EdgeContext & { readonly lines: readonly DependencyReport[] },
 ): Promise<readonly string[]> {
-  const { referer } = settling
+  const { referer } = context
   const recorded = recordedEdges(referer)
   const isRecorded = (edge: Edge): boolean => recorded.some((old) => isSameEdge(old, edge))
-  if (!wanted.every(isRecorded)) await record(settling)
-  const troubles: string[] = []
-  for (const edge of wanted) {
-    if (edge.isProtected) await settling.protection.protect(edge)
-    const trouble = edge.prefixes.length > 0 ? await annotateDependency(edge, settling) : undefined
-    if (trouble !== undefined) troubles.push(trouble)
+  if (!desired.every(isRecorded)) await record(context)
+  const problems: string[] = []
+  for (const edge of desired) {
+    if (edge.isProtected) await context.protection.protect(edge)
+    const problem = edge.prefixes.length > 0 ? await annotateDependency(edge, context) : undefined
+    if (problem !== undefined) problems.push(problem)
   }
   await removeEdges(
-    recorded.filter((old) => !wanted.some((edge) => isSameEdge(old, edge))),
-    settling,
+    recorded.filter((old) => !desired.some((edge) => isSameEdge(old, edge))),
+    context,
   )
-  return troubles
+  return problems
 }
 
-/** Takes back what was written. What has gone has taken it along. */
+/** Removes edges. A dependency that is gone has none. */
 export async function removeEdges(
   edges: readonly RecordedEdge[],
-  { base, referer, protection: holds }: EdgeContext,
+  { base, referer, protection }: EdgeContext,
 ): Promise<void> {
   for (const edge of edges) {
-    const object = await holds.read(edge)
+    const object = await protection.read(edge)
     if (!object) continue
-    const unmarked = await removeAnnotation(object, { base, referer })
-    await holds.unprotect({ ...edge, object: unmarked })
+    const unannotated = await removeAnnotation(object, { base, referer })
+    await protection.unprotect({ ...edge, object: unannotated })
   }
 }
 
@@ -109,14 +123,14 @@ export function isSameEdge(a: RecordedEdge, b: RecordedEdge): boolean {
   return refKey(a) === refKey(b)
 }
 
-/** New lines and old ones: nothing is forgotten before it was taken back. */
+/** Records the new entries and keeps the old ones until their edges are removed. */
 async function record({
   base: { client, signal },
   referer,
   lines,
 }: EdgeContext & { readonly lines: readonly DependencyReport[] }): Promise<void> {
-  const places = new Set(lines.map(refKey))
-  const dependencies = [...lines, ...recordedDependencies(referer).filter((line) => !places.has(refKey(line)))].sort(
+  const keys = new Set(lines.map(refKey))
+  const dependencies = [...lines, ...recordedDependencies(referer).filter((line) => !keys.has(refKey(line)))].sort(
     compareRefs,
   )
   await client.subresource('status').patch(
@@ -129,25 +143,12 @@ async function record({
   )
 }
 
-/*
- * Marks: an annotation for each referer on the object that it depends on, for people who look at that object.
- *
- * Each referer applies its own as a field manager of its own, so none ever stands in another's way, and taking it back
- * leaves the object as it was. The key follows from the referer's name, so whoever is made again under it finds the mark
- * that was left behind and makes it his own; the value has the UID. Nothing is decided by marks: the index finds referers.
- */
-
-/** Sixteen hexadecimal digits that stand for a text. */
-export function edgeHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16)
-}
-
 interface AnnotationContext {
   readonly base: BaseContext
   readonly referer: KubeObject
 }
 
-/** Marks the object; says what kept us from it, if it is nothing that trying again would help. */
+/** Annotates the dependency. @returns why it failed, if a retry would not help */
 async function annotateDependency(edge: Edge, { base, referer }: AnnotationContext): Promise<string | undefined> {
   const { client, signal } = base
   const hash = hashOf(referer)
@@ -157,7 +158,7 @@ async function annotateDependency(edge: Edge, { base, referer }: AnnotationConte
     return undefined
   try {
     await client.apply(identityOf(edge.object, { annotations }), {
-      fieldManager: ownerOf(referer),
+      fieldManager: fieldManagerOf(referer),
       force: true,
       signal,
     })
@@ -168,7 +169,7 @@ async function annotateDependency(edge: Edge, { base, referer }: AnnotationConte
   }
 }
 
-/** The object without our mark, whoever owns it by now: objects are copied with what stands on them. */
+/** The object without our annotation, whichever field manager owns it: objects are copied with their annotations. */
 async function removeAnnotation(
   object: KubeObject,
   { base: { client, signal }, referer }: AnnotationContext,
@@ -180,7 +181,7 @@ async function removeAnnotation(
     return await client.patch(
       object,
       { metadata: { annotations: Object.fromEntries(keys.map((key) => [key, null])) } },
-      { fieldManager: ownerOf(referer), signal },
+      { fieldManager: fieldManagerOf(referer), signal },
     )
   } catch (error) {
     if (isNotFound(error)) return object
@@ -188,77 +189,74 @@ async function removeAnnotation(
   }
 }
 
-/** With the UID: what has gone in the meantime must not be made by us. */
+/** An apply body with the UID, so that the apply fails instead of creating a dependency that is gone. */
 function identityOf(
   { apiVersion, kind, metadata: { name = '', namespace, uid } }: KubeObject,
-  more: Pick<KubeObject['metadata'], 'annotations'>,
+  metadata: Pick<KubeObject['metadata'], 'annotations'>,
 ): KubeObject {
   return {
     apiVersion,
     kind,
-    metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }), ...more },
+    metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }), ...metadata },
   }
 }
 
-function ownerOf(referer: KubeObject): string {
+function fieldManagerOf(referer: KubeObject): string {
   return `evenkeel-used-by-${hashOf(referer)}`
 }
 
 function hashOf(referer: KubeObject): string {
-  return edgeHash(refKey(refOf(referer)))
+  return shortHash(refKey(refOf(referer)))
 }
 
-/** Under what a referer is found when its mark is lost. */
+/** The index key of a referer by the hash in its annotation. */
 export function annotationKey(referer: KubeObject): string {
   return keyOfHash(hashOf(referer))
 }
 
 function keyOfHash(hash: string): string {
-  return formatKey({ cluster: 'mark', group: '', kind: '', name: hash })
+  return formatKey({ cluster: 'annotation', group: '', kind: '', name: hash })
 }
 
-/** Whose marks an event took away, if it is about marks and nothing else; all other events are everybody's. */
+/**
+ * The index keys of the referers whose annotation an event removed. Undefined if the event changed anything else: then
+ * it concerns all referers.
+ */
 export function lostAnnotations({ type, old, object }: CacheEvent, prefix: string): readonly string[] | undefined {
   if (type !== 'update' || !old || old.metadata.resourceVersion === object.metadata.resourceVersion) return undefined
   const [before, after] = [splitAnnotations(old, prefix), splitAnnotations(object, prefix)]
   if (!deepEqual(before.rest as never, after.rest as never)) return undefined
-  return Object.entries(before.marks)
-    .filter(([key, value]) => after.marks[key] !== value)
+  return Object.entries(before.annotations)
+    .filter(([key, value]) => after.annotations[key] !== value)
     .map(([key]) => keyOfHash(key.slice(prefix.length + 1)))
 }
 
 function splitAnnotations(
   object: KubeObject,
   prefix: string,
-): { readonly marks: Readonly<Record<string, string>>; readonly rest: object } {
+): { readonly annotations: Readonly<Record<string, string>>; readonly rest: object } {
   const { resourceVersion: _, managedFields: __, annotations = {}, ...metadata } = object.metadata
-  const isMark = ([key]: [string, unknown]): boolean => key.startsWith(`${prefix}/`)
+  const isOurs = ([key]: [string, unknown]): boolean => key.startsWith(`${prefix}/`)
   const entries = Object.entries(annotations)
-  const others = entries.filter((entry) => !isMark(entry))
+  const others = entries.filter((entry) => !isOurs(entry))
   return {
-    marks: Object.fromEntries(entries.filter(isMark)),
+    annotations: Object.fromEntries(entries.filter(isOurs)),
     rest: { ...object, metadata: { ...metadata, annotations: others } },
   }
 }
 
-/*
- * Holding an object while it is in use, by a finalizer of ours on it: for servers that know nothing of Usages.
- *
- * The finalizer is the controller's, not a referer's: it goes with the last one who uses the object. Who is last is seen
- * in the index. Whoever leaves without a word (its own finalizer was forced) is noticed when its key is gone.
- */
-
 interface ProtectionFinalizersOptions {
   readonly base: BaseContext
   readonly finalizer: string
-  /** On referers whose cleanup is not done. */
+  /** The finalizer of referers whose cleanup is not complete. */
   readonly refererFinalizer: string
-  /** Where it is seen who refers to what: one for each declaration that holds. */
+  /** The indexes of referers, one for each declaration with `protect: 'finalizer'`. */
   readonly followed: readonly FollowedDependencies[]
-  /** Whoever leaves now. */
+  /** UID of the referer that is being removed. */
   readonly leaving: string | undefined
 }
 
+/** Protects dependencies with a finalizer while they are in use. */
 export class ProtectionFinalizers {
   readonly #options: ProtectionFinalizersOptions
 
@@ -266,7 +264,7 @@ export class ProtectionFinalizers {
     this.#options = options
   }
 
-  /** From the server: what memory shows may be older than what was written. */
+  /** Reads a dependency from the server: the cache may lag behind our writes. */
   async read({ apiVersion, kind, namespace, name }: RecordedEdge): Promise<KubeObject | undefined> {
     const { client, signal } = this.#options.base
     try {
@@ -295,12 +293,12 @@ export class ProtectionFinalizers {
     )
   }
 
-  async unprotect({ object, ...place }: RecordedEdge & { readonly object: KubeObject }): Promise<void> {
+  async unprotect({ object, ...ref }: RecordedEdge & { readonly object: KubeObject }): Promise<void> {
     const {
       base: { client, signal },
       finalizer,
     } = this.#options
-    if (!hasFinalizer(object, finalizer) || this.#isUsed(place)) return
+    if (!hasFinalizer(object, finalizer) || this.#isUsed(ref)) return
     const { finalizers = [], resourceVersion = '', uid = '' } = object.metadata
     try {
       const left = finalizers.filter((one) => one !== finalizer)
@@ -314,18 +312,19 @@ export class ProtectionFinalizers {
     }
   }
 
-  /** Lets everything go that nobody uses. */
+  /** Removes the finalizer from all dependencies that are no longer in use. */
   async sweep(): Promise<void> {
     const { followed, finalizer } = this.#options
-    const held = followed.flatMap(({ kinds }) => kinds).flatMap((kind) => kind.withFinalizer(finalizer))
-    for (const object of held) await this.unprotect({ ...refOf(object), apiVersion: object.apiVersion, object })
+    const protectedObjects = followed.flatMap(({ kinds }) => kinds).flatMap((kind) => kind.withFinalizer(finalizer))
+    for (const object of protectedObjects)
+      await this.unprotect({ ...refOf(object), apiVersion: object.apiVersion, object })
   }
 
-  #isUsed(place: ObjectRef): boolean {
+  #isUsed(ref: ObjectRef): boolean {
     const { followed, leaving, refererFinalizer } = this.#options
     return followed.some((one) =>
       one
-        .referersOf(place)
+        .referersOf(ref)
         .some(
           (referer) =>
             referer.metadata.uid !== leaving &&

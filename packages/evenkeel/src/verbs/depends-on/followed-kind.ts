@@ -1,8 +1,11 @@
 /**
- * A kind that is depended on, followed in the cache for as long as somebody depends on it.
+ * A kind of dependencies, watched through the cache while an object refers to it.
  *
- * It need not be there, and need not be readable: that is something to tell the referers, not a reason to wait. When it
- * comes late, all who asked for it are told, whether there are objects of it or not.
+ * The kind may be missing or unreadable: the referers report that, and nothing waits for it. When it becomes readable
+ * later, all its referers are enqueued, whether it has objects or not.
+ *
+ * `KindFinder` resolves a group and kind to the version that the server prefers. A kind that is not installed is looked
+ * up again, because its CRD may be created later, but not on every request.
  */
 import { isForbidden, isNotFound, isUnauthorized, type Kind, type KubeObject, type TypeMeta } from '#api'
 import type { AbortOptions, Clock } from '#base'
@@ -11,12 +14,12 @@ import { isUnknownKind, type Client } from '#client'
 import { kindSource, type EventHandler, type SourceContext, type StartedSource } from '#controller'
 import type { GroupKind, ObjectRef } from './reference.ts'
 
-/** What is known of a kind: all of it, or what discovery says. */
+/** A kind: the full definition of the author, or what discovery says. */
 export interface FollowedType extends TypeMeta {
   readonly group: string
   readonly plural: string
   readonly namespaced: boolean
-  /** In full, where the declaration has it. */
+  /** The full kind, if the declaration has it. */
   readonly full: Kind | undefined
 }
 
@@ -25,17 +28,17 @@ interface FollowOptions {
   readonly handler: EventHandler
   /** @default all */
   readonly namespaces: readonly string[] | undefined
-  /** Whether objects are asked for by their finalizers. @default false */
+  /** Whether to index objects by finalizer. @default false */
   readonly byFinalizer?: boolean
-  /** It could not be listed, and now it was. @default nobody needs to know */
+  /** Called when the kind becomes readable after a failure. @default nothing */
   readonly onLate?: () => void
 }
 
-// One function for all who follow the same kind: they share the index.
+// One function for all instances: informers share an index by function.
 const finalizersOf = ({ metadata: { finalizers } }: KubeObject): readonly string[] | undefined => finalizers
 const finalizerIndex = 'finalizers'
 
-/** How things stand with a kind; `unknown` before the server has said anything. */
+/** Whether a kind is readable; `unknown` before the first answer of the server. */
 type KindState = 'listed' | 'missing' | 'refused' | 'unknown'
 
 export class FollowedKind {
@@ -72,12 +75,12 @@ export class FollowedKind {
     return this.#informer.find({ name, ...(namespace !== '' && { namespace }) })
   }
 
-  /** All of it that is held; by an index of {@link addIndex}, if one is named. */
+  /** All cached objects, or those of an index added by {@link addIndex}. */
   list(query: CacheQuery = {}): readonly KubeObject[] {
     return this.#informer.list(query)
   }
 
-  /** Only if it was asked for in the beginning. */
+  /** Needs the option `byFinalizer`. */
   withFinalizer(finalizer: string): readonly KubeObject[] {
     return this.#informer.list({ index: { name: finalizerIndex, value: finalizer } })
   }
@@ -91,7 +94,7 @@ export class FollowedKind {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('nobody depends on it any more'))
+    this.#stopping.abort(new Error('no object depends on this kind any more'))
     await this.#source.stop()
     await this.#informer.release()
   }
@@ -105,13 +108,7 @@ export class FollowedKind {
   }
 }
 
-/*
- * From a group and a kind to the version that the server prefers.
- *
- * A kind that is not there is looked for again, because its definition may come, but not with every question.
- */
-
-/** For so long nobody asks again. */
+/** The shortest time between two reloads of discovery. */
 const reloadMs = 5000
 
 export class KindFinder {
@@ -122,7 +119,7 @@ export class KindFinder {
     this.#clock = clock
   }
 
-  /** The kind as it can be followed; undefined when the server has none of it. `fresh`: what was found before is of no use any more. */
+  /** Resolves a kind; undefined if it is not installed. `fresh`: ignore cached discovery. */
   async find(
     choice: Kind | GroupKind,
     { client, fresh = false, signal }: AbortOptions & { client: Pick<Client, 'resources'>; fresh?: boolean },
@@ -151,7 +148,7 @@ export class KindFinder {
   }
 }
 
-/** A kind that needs no finding. */
+/** The type of a full kind. */
 export function typeOf(kind: Kind): FollowedType {
   return {
     apiVersion: kind.apiVersion,

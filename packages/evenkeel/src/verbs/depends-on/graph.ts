@@ -1,28 +1,31 @@
 /**
- * Who depends on whom, across all the declarations of one process: to find circles.
+ * The dependency graph of all declarations of one process, to find cycles.
  *
- * Edges are not kept: they are asked of the objects in the cache, with the functions of the declarations, so that they
- * are always those of now. Objects that wait for each other in a circle never become ready; each of them can say so.
+ * Edges are not stored. They are computed from the cached objects with the functions of the declarations, so they are
+ * always current. Objects in a cycle wait for each other and never become ready; each of them reports the cycle.
+ *
+ * Example: Route a needs App b, App b needs Database c, and Database c needs Route a. The check of a's reference to b
+ * searches a path b ──▶ c ──▶ a and reports `Route a → App b → Database c → Route a`. Optional references are no edges.
  */
 import type { Kind, KubeObject } from '#api'
 import type { ObjectCache } from '#cache'
 import { refKey, refOf, type ObjectRef } from './reference.ts'
 
-/** What one declaration knows. */
+/** The part of the graph that one declaration contributes. */
 interface GraphPart {
   readonly kind: Pick<Kind, 'group' | 'kind' | 'scope'>
-  find(place: ObjectRef): KubeObject | undefined
-  /** What an object cannot do without. */
+  find(ref: ObjectRef): KubeObject | undefined
+  /** The required references of an object. */
   needs(object: KubeObject): readonly ObjectRef[]
 }
 
-/** Whoever has more of them in reach has other troubles. */
+/** The search stops after this many objects. */
 const visitedMax = 10_000
 
 class Graph {
   readonly #parts = new Set<GraphPart>()
 
-  /** Takes part until the function that it gives is called. */
+  /** Adds a part. @returns a function that removes it */
   add(part: GraphPart): () => void {
     this.#parts.add(part)
     return () => {
@@ -30,40 +33,40 @@ class Graph {
     }
   }
 
-  /** The way from one place to another along what objects need, both included; the shortest, and always the same one. */
+  /** The shortest path between two objects along required references, both included; deterministic. */
   path(from: ObjectRef, to: ObjectRef): readonly ObjectRef[] | undefined {
     const goal = refKey(to)
-    const start = this.#settled(from)
+    const start = this.#normalize(from)
     const queue: Step[] = [{ ref: start, before: undefined }]
     const seen = new Set([refKey(start)])
     for (let index = 0; index < queue.length && index < visitedMax; index++) {
       const step = queue[index] as Step
       if (refKey(step.ref) === goal) return pathTo(step)
-      for (const place of this.#needs(step.ref)) {
-        const key = refKey(place)
+      for (const ref of this.#needs(step.ref)) {
+        const key = refKey(ref)
         if (seen.has(key)) continue
         seen.add(key)
-        queue.push({ ref: place, before: step })
+        queue.push({ ref, before: step })
       }
     }
     return undefined
   }
 
-  #needs(place: ObjectRef): ObjectRef[] {
+  #needs(ref: ObjectRef): ObjectRef[] {
     return [...this.#parts]
-      .filter(({ kind }) => kind.group === place.group && kind.kind === place.kind)
+      .filter(({ kind }) => kind.group === ref.group && kind.kind === ref.kind)
       .flatMap((part) => {
-        const object = part.find(part.kind.scope === 'Cluster' ? { ...place, namespace: '' } : place)
-        return object ? part.needs(object).map((needed) => this.#settled(needed)) : []
+        const object = part.find(part.kind.scope === 'Cluster' ? { ...ref, namespace: '' } : ref)
+        return object ? part.needs(object).map((needed) => this.#normalize(needed)) : []
       })
   }
 
-  /** A reference may name a namespace where the kind has none. */
-  #settled(place: ObjectRef): ObjectRef {
+  /** Removes the namespace of a reference to a cluster-scoped kind. */
+  #normalize(ref: ObjectRef): ObjectRef {
     const isCluster = [...this.#parts].some(
-      ({ kind }) => kind.group === place.group && kind.kind === place.kind && kind.scope === 'Cluster',
+      ({ kind }) => kind.group === ref.group && kind.kind === ref.kind && kind.scope === 'Cluster',
     )
-    return isCluster ? { ...place, namespace: '' } : place
+    return isCluster ? { ...ref, namespace: '' } : ref
   }
 }
 
@@ -73,27 +76,23 @@ interface Step {
 }
 
 function pathTo(last: Step): ObjectRef[] {
-  const way: ObjectRef[] = []
-  for (let step: Step | undefined = last; step; step = step.before) way.unshift(step.ref)
-  return way
+  const path: ObjectRef[] = []
+  for (let step: Step | undefined = last; step; step = step.before) path.unshift(step.ref)
+  return path
 }
 
 const graphs = new WeakMap<ObjectCache, Graph>()
 
-/** The graph of everything that reads from a cache. */
+/** The graph of all declarations that read from a cache. */
 export function graphOf(cache: ObjectCache): Graph {
   const graph = graphs.get(cache) ?? new Graph()
   graphs.set(cache, graph)
   return graph
 }
 
-/** The circle that an object is part of through one of the places it needs, beginning and ending with the object. */
-export function cycleThrough(
-  cache: ObjectCache,
-  object: KubeObject,
-  place: ObjectRef,
-): readonly ObjectRef[] | undefined {
+/** The cycle through an object and one of its references, starting and ending with the object. */
+export function cycleThrough(cache: ObjectCache, object: KubeObject, ref: ObjectRef): readonly ObjectRef[] | undefined {
   const self = refOf(object)
-  const way = graphOf(cache).path(place, self)
-  return way && [self, ...way]
+  const path = graphOf(cache).path(ref, self)
+  return path && [self, ...path]
 }

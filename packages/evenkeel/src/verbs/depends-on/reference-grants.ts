@@ -1,8 +1,8 @@
 /**
- * Leave to refer into another namespace, given there by its owner: a ReferenceGrant.
+ * ReferenceGrant: allows references from another namespace into its own.
  *
- * The shape is that of the Gateway API, so that a cluster which has those grants can use them. Grants only add up: what
- * none of them allows is not allowed.
+ * The schema is that of the Gateway API, so a cluster can use the grants that it has. Grants are additive: a reference
+ * that no grant allows is denied.
  */
 import { declareKind, defineKind, type Kind, type KubeObject } from '#api'
 import type { ObjectRef } from './reference.ts'
@@ -15,7 +15,7 @@ const spec = {
       type: 'array',
       maxItems: 16,
       minItems: 1,
-      description: 'Who may refer.',
+      description: 'The objects that may refer to objects of this namespace.',
       items: {
         type: 'object',
         required: ['group', 'kind', 'namespace'],
@@ -30,7 +30,7 @@ const spec = {
       type: 'array',
       maxItems: 16,
       minItems: 1,
-      description: 'What in this namespace may be referred to; without a name, all of the kind.',
+      description: 'The objects of this namespace that may be referred to; without a name, all of the kind.',
       items: {
         type: 'object',
         required: ['group', 'kind'],
@@ -44,10 +44,10 @@ const spec = {
   },
 } as const
 
-/** Lets objects of other namespaces refer to objects of this one. */
+/** Allows objects of other namespaces to refer to objects of its namespace. */
 export const ReferenceGrant = defineKind({ group: 'evenkeel.dev', version: 'v1alpha1', kind: 'ReferenceGrant', spec })
 
-/** The same of the Gateway API, where it is installed. */
+/** The ReferenceGrant of the Gateway API. */
 export const GatewayReferenceGrant = declareKind<GrantObject>({
   group: 'gateway.networking.k8s.io',
   version: 'v1beta1',
@@ -62,7 +62,7 @@ interface GrantObject extends KubeObject {
   }
 }
 
-/** Whether grants of the target's namespace let the referer refer to it. */
+/** Whether a grant in the namespace of the target allows the reference. */
 export function isGranted(
   grants: readonly KubeObject[],
   { from, to }: { from: Pick<Kind, 'group' | 'kind'> & { readonly namespace: string }; to: ObjectRef },

@@ -84,7 +84,7 @@ describe('targetsOf', () => {
 
   test('more references than anybody means are refused', () => {
     expect(() => targets(Array.from({ length: 1001 }, (_, index) => `a${index}`))).toThrow(
-      'Route r refers to 1001 objects; at most 1000 are followed',
+      'Route r refers to 1001 objects; at most 1000 are allowed',
     )
   })
 })

@@ -1,16 +1,19 @@
 /**
- * What an object says about another one it needs, and where that one is.
+ * References between objects, and their targets.
  *
- * References are other people's data: a name that is none leads nowhere and harms nobody. The version of a kind is no
- * part of a reference: whichever one the server prefers shows the same object.
+ * References are untrusted: an invalid name leads to a target that does not exist. The version of a kind is not part of a
+ * reference: every served version shows the same object.
+ *
+ * Example: in Route a/front, the reference `{ name: 'web' }` with the declared kind App is the target `App a/web`;
+ * `{ kind: 'Database', apiVersion: 'db.dev/v2', name: 'x', namespace: 'b' }` is the target `Database b/x` of group `db.dev`.
  */
 import { compareText, formatKey, parseApiVersion } from '#api'
 import type { Kind, KubeObject } from '#api'
 
-/** Another object, as specs name it; further fields may stand beside these. */
+/** A reference in a spec; it may have further fields. */
 export interface Reference {
   readonly name: string
-  /** @default that of the object that has the reference */
+  /** @default the namespace of the referer */
   readonly namespace?: string | undefined
   /** For references that name their kind; or `apiVersion`, of which the version is ignored. */
   readonly group?: string | undefined
@@ -19,18 +22,18 @@ export interface Reference {
   readonly kind?: string | undefined
 }
 
-/** A kind in no particular version. */
+/** A kind without a version. */
 export interface GroupKind {
   readonly group: string
   readonly kind: string
-  /** For permissions. @default the kind in lower case, in the plural */
+  /** For RBAC rules. @default the kind in lower case, in the plural */
   readonly plural?: string
 }
 
-/** Which kinds may be meant: these, or whatever the reference says. */
+/** The kinds that references may name. */
 export type KindChoice = readonly (Kind | GroupKind)[] | 'any'
 
-/** An object, wherever it is; the namespace is empty for kinds without. */
+/** Identifies an object; the namespace is empty for cluster-scoped kinds. */
 export interface ObjectRef {
   readonly group: string
   readonly kind: string
@@ -38,19 +41,19 @@ export interface ObjectRef {
   readonly name: string
 }
 
-/** A reference and what it comes to. */
+/** A reference, resolved to an object. */
 export interface Target<R extends Reference = Reference> extends ObjectRef {
   readonly reference: R
-  /** What is known of the kind beforehand; undefined when it is not among those that may be meant. */
+  /** The declared kind; undefined if the reference may not name this kind. */
   readonly choice: Kind | GroupKind | undefined
 }
 
-/** Nobody means so many; an index and a status have to hold them. */
+/** Limits the size of the index and of the status. */
 const referencesMax = 1000
 
 export type RefsOf<T, R extends Reference> = (object: T) => R | string | readonly (R | string)[] | undefined
 
-/** Everything an object refers to, in the order in which it does. @throws {RangeError} for more than anybody means. */
+/** The targets of an object, in the order of its references. @throws {RangeError} for more than 1000 references. */
 export function targetsOf<R extends Reference>(
   object: KubeObject,
   refsOf: RefsOf<never, R>,
@@ -65,7 +68,7 @@ export function targetsOf<R extends Reference>(
         : [found as R | string]
   if (references.length > referencesMax)
     throw new RangeError(
-      `${object.kind} ${object.metadata.name ?? ''} refers to ${references.length} objects; at most ${referencesMax} are followed`,
+      `${object.kind} ${object.metadata.name ?? ''} refers to ${references.length} objects; at most ${referencesMax} are allowed`,
     )
   return references.map((reference) =>
     targetOf(typeof reference === 'string' ? ({ name: reference } as R) : reference, { object, kinds }),
@@ -77,16 +80,16 @@ function targetOf<R extends Reference>(
   { object, kinds }: { object: KubeObject; kinds: KindChoice },
 ): Target<R> {
   const { name, namespace } = reference
-  const wanted = groupKindOf(reference, kinds)
+  const groupKind = groupKindOf(reference, kinds)
   const choice =
     kinds === 'any'
-      ? wanted.kind === ''
+      ? groupKind.kind === ''
         ? undefined
-        : wanted
-      : kinds.find(({ group, kind }) => group === wanted.group && kind === wanted.kind)
+        : groupKind
+      : kinds.find(({ group, kind }) => group === groupKind.group && kind === groupKind.kind)
   const isCluster = choice !== undefined && 'scope' in choice && choice.scope === 'Cluster'
   return {
-    ...wanted,
+    ...groupKind,
     reference,
     choice,
     namespace: isCluster ? '' : textOf(namespace) || (object.metadata.namespace ?? ''),
@@ -94,39 +97,39 @@ function targetOf<R extends Reference>(
   }
 }
 
-/** What a reference says about the kind, completed by the declaration where that leaves no choice. */
+/** The group and kind of a reference, completed by the declaration if that is unambiguous. */
 function groupKindOf(reference: Reference, kinds: KindChoice): GroupKind {
   const only = kinds !== 'any' && kinds.length === 1 ? kinds[0] : undefined
   const { kind = only?.kind ?? '', apiVersion } = reference
   const named = kinds === 'any' ? undefined : kinds.find((one) => one.kind === kind)
-  const said =
+  const group =
     reference.group ??
     (typeof apiVersion === 'string' && apiVersion.split('/').length <= 2
       ? parseApiVersion(apiVersion).group
       : undefined)
-  return { group: textOf(said ?? named?.group), kind: textOf(kind) }
+  return { group: textOf(group ?? named?.group), kind: textOf(kind) }
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** What indexes find referers by: the text of a place. */
+/** Index key: the referers of an object. */
 export function refKey({ group, kind, namespace, name }: ObjectRef): string {
   return formatKey({ cluster: 'at', group, kind, namespace, name })
 }
 
-/** Whoever refers to anything of a kind. */
+/** Index key: the referers of any object of a kind. */
 export function kindKey({ group, kind }: Pick<ObjectRef, 'group' | 'kind'>): string {
   return formatKey({ cluster: 'of', group, kind, name: '' })
 }
 
-/** Whoever refers to anything in a namespace that is not its own. */
+/** Index key: the referers from other namespaces of any object in a namespace. */
 export function namespaceKey(namespace: string): string {
   return formatKey({ cluster: 'into', group: '', kind: '', namespace, name: '' })
 }
 
-/** For people: `App default/web`. */
+/** For messages: `App default/web`. */
 export function formatRef({ kind, namespace, name }: ObjectRef): string {
   return `${kind} ${namespace === '' ? name : `${namespace}/${name}`}`
 }

@@ -1,9 +1,9 @@
 /**
- * What an object says about its dependencies: one condition, and a line for each of them where its status has room.
+ * The status of an object about its dependencies: one condition, and `status.dependencies` if its schema has it.
  *
- * The lines are sorted and say only what can be seen, so the same world gives the same status. Nothing in them moves with
- * every change of the other object: five thousand referers would be written for each. They are also the record of what
- * was written on other objects: a cleanup goes by them.
+ * Entries are sorted and contain only observed facts, so the same state gives the same status. No field changes with
+ * every change of the dependency: otherwise one change would cause a write for each of its referers. The entries are also
+ * the record of the edges, see `edges.ts`: a cleanup follows them.
  */
 import {
   formatTime,
@@ -19,7 +19,7 @@ import type { DependencyCheck } from './dependency-check.ts'
 import type { DependencyReason } from './depends-on.ts'
 import { compareRefs, formatRef, refKey, type ObjectRef } from './reference.ts'
 
-/** One verdict, and how its declaration wants it treated. */
+/** A check, and the options of its declaration. */
 export interface CheckedDependency {
   readonly check: DependencyCheck
   readonly isOptional: boolean
@@ -29,11 +29,11 @@ export interface CheckedDependency {
 
 export const conditionType = 'DependenciesReady'
 
-/** So many are listed; where the list is a record, all are. */
+/** At most this many entries, unless they are the record of edges. */
 const linesMax = 100
 const problemsMax = 5
 const messageMax = 300
-/** What is published is small, or it is no contract. */
+/** A larger contract is not kept. */
 const contractBytesMax = 4096
 
 const states: Readonly<Record<DependencyReason, PartState>> = {
@@ -48,16 +48,16 @@ const states: Readonly<Record<DependencyReason, PartState>> = {
   Cycle: 'Failed',
 }
 
-/** What was said about the dependencies last time; nothing in it is believed to be well-formed. */
+/** The entries in the status; malformed ones are ignored. */
 export function recordedDependencies(object: KubeObject): readonly DependencyReport[] {
   const { status } = object as { readonly status?: unknown }
   const list = isJsonObject(status) ? getOwn(status, 'dependencies') : undefined
   const isLine = (line: unknown): boolean =>
     isJsonObject(line) && ['group', 'kind', 'namespace', 'name'].every((name) => typeof getOwn(line, name) === 'string')
-  return Array.isArray(list) ? (list as unknown as readonly DependencyReport[]).filter(isLine) : []
+  return Array.isArray(list) ? (list as readonly unknown[] as readonly DependencyReport[]).filter(isLine) : []
 }
 
-/** Whether the status of a kind keeps a line for each dependency. */
+/** Whether the schema of a kind has `status.dependencies`. */
 export function hasDependencyStatus({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>): boolean {
   const root = isJsonObject(schema?.['properties']) ? getOwn(schema['properties'], 'status') : undefined
   if (!subresources.status || !isJsonObject(root)) return false
@@ -67,47 +67,44 @@ export function hasDependencyStatus({ schema, subresources }: Pick<Kind, 'schema
   )
 }
 
-/** The condition: whether everything that is needed is as it should be. */
-export function dependencyCondition(judged: readonly CheckedDependency[]): {
-  readonly holds: boolean
+/** The condition `DependenciesReady`. */
+export function dependencyCondition(checked: readonly CheckedDependency[]): {
+  readonly isReady: boolean
   readonly reason: string
   readonly message: string
 } {
-  const problems = judged
-    .filter(({ check: verdict, isOptional }) => verdict.reason !== undefined && !isOptional)
-    .map(({ check: verdict }) => verdict)
+  const problems = checked
+    .filter(({ check, isOptional }) => check.reason !== undefined && !isOptional)
+    .map(({ check }) => check)
     .sort((a, b) => compareRefs(a.ref, b.ref))
   const [first] = problems
-  if (!first?.reason) return { holds: true, reason: judged.length === 0 ? 'NoDependencies' : 'AllReady', message: '' }
+  if (!first?.reason)
+    return { isReady: true, reason: checked.length === 0 ? 'NoDependencies' : 'AllReady', message: '' }
   const texts = [...new Set(problems.map(describeProblem))]
   const more = texts.length > problemsMax ? `; and ${texts.length - problemsMax} more` : ''
-  return { holds: false, reason: first.reason, message: `${texts.slice(0, problemsMax).join('; ')}${more}` }
+  return { isReady: false, reason: first.reason, message: `${texts.slice(0, problemsMax).join('; ')}${more}` }
 }
 
-/** For people: `App default/web: NotFound: there is no such object`. */
-export function describeProblem({
-  ref: place,
-  reason,
-  message,
-}: Pick<DependencyCheck, 'ref' | 'reason' | 'message'>): string {
-  return `${formatRef(place)}: ${reason ?? 'Ready'}${message === '' ? '' : `: ${message.slice(0, messageMax)}`}`
+/** For messages: `App default/web: NotFound: there is no such object`. */
+export function describeProblem({ ref, reason, message }: Pick<DependencyCheck, 'ref' | 'reason' | 'message'>): string {
+  return `${formatRef(ref)}: ${reason ?? 'Ready'}${message === '' ? '' : `: ${message.slice(0, messageMax)}`}`
 }
 
 interface LineOptions {
   readonly referer: KubeObject
   readonly nowMs: number
-  /** Whether all lines are kept, however many they are. */
+  /** Whether the entries are the record of edges, so that all are kept. */
   readonly isRecord: boolean
 }
 
-/** The lines, each place once. */
+/** One entry for each dependency. */
 export function linesOf(
-  judged: readonly CheckedDependency[],
+  checked: readonly CheckedDependency[],
   { referer, nowMs, isRecord }: LineOptions,
 ): readonly DependencyReport[] {
   const before = new Map(recordedDependencies(referer).map((line) => [refKey(line), line]))
   const worst = new Map<string, CheckedDependency>()
-  for (const one of [...judged].sort((a, b) => compareRefs(a.check.ref, b.check.ref))) {
+  for (const one of [...checked].sort((a, b) => compareRefs(a.check.ref, b.check.ref))) {
     const key = refKey(one.check.ref)
     if (worst.get(key)?.check.reason === undefined) worst.set(key, one)
   }
@@ -116,7 +113,7 @@ export function linesOf(
 }
 
 function lineOf(
-  { check: verdict, isRatchet, keepsLastGood }: CheckedDependency,
+  { check, isRatchet, keepsLastGood }: CheckedDependency,
   before: DependencyReport | undefined,
   { referer, nowMs }: Omit<LineOptions, 'isRecord'>,
 ): DependencyReport {
@@ -126,12 +123,12 @@ function lineOf(
     object,
     reason,
     message,
-  } = verdict
-  const state = reason === undefined ? 'Ready' : (verdict.state ?? states[reason])
+  } = check
+  const state = reason === undefined ? 'Ready' : (check.state ?? states[reason])
   const uid = object?.metadata.uid
   const isSame = before?.uid !== undefined && before.uid === uid
   const readyFor = reason === undefined ? referer.metadata.generation : isSame ? before.readyForGeneration : undefined
-  const kept = keepsLastGood ? keptContract(verdict, before) : undefined
+  const kept = keepsLastGood ? keptContract(check, before) : undefined
   return {
     group,
     kind,
@@ -151,7 +148,7 @@ function lineOf(
   }
 }
 
-/** What goes on being good enough; leave that was taken back ends it. */
+/** The last valid contract. It is dropped when the reference is no longer allowed. */
 function keptContract(
   { reason, contract }: DependencyCheck,
   before: DependencyReport | undefined,
@@ -161,13 +158,13 @@ function keptContract(
   return isForgivable(reason) ? before?.contract : undefined
 }
 
-/** Whether what was good may be used on: it may still be known, it just is not as it was. */
+/** Whether the last valid contract may still be used: the reference is still allowed. */
 export function isForgivable(reason: DependencyReason): boolean {
   return reason !== 'NotGranted' && reason !== 'Forbidden' && reason !== 'Cycle'
 }
 
-/** What was said about a place last time. */
-export function recordOf(referer: KubeObject, place: ObjectRef): DependencyReport | undefined {
-  const key = refKey(place)
+/** The entry of a dependency in the status. */
+export function recordOf(referer: KubeObject, ref: ObjectRef): DependencyReport | undefined {
+  const key = refKey(ref)
   return recordedDependencies(referer).find((line) => refKey(line) === key)
 }

@@ -1,12 +1,12 @@
 /**
- * Usages: an object for each edge that says who uses what, and why. Our server refuses to delete what has one.
+ * Usages: one object for each pair of referer and dependency. An Evenkeel server refuses to delete a used object.
  *
- * A Usage belongs to the referer and is in its namespace, so it goes when the referer goes, without a finalizer.
- * `Usage` is for referers in a namespace, `ClusterUsage` for those in none: an owner cannot be elsewhere.
+ * A Usage is owned by its referer and in the same namespace, so the garbage collector deletes it with the referer, without
+ * a finalizer. `Usage` is for namespaced referers, `ClusterUsage` for cluster-scoped ones.
  */
 import { compareText, deepEqual, defineKind, isNotFound, type Kind, type KubeObject } from '#api'
 import type { BaseContext } from '#controller'
-import { edgeHash } from './edges.ts'
+import { shortHash } from '../digest.ts'
 import { refKey, refOf, type ObjectRef } from './reference.ts'
 
 const refSchema = (description: string, required: readonly string[]) =>
@@ -27,8 +27,8 @@ const spec = {
   type: 'object',
   required: ['of', 'by'],
   properties: {
-    of: refSchema('What is used.', ['group', 'kind', 'name']),
-    by: refSchema('Who uses it.', ['group', 'kind', 'name']),
+    of: refSchema('The object in use.', ['group', 'kind', 'name']),
+    by: refSchema('The object that uses it.', ['group', 'kind', 'name']),
     reason: { type: 'string', maxLength: 1024 },
   },
 } as const
@@ -40,7 +40,7 @@ const columns = [
   { name: 'Reason', type: 'string', jsonPath: '.spec.reason' },
 ] as const
 
-/** Says that an object in the same namespace uses another one. */
+/** A namespaced object uses another object. */
 export const Usage = defineKind({
   group: 'evenkeel.dev',
   version: 'v1alpha1',
@@ -49,7 +49,7 @@ export const Usage = defineKind({
   printerColumns: columns,
 })
 
-/** Says that an object without a namespace uses another one. */
+/** A cluster-scoped object uses another object. */
 export const ClusterUsage = defineKind({
   group: 'evenkeel.dev',
   version: 'v1alpha1',
@@ -59,11 +59,11 @@ export const ClusterUsage = defineKind({
   printerColumns: columns,
 })
 
-/** By this label Usages of an object are found; the value is {@link usageLabelOf} it. */
+/** The label by which the Usages of an object are found; its value is {@link usageLabelOf} the object. */
 export const usageLabel = 'evenkeel.dev/of'
 
 export function usageLabelOf(of: ObjectRef): string {
-  return edgeHash(refKey(of))
+  return shortHash(refKey(of))
 }
 
 export interface UsageObject extends KubeObject {
@@ -74,7 +74,7 @@ export interface UsageObject extends KubeObject {
   }
 }
 
-/** The kind that a referer's Usages are of. */
+/** The kind of the Usages of a referer. */
 export function usageKindFor({ scope }: Pick<Kind, 'scope'>): typeof Usage {
   return scope === 'Cluster' ? ClusterUsage : Usage
 }
@@ -88,18 +88,18 @@ interface UsageContext {
   readonly base: BaseContext
   readonly referer: KubeObject
   readonly kind: typeof Usage
-  /** Those that belong to the referer. */
+  /** The existing Usages of the referer. */
   readonly present: readonly UsageObject[]
 }
 
-/** Makes the Usages of a referer those that are wanted. */
+/** Applies the desired Usages of a referer and deletes the others. */
 export async function applyUsages(
-  wanted: readonly DesiredUsage[],
+  desired: readonly DesiredUsage[],
   { base, referer, kind, present }: UsageContext,
 ): Promise<void> {
   const { client, signal } = base
   const names = new Set<string>()
-  for (const usage of wanted) {
+  for (const usage of desired) {
     const object = usageFor(referer, usage)
     names.add(object.metadata.name)
     const known = present.find(({ metadata }) => metadata.name === object.metadata.name)
@@ -115,7 +115,7 @@ export async function applyUsages(
   )
 }
 
-/** Takes Usages away, each only if it is still the one that was seen. */
+/** Deletes Usages, with their UID as precondition. */
 async function removeUsages(usages: readonly UsageObject[], { client, signal }: BaseContext): Promise<void> {
   for (const usage of [...usages].sort((a, b) => compareText(a.metadata.name ?? '', b.metadata.name ?? ''))) {
     const { uid } = usage.metadata
@@ -141,7 +141,7 @@ function usageFor(referer: KubeObject, { of, reason }: DesiredUsage): FinishedUs
   const by = { ...refOf(referer), uid }
   return {
     metadata: {
-      name: `use-${edgeHash(`${refKey(by)} ${refKey(of)}`)}`,
+      name: `use-${shortHash(`${refKey(by)} ${refKey(of)}`)}`,
       ...(namespace !== undefined && { namespace }),
       labels: { [usageLabel]: usageLabelOf(of) },
     },

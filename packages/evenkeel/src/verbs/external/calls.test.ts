@@ -6,7 +6,7 @@ import { ExternalError, isProviderUnavailable } from './driver.ts'
 
 const signal = new AbortController().signal
 
-test('Budget never gives more than its rate and its burst, in any window', async () => {
+test('RateLimiter never allows more than its rate and its burst, in any window', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 20 }),
@@ -34,7 +34,7 @@ test('Budget never gives more than its rate and its burst, in any window', async
   )
 })
 
-test('Breaker opens after failures in a row, tries once after a while, and stays open longer each time', async () => {
+test('CircuitBreaker opens after consecutive failures, allows one trial call, and stays open longer each time', async () => {
   const clock = new SimulatedClock()
   const random = new SeededRandom('1')
   const breaker = new CircuitBreaker({ failuresMax: 2, openMs: 1000, openMaxMs: 4000 })
@@ -51,12 +51,12 @@ test('Breaker opens after failures in a row, tries once after a while, and stays
   breaker.enter(clock, 'shapes')
   expect(() => {
     breaker.enter(clock, 'shapes')
-  }).toThrow('left alone')
+  }).toThrow('the circuit breaker is open')
   fail()
   await clock.advance(1300)
   expect(() => {
     breaker.enter(clock, 'shapes')
-  }).toThrow('left alone')
+  }).toThrow('the circuit breaker is open')
   await clock.advance(1300)
   breaker.enter(clock, 'shapes')
   breaker.succeeded()
@@ -64,7 +64,7 @@ test('Breaker opens after failures in a row, tries once after a while, and stays
   breaker.enter(clock, 'shapes')
 })
 
-test('Calls: a dead system is not called by everybody, and recovers by itself', async () => {
+test('DriverCalls: a system that is down is not called by every caller, and recovers', async () => {
   const clock = new SimulatedClock()
   const random = new SeededRandom('1')
   const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
@@ -87,7 +87,7 @@ test('Calls: a dead system is not called by everybody, and recovers by itself', 
   expect(await ask()).toBe('there')
 })
 
-test('Calls: a driver that hangs is given up after its time', async () => {
+test('DriverCalls: a driver that hangs times out', async () => {
   const clock = new SimulatedClock()
   const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
   let isOver = false
@@ -107,7 +107,7 @@ test('Calls: a driver that hangs is given up after its time', async () => {
   expect(clock.pending).toBe(0)
 })
 
-test('Calls: what the system asks for holds for everybody', async () => {
+test('DriverCalls: a back-off that the system asks for applies to all callers', async () => {
   const clock = new SimulatedClock()
   const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
   const caller = { signal, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined }
@@ -126,7 +126,7 @@ test('Calls: what the system asks for holds for everybody', async () => {
   expect(isMade).toBe(true)
 })
 
-test('Calls.collect takes all pages, refuses too many, and closes the stream', async () => {
+test('DriverCalls.collect takes all pages, refuses too many, and closes the stream', async () => {
   const clock = new SimulatedClock()
   const calls = new DriverCalls({ name: 'shapes', capabilities: {} })
   const caller = { signal, clock, random: new SeededRandom('1'), timeoutMs: 1000, connection: undefined }
@@ -140,6 +140,8 @@ test('Calls.collect takes all pages, refuses too many, and closes the stream', a
   }
   expect(await calls.collect(caller, { open, itemsMax: 10 })).toEqual([0, 0, 1, 1, 2, 2])
   isClosed = false
-  await expect(calls.collect(caller, { open, itemsMax: 3 })).rejects.toThrow('shapes lists more than 3 things')
+  await expect(calls.collect(caller, { open, itemsMax: 3 })).rejects.toThrow(
+    'shapes: list returned more than 3 resources',
+  )
   expect(isClosed).toBe(true)
 })

@@ -1,14 +1,18 @@
 /**
- * The one way out: every call of a driver goes through here, with a budget, a deadline and a breaker of its system.
+ * Driver calls: every call goes through the rate limiter, a timeout and the circuit breaker of its system.
  *
- * Shared by everybody in this process who uses the same driver. Invariants: no call without its turn in the budget; a
- * driver that hangs does not hold up whoever called it; a system that is down is not called by everybody in turn.
+ * All users of a driver in this process share one instance. Invariants: no call bypasses the rate limiter; a driver that
+ * hangs does not block its caller; a system that is down is not called by every object in turn.
+ *
+ *   circuit breaker: closed ──consecutive failures──▶ open ──after a delay──▶ one trial call ──succeeds──▶ closed
+ *                                                      ▲                            └──fails──▶ open, twice as long
+ *   rate limiter: calls run in the order of their requests; a 429 answer pauses all of them
  */
 import { abortable, deadline, randomFraction, sleep, type Clock, type Random } from '#base'
 import { failureOf, ProviderUnavailable, retryAfterOf, type Driver, type DriverCall } from './driver.ts'
 
-/** For whom a call is made. */
-interface Caller {
+/** The context of a call. */
+interface CallContext {
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly random: Random
@@ -16,39 +20,39 @@ interface Caller {
   readonly connection: unknown
 }
 
-/** What a system asks for when it says "too much" without saying how long. */
+/** The pause after a 429 answer without `retryAfterMs`. */
 const throttledMs = 1000
 
 export class DriverCalls {
   readonly #name: string
-  readonly #budget: RateLimiter
+  readonly #limiter: RateLimiter
   readonly #breaker = new CircuitBreaker()
 
   constructor({ name, capabilities: { quota } }: Pick<Driver, 'name' | 'capabilities'>) {
     this.#name = name
-    this.#budget = quota ? new RateLimiter(quota) : new RateLimiter()
+    this.#limiter = quota ? new RateLimiter(quota) : new RateLimiter()
   }
 
-  /** What the call gives. @throws {ProviderUnavailable} when it is not made; what the driver throws otherwise. */
-  async make<R>(caller: Caller, call: (given: DriverCall) => Promise<R>): Promise<R> {
-    const { signal, clock, random, timeoutMs, connection } = caller
+  /** Makes a call. @throws {ProviderUnavailable} if it is not made; otherwise what the driver throws. */
+  async make<R>(context: CallContext, call: (driverCall: DriverCall) => Promise<R>): Promise<R> {
+    const { signal, clock, random, timeoutMs, connection } = context
     signal.throwIfAborted()
     this.#breaker.enter(clock, this.#name)
     try {
-      await this.#budget.take({ clock, signal })
+      await this.#limiter.take({ clock, signal })
       const result = await this.#within(timeoutMs, { signal, clock }, (limit) =>
         call({ signal: limit, clock, connection }),
       )
       this.#breaker.succeeded()
       return result
     } catch (error) {
-      if (signal.aborted) this.#breaker.left()
+      if (signal.aborted) this.#breaker.aborted()
       else this.#learn(error, { clock, random })
       throw error
     }
   }
 
-  /** Waiting for one's turn does not count. */
+  /** Runs a call with a timeout; the wait for the rate limiter does not count. */
   async #within<R>(
     timeoutMs: number,
     { signal, clock }: { signal: AbortSignal; clock: Clock },
@@ -62,29 +66,31 @@ export class DriverCalls {
     }
   }
 
-  /** All that a stream gives, each page in its own turn. */
+  /** Reads all pages of a stream; each page is a call of its own. */
   async collect<R>(
-    caller: Caller,
-    { open, itemsMax }: { open: (given: DriverCall) => AsyncIterable<readonly R[]>; itemsMax: number },
+    context: CallContext,
+    { open, itemsMax }: { open: (call: DriverCall) => AsyncIterable<readonly R[]>; itemsMax: number },
   ): Promise<R[]> {
     const items: R[] = []
     let iterator: AsyncIterator<readonly R[]> | undefined
     try {
       for (;;) {
-        const page = await this.make(caller, async (given) => (iterator ??= open(given)[Symbol.asyncIterator]()).next())
+        const page = await this.make(context, async (call) => (iterator ??= open(call)[Symbol.asyncIterator]()).next())
         if (page.done === true) return items
         items.push(...page.value)
-        if (items.length > itemsMax) throw new RangeError(`${this.#name} lists more than ${itemsMax} things`)
+        if (items.length > itemsMax)
+          throw new RangeError(`${this.#name}: list returned more than ${itemsMax} resources`)
       }
     } finally {
-      // A stream that hangs must not hold us up.
+      // Not awaited: a stream that hangs must not block the caller.
       Promise.resolve(iterator?.return?.()).catch(() => undefined)
     }
   }
 
+  /** Updates limiter and breaker by the kind of failure. */
   #learn(error: unknown, { clock, random }: { clock: Clock; random: Random }): void {
     const failure = failureOf(error)
-    if (failure === 'throttled') this.#budget.pause(retryAfterOf(error) ?? throttledMs, clock)
+    if (failure === 'throttled') this.#limiter.pause(retryAfterOf(error) ?? throttledMs, clock)
     if (failure === 'unknown') this.#breaker.failed(error, { clock, random })
     else this.#breaker.succeeded()
   }
@@ -92,7 +98,7 @@ export class DriverCalls {
 
 const byDriver = new WeakMap<object, DriverCalls>()
 
-/** The calls of a driver: one budget for everybody who uses it. */
+/** The shared calls of a driver. */
 export function callsOf(driver: Driver): DriverCalls {
   const known = byDriver.get(driver)
   if (known) return known
@@ -101,22 +107,16 @@ export function callsOf(driver: Driver): DriverCalls {
   return calls
 }
 
-/*
- * A system that does not answer is left alone for a while: nobody waits for a dead one, and it can come back in peace.
- *
- *   closed ──failures in a row──▶ open ──a while──▶ one call tries ──it works──▶ closed
- *                                  ▲                     └──fails──▶ open, for longer
- */
-
 interface CircuitBreakerOptions {
-  /** How many failures in a row open it. @default 5 */
+  /** How many consecutive failures open it. @default 5 */
   readonly failuresMax?: number
-  /** How long it is open at first; twice as long each time. @default 1000 */
+  /** How long it stays open at first; doubles with each failed trial. @default 1000 */
   readonly openMs?: number
   /** @default 20_000 */
   readonly openMaxMs?: number
 }
 
+/** Stops calls to a system that does not answer. */
 export class CircuitBreaker {
   readonly #failuresMax: number
   readonly #openMs: number
@@ -124,7 +124,7 @@ export class CircuitBreaker {
   #failures = 0
   #untilMs = -Infinity
   #isTrying = false
-  #why: unknown
+  #cause: unknown
 
   constructor({ failuresMax = 5, openMs = 1000, openMaxMs = 20_000 }: CircuitBreakerOptions = {}) {
     this.#failuresMax = failuresMax
@@ -136,7 +136,7 @@ export class CircuitBreaker {
     return this.#failures >= this.#failuresMax
   }
 
-  /** @throws {ProviderUnavailable} when no call is to be made now */
+  /** @throws {ProviderUnavailable} while the breaker is open */
   enter(clock: Clock, name: string): void {
     if (!this.isOpen) return
     const waitMs = this.#untilMs - clock.monotonic()
@@ -144,51 +144,45 @@ export class CircuitBreaker {
       this.#isTrying = true
       return
     }
-    throw new ProviderUnavailable(`${name} does not answer, and is left alone for a while`, {
+    throw new ProviderUnavailable(`${name} does not answer: the circuit breaker is open`, {
       retryAfterMs: Math.max(waitMs, this.#openMs),
-      cause: this.#why,
+      cause: this.#cause,
     })
   }
 
   succeeded(): void {
     this.#failures = 0
     this.#isTrying = false
-    this.#why = undefined
+    this.#cause = undefined
   }
 
   failed(error: unknown, { clock, random }: { readonly clock: Clock; readonly random: Random }): void {
     this.#failures++
     this.#isTrying = false
-    this.#why = error
+    this.#cause = error
     if (!this.isOpen) return
     const doubled = this.#openMs * 2 ** Math.min(this.#failures - this.#failuresMax, 20)
     this.#untilMs = clock.monotonic() + Math.min(this.#openMaxMs, doubled) * (1 + 0.2 * randomFraction(random))
   }
 
-  /** Whoever tried was told to stop: nothing was learned. */
-  left(): void {
+  /** The trial call was aborted by its caller, so its result says nothing. */
+  aborted(): void {
     this.#isTrying = false
   }
 }
-
-/*
- * How many calls one system gets, from all controllers of this process together.
- *
- * Calls wait for their turn in the order in which they came. What the system itself asks for (429) holds for everybody:
- * the next one would be told the same.
- */
 
 interface RateLimiterOptions {
   readonly callsPerSecond: number
   readonly burst?: number
 }
 
+/** Limits the calls of all controllers of this process to one system. */
 export class RateLimiter {
   readonly #spacingMs: number
   readonly #burst: number
-  /** When the next call would be due if there had been no pause. */
+  /** When the next call is due. */
   #dueMs = -Infinity
-  #closedUntilMs = -Infinity
+  #pausedUntilMs = -Infinity
 
   constructor(
     { callsPerSecond, burst = Math.max(1, callsPerSecond) }: RateLimiterOptions = {
@@ -197,24 +191,22 @@ export class RateLimiter {
     },
   ) {
     if (!(callsPerSecond > 0 && burst >= 1))
-      throw new RangeError(
-        `a budget needs more than 0 calls a second and a burst of 1 or more, got ${callsPerSecond} and ${burst}`,
-      )
+      throw new RangeError(`callsPerSecond must be above 0 and burst at least 1, got ${callsPerSecond} and ${burst}`)
     this.#spacingMs = 1000 / callsPerSecond
     this.#burst = burst
   }
 
-  /** Resolves when it is this call's turn. */
+  /** Resolves when the call may be made. */
   async take({ clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void> {
     const nowMs = clock.monotonic()
-    const startMs = Math.max(this.#dueMs, nowMs - (this.#burst - 1) * this.#spacingMs, this.#closedUntilMs)
+    const startMs = Math.max(this.#dueMs, nowMs - (this.#burst - 1) * this.#spacingMs, this.#pausedUntilMs)
     this.#dueMs = startMs + this.#spacingMs
     if (startMs > nowMs) await sleep(clock, startMs - nowMs, { signal })
   }
 
-  /** Nobody calls before so much time has passed. */
+  /** Pauses all calls. */
   pause(forMs: number, clock: Clock): void {
-    this.#closedUntilMs = Math.max(this.#closedUntilMs, clock.monotonic() + forMs)
-    this.#dueMs = Math.max(this.#dueMs, this.#closedUntilMs)
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, clock.monotonic() + forMs)
+    this.#dueMs = Math.max(this.#dueMs, this.#pausedUntilMs)
   }
 }

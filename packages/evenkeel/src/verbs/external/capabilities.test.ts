@@ -20,19 +20,19 @@ interface Case {
 }
 
 test.each<[string, Capabilities, Case]>([
-  ['names that we choose', { ids: 'deterministic' }, { gives: 'S1' }],
+  ['derived names', { ids: 'deterministic' }, { gives: 'S1' }],
   [
-    'names of the author, with marks',
+    'names of the author, with labels',
     { ids: 'deterministic', labels: 'atomicOnCreate' },
     { identify: true, gives: 'S2' },
   ],
-  ['names of the author, without marks', { ids: 'deterministic' }, { identify: true, gives: 'S4' }],
-  ['marks and a list', { labels: 'atomicOnCreate' }, { list: true, gives: 'S2' }],
-  ['marks that nobody can look for', { labels: 'atomicOnCreate' }, { gives: 'S4' }],
-  ['marks that come later', { labels: 'afterCreate' }, { list: true, gives: 'S4' }],
+  ['names of the author, without labels', { ids: 'deterministic' }, { identify: true, gives: 'S4' }],
+  ['labels and a list', { labels: 'atomicOnCreate' }, { list: true, gives: 'S2' }],
+  ['labels without a list', { labels: 'atomicOnCreate' }, { gives: 'S4' }],
+  ['labels that are set after the create call', { labels: 'afterCreate' }, { list: true, gives: 'S4' }],
   ['tokens', { idempotent: 'byToken' }, { gives: 'S3' }],
   ['nothing', {}, { gives: 'S4' }],
-  ['nothing, and a file', {}, { hasCheckpoint: true, gives: 'S5' }],
+  ['nothing, and a checkpoint', {}, { hasCheckpoint: true, gives: 'S5' }],
 ])(
   'chooseStrategy: %s',
   (_, capabilities, { list: hasList = false, identify = false, hasCheckpoint = false, gives }) => {
@@ -61,7 +61,7 @@ test.each([
   expect(failureOf({ code: status })).toBe(failure)
 })
 
-test('failureOf and retryAfterOf know nothing of what says nothing', () => {
+test('failureOf and retryAfterOf: an error without a status is unknown', () => {
   for (const error of [
     new Error('reset'),
     Object.assign(new Error('x'), { code: 'ECONNRESET' }),

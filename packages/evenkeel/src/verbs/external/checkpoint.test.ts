@@ -21,8 +21,8 @@ test('fileCheckpoint is there after a restart, and what was removed is not', asy
   await records.save(owner, { attempt })
   await records.save({ ...owner, uid: '__proto__' }, { id: 'x', attempt, observedGeneration: 3 })
   const again = new CheckpointBackend(fileCheckpoint(path))
-  expect(await again.find('u-1')).toEqual({ owner, remembered: { attempt }, isLetGo: false })
-  expect((await again.find('__proto__'))?.remembered).toEqual({ id: 'x', attempt, observedGeneration: 3 })
+  expect(await again.find('u-1')).toEqual({ owner, record: { attempt }, isOrphaned: false })
+  expect((await again.find('__proto__'))?.record).toEqual({ id: 'x', attempt, observedGeneration: 3 })
   expect((await again.ofKey({ name: 'foo', namespace: 'default' })).map(({ owner: { uid } }) => uid)).toEqual([
     '__proto__',
     'u-1',
@@ -42,7 +42,7 @@ test('fileCheckpoint: many writes at once leave the last state', async () => {
   expect(Object.keys(JSON.parse(await readFile(path, 'utf8')) as object).length).toBe(30)
 })
 
-test('fileCheckpoint refuses what it cannot read, instead of taking it for nothing', async () => {
+test('fileCheckpoint refuses what it cannot read instead of treating it as empty', async () => {
   const path = join(folder, 'things')
   for (const text of ['[]', '{', 'null']) {
     await writeFile(path, text)
@@ -50,6 +50,6 @@ test('fileCheckpoint refuses what it cannot read, instead of taking it for nothi
   }
   await writeFile(path, JSON.stringify({ 'u-1': 'torn' }))
   await expect(new CheckpointBackend(fileCheckpoint(path)).find('u-1')).rejects.toThrow(
-    'the checkpoint of u-1 cannot be read',
+    'cannot read the checkpoint record of UID u-1',
   )
 })

@@ -1,148 +1,146 @@
 /**
- * What an author writes to have things of another system kept in step with objects: a driver, and a sheet on what that
- * system can do.
+ * A driver translates between objects and the external resources of one system, and declares what that system can do.
  *
- * A driver is a translator, nothing more: it keeps no state, decides nothing and retries nothing. What it throws may
- * carry `status` (as HTTP has it) and `retryAfterMs`; 404 means that the thing is not there, any other 4xx that nothing
- * was done, everything else that nobody knows.
+ * A driver keeps no state, decides nothing and retries nothing. An error may have `status` (an HTTP status code) and
+ * `retryAfterMs`: 404 means that the resource does not exist, 429 that the system throttles, any other 4xx that the call
+ * had no effect. After every other error, and without a status, the outcome is unknown.
+ *
+ * The capabilities decide how ownership of a resource is proven; the strongest possible strategy is used:
+ *
+ *   S1 the resource has a name that we derive from the UID     S2 the create call stores ownership labels
+ *   S3 a create call with the same token is idempotent         S4 an ExternalRef object is written before the create call
+ *   S5 a local checkpoint is written before the create call
+ *
+ * Example: `{ labels: 'atomicOnCreate' }` with a `list` function is S2. Without `list` the labels cannot be searched, so
+ * it is S4, or S5 with a checkpoint. Capabilities that contradict the driver are refused when the verb is declared.
  */
 import type { KubeObject } from '#api'
 import type { Clock } from '#base'
 import type { OwnershipLabels } from './ownership-labels.ts'
 
-/** What every call is given. */
+/** The context of every call of a driver. */
 export interface DriverCall {
-  /** Ends the call: its time is over, or nobody waits for it any more. */
+  /** Aborts the call on timeout, or when its result is no longer needed. */
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** What `connect` gave for the object; undefined for calls that are about no object in particular. */
+  /** The result of `connect` for the object; undefined for calls that concern no single object. */
   readonly connection: unknown
 }
 
-/** A thing as it is outside. */
+/** An external resource as the system shows it. */
 export interface Observation<Observed> {
   readonly id: string
   readonly observed: Observed
-  /** The marks it carries, as the system gives them back; they are checked, not trusted. @default none */
+  /** The ownership labels as stored by the system; they are validated, not trusted. @default none */
   readonly labels?: unknown
 }
 
 export interface CreateCall extends DriverCall {
-  /** The name it must have; undefined where the system chooses. */
+  /** The name it must have; undefined if the system assigns ids. */
   readonly id: string | undefined
-  /** To be stored with the thing, in the same call where the sheet says `atomicOnCreate`. */
+  /** To be stored with the resource, in the same call if the capabilities say `atomicOnCreate`. */
   readonly labels: OwnershipLabels
-  /** The same for every attempt to make the same thing. */
+  /** The same for every attempt to create the same resource. */
   readonly idempotencyKey: string
 }
 
 export interface UpdateCall<Observed> extends DriverCall {
-  /** What is there now. */
+  /** The current state. */
   readonly observed: Observed
   /** Which fields differ. */
   readonly paths: readonly string[]
   readonly labels: OwnershipLabels
 }
 
-/** What a list is about: everything that carries these marks, or everything in a scope. */
+/** Which resources to list: those with these labels, or all in a scope. */
 export interface ListQuery {
-  /** Things whose marks have these values. The engine looks again, so giving too many is only slow. */
+  /** Resources whose ownership labels have these values. Results are filtered again, so extra results only cost time. */
   readonly labels: Partial<OwnershipLabels>
-  /** Everything in here, marked or not: only asked for exclusive use. */
+  /** All resources in this scope, labelled or not: set for exclusive use only. */
   readonly scope?: string
 }
 
-/** Something happened to a thing; without an id: anything may have. */
+/** A resource has changed; without an id, any resource may have changed. */
 export interface DriverEvent {
   readonly id?: string
   readonly labels?: unknown
-  /** Where to go on after this. */
+  /** Where a later watch continues. */
   readonly cursor?: string
 }
 
-/** Whether a thing does what it is for, and why not. */
+/** Whether a resource is ready, and why not. */
 export type ExternalReadiness =
   | boolean
   | { readonly ready: boolean; readonly reason?: string; readonly message?: string }
 
 export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Observed = unknown> {
-  /** What the system is called, in names, logs and conditions: `shapes`. */
+  /** Name of the system in object names, logs and conditions: `shapes`. */
   readonly name: string
   readonly capabilities: Capabilities
-  /** What the thing of this object should be like; the same for the same object. */
+  /** The desired state of the resource: a pure function of the object. */
   desired(object: T): Desired
-  /** The name that the author wants for it, where names can be chosen. @default a name made from the instance and the uid */
+  /** A name for the resource, if the system lets clients choose. @default a name derived from the instance and the UID */
   identify?(object: T): string | undefined
-  /** The thing of this id, or undefined when it is not there. */
+  /** The resource of this id, or undefined if it does not exist. */
   observe(id: string, call: DriverCall): Promise<Observation<Observed> | undefined>
   create(desired: Desired, call: CreateCall): Promise<{ readonly id: string }>
   update(id: string, desired: Desired, call: UpdateCall<Observed>): Promise<void>
-  /** May return before the thing is gone. */
+  /** Deletes the resource. May return before it is gone. */
   remove(id: string, call: DriverCall): Promise<void>
   /**
-   * Makes sure that nothing comes of a create with this token: what it has made goes, and it is refused from now on.
-   * @default the create is repeated, to learn what to remove
+   * Cancels a create call with this token: deletes its result, and refuses the token from now on.
+   * @default the create call is repeated to learn which resource to delete
    */
   cancel?(idempotencyKey: string, call: DriverCall): Promise<void>
-  /** Writes other marks on a thing. @default marks change only with `update` */
+  /** Replaces the ownership labels of a resource. @default labels change only with `update` */
   setLabels?(id: string, labels: OwnershipLabels, call: DriverCall): Promise<void>
-  /** All things of a query, page by page. */
+  /** All resources of a query, page by page. */
   list?(query: ListQuery, call: DriverCall): AsyncIterable<readonly Observation<Observed>[]>
-  /** What happens from now on, or since a cursor. May end or fail at any time. */
+  /** Events from now on, or since a cursor. May end or fail at any time. */
   watch?(since: string | undefined, call: DriverCall): AsyncIterable<DriverEvent>
-  /** Paths at which a thing is not as desired. @default those of `desired` whose values differ */
+  /** Paths at which a resource differs from the desired state. @default the paths of `desired` whose values differ */
   diff?(desired: Desired, observed: Observed): readonly string[]
-  /** @default a thing that is there is ready */
+  /** @default an existing resource is ready */
   ready?(observed: Observed): ExternalReadiness
-  /** Credentials, or a client of its own, for one object. @default none */
+  /** Credentials, or a client, for one object. @default none */
   connect?(object: T, call: Omit<DriverCall, 'connection'>): Promise<unknown>
 }
 
-/*
- * The sheet on what a system can do, from which follows how a thing is known to be ours:
- *
- *   S1 names that we choose   S2 marks that are there from the first moment   S3 tokens that make a repeated create harmless
- *   S4 an object of ours that is written first   S5 a file of ours that is written first
- *
- * The strongest that the sheet allows is used. A sheet that contradicts its driver is refused when it is declared; one
- * that lies about the system shows when a thing does not look as it should, and then nothing is touched.
- */
-
+/** What a system can do. */
 export interface Capabilities {
-  /** Whether things can carry marks, and since when. @default 'none' */
+  /** Whether resources can carry ownership labels, and from when on. @default 'none' */
   readonly labels?: 'atomicOnCreate' | 'afterCreate' | 'none'
-  /** Who names things. @default 'assigned' */
+  /** Whether the client chooses ids, or the system assigns them. @default 'assigned' */
   readonly ids?: 'deterministic' | 'assigned'
-  /** What makes a second create of the same thing harmless. @default 'no' */
+  /** What makes a repeated create call idempotent. @default 'no' */
   readonly idempotent?: 'byName' | 'byToken' | 'no'
-  /** For how long a look may show what was there before. @default 0 */
+  /** For how long a read may return an older state. @default 0 */
   readonly consistencyWindowMs?: number
-  /** How many calls are allowed. @default as many as there are */
+  /** Rate limit of the system. @default unlimited */
   readonly quota?: {
     readonly callsPerSecond: number
-    /** How many at once after a pause. @default callsPerSecond, at least 1 */
+    /** @default callsPerSecond, at least 1 */
     readonly burst?: number
   }
 }
 
-/** How a thing is known to be ours. */
+/** How ownership of a resource is proven, see the file header. */
 export type Strategy = 'S1' | 'S2' | 'S3' | 'S4' | 'S5'
 
 interface StrategyOptions {
-  /** A file is there for what must be remembered. */
   readonly hasCheckpoint: boolean
 }
 
-/** The strongest strategy that the sheet allows. */
+/** The strongest strategy that the capabilities allow. */
 export function chooseStrategy(
   {
-    capabilities: { labels: labels = 'none', ids = 'assigned', idempotent = 'no' },
+    capabilities: { labels = 'none', ids = 'assigned', idempotent = 'no' },
     identify,
     list,
   }: Pick<Driver, 'capabilities' | 'identify' | 'list'>,
   { hasCheckpoint }: StrategyOptions,
 ): Strategy {
-  // A name of the author's choice says what it is for, not whose it is.
+  // A name chosen by the author does not prove who owns the resource.
   if (ids === 'deterministic' && !identify) return 'S1'
   if (labels === 'atomicOnCreate' && (list || ids === 'deterministic')) return 'S2'
   if (idempotent === 'byToken') return 'S3'
@@ -150,56 +148,46 @@ export function chooseStrategy(
 }
 
 const strategyTexts: Readonly<Record<Strategy, string>> = {
-  S1: 'its name is made from the instance and the uid',
-  S2: 'it carries our marks from the first moment',
-  S3: 'a repeated create with the same token gives the same thing',
-  S4: 'an ExternalRef is written before it is made',
-  S5: 'a local checkpoint is written before it is made',
+  S1: 'resource names are derived from the instance and the UID',
+  S2: 'the create call stores ownership labels',
+  S3: 'a create call with the same token is idempotent',
+  S4: 'an ExternalRef is written before the create call',
+  S5: 'a local checkpoint is written before the create call',
 }
 
-/** A sentence on the strategy, for logs. */
+/** A description of the strategy, for logs. */
 export function describeStrategy(strategy: Strategy): string {
   return strategyTexts[strategy]
 }
 
-/** @throws {RangeError} when the sheet and the driver contradict each other. */
+/** @throws {RangeError} if the capabilities contradict the driver. */
 export function checkDriver(driver: Driver): void {
-  const { name, capabilities, identify, setLabels: mark } = driver
-  const { labels: labels = 'none', ids = 'assigned', idempotent = 'no', consistencyWindowMs = 0, quota } = capabilities
+  const { name, capabilities, identify, setLabels } = driver
+  const { labels = 'none', ids = 'assigned', idempotent = 'no', consistencyWindowMs = 0, quota } = capabilities
   const refuse = (what: string): never => {
-    throw new RangeError(`the driver ${name}: ${what}`)
+    throw new RangeError(`driver ${name}: ${what}`)
   }
   if (!/^[a-z0-9](?:[-a-z0-9]{0,38}[a-z0-9])?$/.test(name))
-    refuse('its name must be up to 40 letters in lower case, digits and dashes')
+    refuse('name must be at most 40 lower-case letters, digits and dashes')
   if (!['atomicOnCreate', 'afterCreate', 'none'].includes(labels))
-    refuse(`marks must be atomicOnCreate, afterCreate or none, got ${String(labels)}`)
+    refuse(`labels must be atomicOnCreate, afterCreate or none, got ${String(labels)}`)
   if (!['deterministic', 'assigned'].includes(ids)) refuse(`ids must be deterministic or assigned, got ${String(ids)}`)
   if (!['byName', 'byToken', 'no'].includes(idempotent))
     refuse(`idempotent must be byName, byToken or no, got ${String(idempotent)}`)
-  if (labels === 'afterCreate' && !mark) refuse('marks that are put on after the create need a mark function')
-  if (idempotent === 'byName' && ids === 'assigned')
-    refuse('a create that is idempotent by name needs ids that are deterministic')
+  if (labels === 'afterCreate' && !setLabels) refuse("labels: 'afterCreate' needs the function setLabels")
+  if (idempotent === 'byName' && ids === 'assigned') refuse("idempotent: 'byName' needs ids: 'deterministic'")
   if (identify && ids === 'assigned')
-    refuse(
-      'identify gives names, and the sheet says that the system assigns them: say ids: deterministic, or leave identify out',
-    )
+    refuse("identify chooses names, but the system assigns ids: set ids: 'deterministic', or remove identify")
   if (!(consistencyWindowMs >= 0 && consistencyWindowMs < Infinity))
     refuse(`consistencyWindowMs must be 0 or more, got ${consistencyWindowMs}`)
   if (quota && !(quota.callsPerSecond > 0 && (quota.burst ?? 1) >= 1))
-    refuse('a quota must be above 0 calls a second, and a burst at least 1')
+    refuse('quota.callsPerSecond must be above 0, and quota.burst at least 1')
 }
 
-/*
- * What a failure of a call says: that the thing is not there, that nothing was done, that it was too much, or nothing.
- *
- * Drivers throw whatever their libraries throw. Most carry a status somewhere; where there is none, nobody knows whether
- * the call was carried out, and that is what is assumed.
- */
-
-/** An error with a status, for drivers that have nothing better to throw. */
+/** An error with a status, for drivers whose client library throws none. */
 export class ExternalError extends Error {
   override readonly name = 'ExternalError'
-  /** As HTTP has it. */
+  /** An HTTP status code. */
   readonly status: number
   readonly retryAfterMs: number | undefined
 
@@ -213,7 +201,7 @@ export class ExternalError extends Error {
   }
 }
 
-/** Why a call was not even made. */
+/** A call was not sent, because the circuit breaker of its system is open. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable'
   readonly retryAfterMs: number
@@ -228,27 +216,28 @@ export function isProviderUnavailable(error: unknown): error is ProviderUnavaila
   return error instanceof ProviderUnavailable
 }
 
+/** What a failed call says about its effect: no such resource, no effect, throttled, or unknown. */
 export type Failure = 'absent' | 'refused' | 'throttled' | 'unknown'
 
-/** What is known after a call failed. */
+/** Classifies an error of a driver by its status. */
 export function failureOf(error: unknown): Failure {
   const status = statusOf(error)
   if (status === undefined) return 'unknown'
   if (status === 404 || status === 410) return 'absent'
   if (status === 429) return 'throttled'
-  // 408: it gave up waiting, not necessarily doing.
+  // 408: the system stopped waiting, but may still carry out the call.
   return status >= 400 && status < 500 && status !== 408 ? 'refused' : 'unknown'
 }
 
 const longestMs = 3_600_000
 
-/** How long the system asked us to stay away. */
+/** The back-off that the system asked for, at most one hour. */
 export function retryAfterOf(error: unknown): number | undefined {
   const { retryAfterMs } = fieldsOf(error)
   return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? Math.min(retryAfterMs, longestMs) : undefined
 }
 
-/** What to tell people; long answers are cut. */
+/** The message of an error, cut to 300 characters. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.length > 300 ? `${text.slice(0, 297)}...` : text

@@ -1,20 +1,21 @@
 /**
- * ExternalRef: a record of ours for one thing outside, for systems that cannot say themselves whose it is.
+ * ExternalRef: the durable record of one external resource, for systems that cannot store ownership labels.
  *
  *   Intent ──▶ Created (with its id) ──▶ Deleting ──▶ gone
  *
- * It is written before the thing is made and goes when the thing is confirmed gone. It has a finalizer and no owner
- * reference: it must outlive the object, whatever happens to that.
+ * It is written before the create call and removed when the resource is confirmed gone. It has a finalizer and no owner
+ * reference, so it survives its object. Its name is derived from the owner UID, so two processes that write the first
+ * record of one object conflict on the server, and only one of them proceeds.
  */
 import { declareKind, isConflict, isNotFound, type JsonObject, type Kind, type KubeObject } from '#api'
 import type { CacheKey } from '#cache'
 import type { ReconcileClient } from '#controller'
-import { shortHash } from './ownership-labels.ts'
+import { resourceHash } from './ownership-labels.ts'
 import { readAttempt, type OwnedRecord, type RecordBackend, type RecordOwner, type ResourceRecord } from './record.ts'
 
 export interface ExternalRefObject extends KubeObject {
   readonly spec: {
-    /** The driver, and the installation. */
+    /** The name of the driver, and the instance of the installation. */
     readonly system: string
     readonly instance: string
     readonly owner: {
@@ -36,8 +37,8 @@ export interface ExternalRefObject extends KubeObject {
   }
 }
 
-/** On every ExternalRef: it stays until its thing is confirmed gone. */
-const refFinalizer = 'external.evenkeel.dev/thing'
+/** Every ExternalRef has it until its resource is confirmed gone. */
+const refFinalizer = 'external.evenkeel.dev/resource'
 
 const text: JsonObject = { type: 'string' }
 const count: JsonObject = { type: 'integer', format: 'int64' }
@@ -86,13 +87,6 @@ export const ExternalRef = declareKind<ExternalRefObject>({
   },
 })
 
-/*
- * Records as ExternalRef objects.
- *
- * Its name follows from the uid of the owner, so two who write the first record of one object meet on the server, and
- * only one of them goes on.
- */
-
 interface ExternalRefBackendOptions {
   readonly system: string
   readonly instance: string
@@ -103,6 +97,7 @@ interface ExternalRefBackendOptions {
 
 const attemptsMax = 5
 
+/** Records as ExternalRef objects. */
 export class ExternalRefBackend implements RecordBackend {
   readonly #options: ExternalRefBackendOptions
 
@@ -115,25 +110,21 @@ export class ExternalRefBackend implements RecordBackend {
     return ref?.spec.owner.uid === uid ? recordOf(ref) : undefined
   }
 
-  async save(
-    owner: RecordOwner,
-    remembered: ResourceRecord,
-    { isSure = false }: { isSure?: boolean } = {},
-  ): Promise<void> {
+  async save(owner: RecordOwner, record: ResourceRecord, { force = false }: { force?: boolean } = {}): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       try {
-        await this.#write(owner, remembered, attempt > 0)
+        await this.#write(owner, record, attempt > 0)
         return
       } catch (error) {
-        if (!isSure || !isConflict(error) || attempt >= attemptsMax) throw error
+        if (!force || !isConflict(error) || attempt >= attemptsMax) throw error
       }
     }
   }
 
-  async #write(owner: RecordOwner, remembered: ResourceRecord, live: boolean): Promise<void> {
+  async #write(owner: RecordOwner, record: ResourceRecord, live: boolean): Promise<void> {
     const { client, signal } = this.#options
     const ref = await this.#find(owner.uid, live)
-    const spec = this.#specOf(owner, remembered)
+    const spec = this.#specOf(owner, record)
     if (!ref)
       await client.create(
         ExternalRef,
@@ -153,11 +144,11 @@ export class ExternalRefBackend implements RecordBackend {
     const ref = await this.#find(uid, false)
     if (!ref) return
     try {
-      const held =
+      const left =
         ref.metadata.deletionTimestamp === undefined
           ? await client.delete(ref, { preconditions: { uid: ref.metadata.uid ?? '' }, ignoreNotFound: true, signal })
           : ref
-      if (held) await client.removeFinalizer(held as ExternalRefObject, refFinalizer, { signal })
+      if (left) await client.removeFinalizer(left as ExternalRefObject, refFinalizer, { signal })
     } catch (error) {
       if (!isNotFound(error)) throw error
     }
@@ -184,7 +175,7 @@ export class ExternalRefBackend implements RecordBackend {
 
   #nameFor(uid: string): string {
     const { system, instance } = this.#options
-    return `${system}-${instance}-${shortHash(uid)}`
+    return `${system}-${instance}-${resourceHash(uid)}`
   }
 
   #specOf(
@@ -208,7 +199,7 @@ export class ExternalRefBackend implements RecordBackend {
   }
 }
 
-/** Whether a ref is about a thing of this installation, for an object of this kind. */
+/** Whether an ExternalRef belongs to this system and instance, and to an object of this kind. */
 export function isRefOf(
   { spec: { system, instance, owner } }: ExternalRefObject,
   of: Pick<ExternalRefBackendOptions, 'system' | 'instance' | 'kind'>,
@@ -235,11 +226,11 @@ function recordOf({
   },
   metadata: { deletionTimestamp },
 }: ExternalRefObject): OwnedRecord {
-  const remembered = {
+  const record = {
     ...(id !== undefined && { id }),
     attempt: readAttempt(attempt ?? {}),
     ...(observedGeneration !== undefined && { observedGeneration }),
     ...(phase === 'Deleting' && { isDeleting: true }),
   }
-  return { owner: { namespace, name, uid }, remembered, isLetGo: deletionTimestamp !== undefined }
+  return { owner: { namespace, name, uid }, record, isOrphaned: deletionTimestamp !== undefined }
 }

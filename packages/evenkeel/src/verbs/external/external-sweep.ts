@@ -1,20 +1,21 @@
 /**
- * ExternalSweep: what the last look at everything found that no object can say, and what it asks before it goes on.
+ * ExternalSweep: the result of the last sweep that belongs to no object, and the questions that a person must confirm.
  *
- * One for each verb, cluster-wide. A question has a hash; it is answered by putting that hash into the annotation
- * `external.evenkeel.dev/confirm`. Another list has another hash, so an answer never covers what nobody has seen.
+ * There is one cluster-scoped object for each verb. A question has a hash over its resource ids. A person confirms it by
+ * putting that hash into the annotation `external.evenkeel.dev/confirm`. Another set of ids has another hash, so a
+ * confirmation never covers resources that the person has not seen.
  */
 import { declareKind, deepEqual, type JsonObject, type KubeObject } from '#api'
 import type { BaseContext } from '#controller'
-import { shortHash } from './ownership-labels.ts'
+import { resourceHash } from './ownership-labels.ts'
 import { annotationOf } from './policy.ts'
 
-/** Something that is only done when a person has agreed. */
+/** An action that needs the confirmation of a person. */
 export interface SweepQuestion {
   readonly what: 'deleteForeign' | 'deleteOrphans' | 'recreateMissing'
   readonly message: string
   readonly count: number
-  /** The first of them. */
+  /** The first 100. */
   readonly ids: readonly string[]
   readonly hash: string
 }
@@ -23,9 +24,9 @@ export interface SweepReport {
   readonly system: string
   readonly instance: string
   readonly questions: readonly SweepQuestion[]
-  /** Things of ours whose object is gone. */
+  /** Resources with our ownership labels whose object is gone. */
   readonly orphans: readonly string[]
-  /** Things with our marks and without our seal. */
+  /** Resources with our ownership labels and an invalid seal. */
   readonly suspicious: readonly string[]
 }
 
@@ -90,7 +91,7 @@ export function makeQuestion(what: SweepQuestion['what'], message: string, ids: 
     message,
     count: sorted.length,
     ids: sorted.slice(0, idsMax),
-    hash: shortHash(JSON.stringify([what, sorted])),
+    hash: resourceHash(JSON.stringify([what, sorted])),
   }
 }
 
@@ -106,7 +107,7 @@ export function sweepName({
   return `${system}-${instance}-${kind.toLowerCase()}`
 }
 
-/** Whether a person agreed to exactly this. */
+/** Whether a person has confirmed exactly this question. */
 export function isConfirmed(sweep: ExternalSweepObject | undefined, { hash }: SweepQuestion): boolean {
   return (
     sweep !== undefined &&
@@ -117,7 +118,7 @@ export function isConfirmed(sweep: ExternalSweepObject | undefined, { hash }: Sw
   )
 }
 
-/** Writes the report if it says something new; one that has nothing to say is only written over one that had. */
+/** Writes the report if it has changed. An empty report is written only over an existing one. */
 export async function writeSweep(
   known: ExternalSweepObject | undefined,
   { name, report }: { name: string; report: SweepReport },

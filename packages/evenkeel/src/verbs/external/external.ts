@@ -1,12 +1,12 @@
 /**
- * `external`: objects whose real thing is in another system, kept in step in both directions.
+ * `external`: syncs objects with resources of another system, in both directions.
  *
- *   object ──▶ finalizer ──▶ intent ──▶ make, change, remove ──▶ look again ──▶ status
- *   outside ──▶ sweep, watch, poll ──▶ single looks
+ *   object ──▶ finalizer ──▶ intent ──▶ create, update, delete ──▶ observe ──▶ status
+ *   external system ──▶ sweep, watch, poll ──▶ reconcile of single objects
  *
- * The author writes a driver and a sheet on what the system can do; the rest follows. Guarantees: the finalizer and the
- * intent are durable before anything is made; at most one thing for each uid, or the engine stops and asks; nothing is
- * changed or deleted that cannot be proven to be ours; a removal is believed when it is seen.
+ * The author writes a driver and declares the capabilities of the system. Guarantees: finalizer and intent are durable
+ * before a create call; there is at most one resource for each UID, or the verb stops and asks; no resource is changed
+ * or deleted unless ownership is proven; a deletion is complete only when it was observed.
  */
 import type { KubeObject } from '#api'
 import {
@@ -34,7 +34,7 @@ import { afterFailure, setConditions } from './status.ts'
 import { sweep } from './sweep.ts'
 import { syncResource, type SyncResult } from './sync.ts'
 
-/** The thing of an object, as it was last seen. */
+/** The resource of an object, as last observed. */
 export interface ExternalResource<Observed> {
   readonly id: string
   readonly observed: Observed
@@ -43,13 +43,14 @@ export interface ExternalResource<Observed> {
 
 export interface ExternalVerb<Observed = unknown> extends Verb {
   /**
-   * The thing of the object of this run, brought to what the object says; done once in a run. While it is not so the
-   * reconcile ends here, and the status says why.
+   * Syncs the resource of this run's object, once per run, and returns it.
+   *
+   * @throws {StopReconcile} while it is not in sync: the reconcile ends there, and the status says why.
    */
   sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalResource<Observed>>
 }
 
-/** @throws {RangeError} for a sheet that contradicts its driver, and for options that cannot be meant. */
+/** @throws {RangeError} for capabilities that contradict the driver, and for invalid options. */
 export function external<T extends KubeObject, Desired, Observed>(
   driver: Driver<T, Desired, Observed>,
   options: ExternalOptions<T>,
@@ -58,14 +59,14 @@ export function external<T extends KubeObject, Desired, Observed>(
   return new External(driver as unknown as Driver, settingsOf(options)) as unknown as ExternalVerb<Observed>
 }
 
-/** A verb in one controller, with what it needs there. */
+/** The verb in one controller. */
 interface ExternalWiring {
   readonly environment: ExternalEnvironment
   readonly stores: RecordStores
   readonly source: ExternalSource
 }
 
-/** One run of it. */
+/** One run of the verb. */
 interface ExternalRun extends ExternalWiring {
   readonly base: BaseContext
   readonly run: PluginRun
@@ -92,27 +93,26 @@ class External implements ExternalVerb {
     const { for: kind } = declaration
     const [driver, settings] = [this.#driver, this.#settings]
     if (settings.scope !== undefined && !driver.list)
-      throw new RangeError(`the driver ${driver.name}: exclusive use needs a list`)
-    const room = hasExternalStatus(kind)
-    const strategy = strategyFor(driver, settings, room)
-    const remembering = new RecordStores({ driver, kind, strategy, settings, hasStatus: room })
-    const marker = { instance: settings.instance, kind, secret: settings.secret }
-    const parts: ExternalEnvironment = {
+      throw new RangeError(`driver ${driver.name}: use: 'exclusive' needs the function list`)
+    const hasStatus = hasExternalStatus(kind)
+    const strategy = strategyFor(driver, settings, hasStatus)
+    const stores = new RecordStores({ driver, kind, strategy, settings, hasStatus })
+    const environment: ExternalEnvironment = {
       driver,
       kind,
       strategy,
       settings,
       calls: callsOf(driver),
       observations: new ObservationCache(),
-      identity: marker,
-      hasStatus: room,
+      identity: { instance: settings.instance, kind, secret: settings.secret },
+      hasStatus,
     }
     const source = new ExternalSource({
-      environment: parts,
+      environment,
       sweepKey: sweepKeyFor(declaration, driver),
-      leftoverKeys: () => remembering.leftoverKeys(),
+      leftoverKeys: () => stores.leftoverKeys(),
     })
-    const wiring: ExternalWiring = { environment: parts, stores: remembering, source }
+    const wiring: ExternalWiring = { environment, stores, source }
     this.#bySource.set(source, wiring)
     return {
       sources: [source],
@@ -151,31 +151,31 @@ class External implements ExternalVerb {
     return { id: observation.id, observed: observation.observed, isReady }
   }
 
-  /** Also the way sweeps run: under a key that no object has. */
+  /** Runs without an object: the sweep, under a key that no object has, and leftover records. */
   async absent(base: BaseContext, run: PluginRun): Promise<Reconciled> {
     const wiring = this.#wiringOf(run)
-    const { environment: parts, stores: remembering, source } = wiring
+    const { environment, stores, source } = wiring
     const { name, namespace } = base.key
     if (name === source.sweepKey.name) {
-      base.log.debug('sweep', {
-        system: parts.driver.name,
-        strategy: parts.strategy,
-        because: describeStrategy(parts.strategy),
+      base.log.debug('sweeping external resources', {
+        system: environment.driver.name,
+        strategy: environment.strategy,
+        description: describeStrategy(environment.strategy),
       })
       return sweep({
-        environment: parts,
+        environment,
         base,
         run,
         enqueue: (key, note) => {
           source.enqueue(key, note)
         },
-        records: (objects) => remembering.all(objects, base),
+        records: (objects) => stores.all(objects, base),
         onMissed: (count) => {
           source.countMissed(count)
         },
       })
     }
-    return this.#finishLeft({ ...wiring, base, run }, { name, ...(namespace !== undefined && { namespace }) })
+    return this.#finishLeftovers({ ...wiring, base, run }, { name, ...(namespace !== undefined && { namespace }) })
   }
 
   async #sync(running: ExternalRun): Promise<SyncResult> {
@@ -185,22 +185,22 @@ class External implements ExternalVerb {
 
   async #syncOnce(running: ExternalRun): Promise<SyncResult> {
     const {
-      environment: parts,
-      stores: remembering,
+      environment,
+      stores,
       base,
       run: { object, status },
     } = running
-    if (!object) throw new RangeError(`${this.name} works for objects, not for keys alone`)
+    if (!object) throw new RangeError(`${this.name} needs an object: use reconcile instead of reconcileKey`)
     const session = new ExternalSession({
-      environment: parts,
+      environment,
       base,
       object,
       status,
-      store: remembering.storeFor(object, base),
+      store: stores.storeFor(object, base),
     })
     try {
       const { name = '', namespace } = object.metadata
-      await this.#finishLeft(running, { name, ...(namespace !== undefined && { namespace }) }, object.metadata.uid)
+      await this.#finishLeftovers(running, { name, ...(namespace !== undefined && { namespace }) }, object.metadata.uid)
       return await syncResource(session)
     } catch (error) {
       return { isSynced: false, isReady: false, result: await afterFailure(session, error) }
@@ -211,17 +211,17 @@ class External implements ExternalVerb {
 
   async #cleanUp(object: KubeObject, context: BaseContext): Promise<Reconciled> {
     const {
-      environment: parts,
-      stores: remembering,
+      environment,
+      stores,
       base,
       run: { status },
     } = this.#runs.get(context)
     const session = new ExternalSession({
-      environment: parts,
+      environment,
       base,
       object,
       status,
-      store: remembering.storeFor(object, base),
+      store: stores.storeFor(object, base),
     })
     try {
       return await deleteResource(session)
@@ -232,48 +232,52 @@ class External implements ExternalVerb {
     }
   }
 
-  /** Records that have outlived their objects: their things are ours, and nobody asks for them any more. */
-  async #finishLeft(
-    { environment: parts, stores: remembering, base }: ExternalRun,
+  /** Deletes the resources of records whose object no longer exists. */
+  async #finishLeftovers(
+    { environment, stores, base }: ExternalRun,
     key: { name: string; namespace?: string },
     aliveUid?: string,
   ): Promise<Reconciled> {
-    let soonest: Reconciled
-    for (const record of await remembering.leftovers(key, { aliveUid, base })) {
-      const result = await this.#finishRecord({ environment: parts, stores: remembering, base }, record)
-      if ((result?.afterMs ?? Infinity) < (soonest?.afterMs ?? Infinity)) soonest = result
+    let earliest: Reconciled
+    for (const record of await stores.leftovers(key, { aliveUid, base })) {
+      const result = await this.#finishRecord({ environment, stores, base }, record)
+      if ((result?.afterMs ?? Infinity) < (earliest?.afterMs ?? Infinity)) earliest = result
     }
-    return soonest
+    return earliest
   }
 
   async #finishRecord(
-    { environment: parts, stores: remembering, base }: Pick<ExternalRun, 'environment' | 'stores' | 'base'>,
-    { owner: { name, namespace, uid }, isLetGo }: OwnedRecord,
+    { environment, stores, base }: Pick<ExternalRun, 'environment' | 'stores' | 'base'>,
+    { owner: { name, namespace, uid }, isOrphaned }: OwnedRecord,
   ): Promise<Reconciled> {
     const {
       settings,
       driver,
       kind: { apiVersion, kind },
-    } = parts
-    const place = { name, ...(namespace !== '' && { namespace }) }
-    const alive = (await base.client.find(parts.kind, place, { live: true, signal: base.signal })) as
+    } = environment
+    const key = { name, ...(namespace !== '' && { namespace }) }
+    const current = (await base.client.find(environment.kind, key, { live: true, signal: base.signal })) as
       | KubeObject
       | undefined
-    if (alive?.metadata.uid === uid) return { afterMs: 1000 }
+    if (current?.metadata.uid === uid) return { afterMs: 1000 }
     if (settings.orphans === 'report') {
-      base.log.warn('a thing outside has outlived its object', { system: driver.name, object: name, uid })
+      base.log.warn('external resource has no owner: its object was deleted without cleanup', {
+        system: driver.name,
+        object: name,
+        uid,
+      })
       return undefined
     }
-    const gone: KubeObject = { apiVersion, kind, metadata: { ...place, uid } }
+    const gone: KubeObject = { apiVersion, kind, metadata: { ...key, uid } }
     const session = new ExternalSession({
-      environment: parts,
+      environment,
       base,
       object: gone,
       status: undefined,
-      store: remembering.storeFor(gone, base),
+      store: stores.storeFor(gone, base),
     })
     try {
-      return await deleteResource(session, { isOrphaned: isLetGo })
+      return await deleteResource(session, { isOrphaned })
     } catch (error) {
       return await afterFailure(session, error)
     }
@@ -284,20 +288,23 @@ class External implements ExternalVerb {
       const wiring = this.#bySource.get(source)
       if (wiring) return wiring
     }
-    throw new RangeError(`${this.name} is not among the verbs of this controller: add it to verbs of its declaration`)
+    throw new RangeError(`${this.name} is not a verb of this controller: add it to verbs in its declaration`)
   }
 }
 
-/** What a list shows is looked at when it changes. */
-const untilChange: Reconciled = { park: 'a change of the object, or of its thing' }
+const untilChange: Reconciled = { park: 'a change of the object or of its external resource' }
 
-/** A token is only as good as the memory of it: without room in the status there are records, which need none. */
-function strategyFor(driver: Driver, { checkpoint }: ExternalSettings, room: boolean): ExternalEnvironment['strategy'] {
+/** S3 needs a durable token. Without `status.external` a record is needed, and a record alone suffices (S4, S5). */
+function strategyFor(
+  driver: Driver,
+  { checkpoint }: ExternalSettings,
+  hasStatus: boolean,
+): ExternalEnvironment['strategy'] {
   const strategy = chooseStrategy(driver, { hasCheckpoint: checkpoint !== undefined })
-  return strategy === 'S3' && !room ? (checkpoint ? 'S5' : 'S4') : strategy
+  return strategy === 'S3' && !hasStatus ? (checkpoint ? 'S5' : 'S4') : strategy
 }
 
-/** No object can be called so. */
+/** No object can have this name. */
 function sweepKeyFor(
   { namespaces, for: { scope } }: ControllerDeclaration,
   { name }: Driver,
@@ -312,27 +319,26 @@ function watchesFor({
     kind,
     settings: { instance },
   },
-  stores: remembering,
+  stores,
   source: { sweepKey },
 }: ExternalWiring): readonly WatchDeclaration[] {
   const refs: WatchDeclaration = {
     kind: ExternalRef,
     map: (object) => {
-      const {
-        spec: { owner },
-      } = object as unknown as ExternalRefObject
-      return isRefOf(object as unknown as ExternalRefObject, { system: driver.name, instance, kind })
+      const ref = object as ExternalRefObject
+      const { owner } = ref.spec
+      return isRefOf(ref, { system: driver.name, instance, kind })
         ? [{ name: owner.name, ...(owner.namespace !== undefined && { namespace: owner.namespace }) }]
         : []
     },
-    // Its contents are our own words; what matters is that it is there, or about to go.
+    // We write its spec ourselves. Only its creation and deletion matter.
     predicates: [
       ({ type, old, object }) =>
         type !== 'update' || old?.metadata.deletionTimestamp !== object.metadata.deletionTimestamp,
     ],
   }
   const name = sweepName({ system: driver.name, instance, kind: kind.kind })
-  const answers: WatchDeclaration = {
+  const confirmations: WatchDeclaration = {
     kind: ExternalSweep,
     map: (object) => (object.metadata.name === name ? [sweepKey] : []),
     predicates: [
@@ -340,13 +346,13 @@ function watchesFor({
         type === 'update' && JSON.stringify(old?.metadata.annotations) !== JSON.stringify(object.metadata.annotations),
     ],
   }
-  return [...(remembering.usesRefs ? [refs] : []), ...(driver.list ? [answers] : [])]
+  return [...(stores.usesRefs ? [refs] : []), ...(driver.list ? [confirmations] : [])]
 }
 
-function rulesFor({ environment: { driver }, stores: remembering }: ExternalWiring): NonNullable<VerbParts['rbac']> {
+function rulesFor({ environment: { driver }, stores }: ExternalWiring): NonNullable<VerbParts['rbac']> {
   const { group, plural } = ExternalRef
   return [
-    ...(remembering.usesRefs
+    ...(stores.usesRefs
       ? [
           { apiGroups: [group], resources: [plural], verbs: ['create', 'patch', 'update', 'delete'] },
           { apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ['update'] },

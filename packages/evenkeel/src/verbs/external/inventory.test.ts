@@ -17,7 +17,7 @@ const Shape = defineKind({
   reports: ['external'],
 })
 
-function partsOf(capabilities: Capabilities = { labels: 'atomicOnCreate' }): ExternalEnvironment {
+function environmentOf(capabilities: Capabilities = { labels: 'atomicOnCreate' }): ExternalEnvironment {
   const driver = { name: 'shapes', capabilities, desired: ({ spec }: { spec: unknown }) => spec } as unknown as Driver
   return {
     driver,
@@ -41,47 +41,47 @@ function objectOf(uid: string): KubeObject {
   } as KubeObject
 }
 
-function thingOf(id: string, uid: string, color = 'red'): Observation<unknown> {
-  return { id, observed: { color }, labels: makeOwnershipLabels(objectOf(uid), partsOf().identity) }
+function resourceOf(id: string, uid: string, color = 'red'): Observation<unknown> {
+  return { id, observed: { color }, labels: makeOwnershipLabels(objectOf(uid), environmentOf().identity) }
 }
 
-function census(
+function inventoryOf(
   observations: readonly Observation<unknown>[],
   uids: readonly string[],
-  parts: ExternalEnvironment = partsOf(),
+  environment: ExternalEnvironment = environmentOf(),
 ): Inventory {
   return takeInventory(observations, {
-    environment: parts,
+    environment,
     objects: uids.map(objectOf),
     records: new Map(uids.map((uid) => [uid, { id: `t-${uid}`, observedGeneration: 1 }])),
     nowMs: 1_767_225_600_000,
   })
 }
 
-test('takeCensus sorts things by whose they are', () => {
-  const found = census(
+test('takeInventory sorts resources by owner', () => {
+  const found = inventoryOf(
     [
-      thingOf('t-a', 'a'),
-      thingOf('t-b', 'b', 'blue'),
-      thingOf('t-x', 'x'),
+      resourceOf('t-a', 'a'),
+      resourceOf('t-b', 'b', 'blue'),
+      resourceOf('t-x', 'x'),
       { id: 'foreign', observed: {} },
-      { ...thingOf('forged', 'y'), labels: { ...(thingOf('forged', 'y').labels as object), seal: 'no' } },
+      { ...resourceOf('forged', 'y'), labels: { ...(resourceOf('forged', 'y').labels as object), seal: 'no' } },
     ],
     ['a', 'b', 'c'],
   )
-  expect(found).toMatchObject({ expected: 3, fine: ['a'], suspicious: ['forged'] })
+  expect(found).toMatchObject({ expected: 3, inSync: ['a'], suspicious: ['forged'] })
   expect(found.changed.map(({ metadata: { uid } }) => uid)).toEqual(['b'])
   expect(found.missing.map(({ metadata: { uid } }) => uid)).toEqual(['c'])
   expect(found.orphans.map(({ observation: { id } }) => id)).toEqual(['t-x'])
   expect(found.foreign.map(({ id }) => id)).toEqual(['foreign'])
 })
 
-test('takeCensus knows twins, and names of ours where there are no marks', () => {
-  expect(census([thingOf('t-a', 'a'), thingOf('copy', 'a')], ['a']).duplicates).toEqual(
+test('takeInventory finds duplicates, and derived names where there are no labels', () => {
+  expect(inventoryOf([resourceOf('t-a', 'a'), resourceOf('copy', 'a')], ['a']).duplicates).toEqual(
     new Map([['a', ['copy', 't-a']]]),
   )
-  const parts = partsOf({ ids: 'deterministic' })
-  const named = census(
+  const parts = environmentOf({ ids: 'deterministic' })
+  const named = inventoryOf(
     [
       { id: resourceNameFor(parts.identity, 'a'), observed: { color: 'red' } },
       { id: resourceNameFor(parts.identity, 'gone'), observed: {} },
@@ -90,22 +90,22 @@ test('takeCensus knows twins, and names of ours where there are no marks', () =>
     ['a'],
     parts,
   )
-  expect(named.fine).toEqual(['a'])
+  expect(named.inSync).toEqual(['a'])
   expect(named.orphans.map(({ observation: { id } }) => id)).toEqual([resourceNameFor(parts.identity, 'gone')])
   expect(named.foreign.map(({ id }) => id)).toEqual(['other'])
 })
 
-test('takeCensus never calls a thing of a living object an orphan or foreign, nor one that an object remembers', () => {
+test('takeInventory never reports a resource of an existing object, or one in a record, as orphan or foreign', () => {
   const uid = fc.constantFrom('a', 'b', 'c', 'd', 'e')
   fc.assert(
     fc.property(
       fc.uniqueArray(uid),
       fc.array(fc.tuple(uid, fc.constantFrom('t', 'u'), fc.boolean())),
       (alive, made) => {
-        const observations = made.map(([each, prefix, isMarked]) =>
-          isMarked ? thingOf(`${prefix}-${each}`, each) : { id: `${prefix}-${each}`, observed: {} },
+        const observations = made.map(([each, prefix, isLabelled]) =>
+          isLabelled ? resourceOf(`${prefix}-${each}`, each) : { id: `${prefix}-${each}`, observed: {} },
         )
-        const found = census(
+        const found = inventoryOf(
           [...new Map(observations.map((observation) => [observation.id, observation])).values()],
           alive,
         )
@@ -114,7 +114,7 @@ test('takeCensus never calls a thing of a living object an orphan or foreign, no
             alive.some((each) => each === labels?.uid) || alive.some((each) => observation.id === `t-${each}`),
           ).toBe(false)
         for (const { id } of found.foreign) expect(alive.some((each) => id === `t-${each}`)).toBe(false)
-        expect(found.missing.length + found.changed.length + found.fine.length).toBeLessThanOrEqual(found.expected)
+        expect(found.missing.length + found.changed.length + found.inSync.length).toBeLessThanOrEqual(found.expected)
       },
     ),
   )

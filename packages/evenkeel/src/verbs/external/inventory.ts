@@ -1,7 +1,12 @@
 /**
- * A list of things beside a list of objects: what is missing, what differs, and what belongs to nobody.
+ * The inventory: compares a list of external resources with the objects: missing, changed, duplicate, orphaned, foreign.
  *
- * A pure function. Nothing is decided here: whatever looks wrong is looked at again, one by one, before anything is done.
+ * A pure function that decides nothing: each difference leads to a reconcile of the single object, which observes again.
+ *
+ * Example with the objects a (UID 1, record shape-1) and b (UID 2, record shape-2):
+ *
+ *   listed: shape-1 with UID 1, shape-7 with UID 1, shape-9 with UID 3, shape-0 without labels
+ *   result: duplicates { 1: [shape-1, shape-7] }, changed [a], missing [b], orphans [shape-9], foreign [shape-0]
  */
 import { deepEqual, parseTime, type KubeObject } from '#api'
 import type { Observation } from './driver.ts'
@@ -16,28 +21,29 @@ import { driftOf, policyFor, type ExternalPolicy } from './policy.ts'
 import { externalStatusOf, type ResourceRecord } from './record.ts'
 import type { ExternalEnvironment } from './session.ts'
 
-/** A thing of ours whose object is not there. */
+/** A resource of ours whose object does not exist. */
 export interface Orphan {
   readonly observation: Observation<unknown>
-  /** Undefined for those that only have a name of ours. */
+  /** Undefined if only the derived name shows that it is ours. */
   readonly labels: OwnershipLabels | undefined
 }
 
 export interface Inventory {
-  /** How many things there should be. */
+  /** How many resources should exist. */
   readonly expected: number
+  /** Objects whose resource is not listed. */
   readonly missing: readonly KubeObject[]
-  /** Things that are not as desired, or not where they were. */
+  /** Objects whose resource differs from the desired state, or has duplicates. */
   readonly changed: readonly KubeObject[]
-  /** Nothing is wrong with them, but it is time to say so. */
+  /** Objects in sync whose status is about to exceed `maxAgeMs`. */
   readonly stale: readonly KubeObject[]
-  /** Those that were seen and are as they should be. */
-  readonly fine: readonly string[]
+  /** UIDs of objects in sync. */
+  readonly inSync: readonly string[]
   readonly duplicates: ReadonlyMap<string, readonly string[]>
   readonly orphans: readonly Orphan[]
-  /** Our marks on them, and not our seal. */
+  /** Ids of resources with our ownership labels and an invalid seal. */
   readonly suspicious: readonly string[]
-  /** Nothing on them is ours. */
+  /** Resources without our ownership labels. */
   readonly foreign: readonly Observation<unknown>[]
 }
 
@@ -50,52 +56,52 @@ interface InventoryOptions {
 
 export function takeInventory(
   observations: readonly Observation<unknown>[],
-  { environment: parts, objects, records: remembered, nowMs }: InventoryOptions,
+  { environment, objects, records, nowMs }: InventoryOptions,
 ): Inventory {
   const uids = new Map(objects.map((object) => [object.metadata.uid ?? '', object]))
   const { byUid, ...others } = sortObservations(observations, {
-    environment: parts,
+    environment,
     uids,
-    known: new Set([...remembered.values()].flatMap(({ id }) => id ?? [])),
+    known: new Set([...records.values()].flatMap(({ id }) => id ?? [])),
   })
-  const census = {
+  const inventory = {
     expected: 0,
     missing: [] as KubeObject[],
     changed: [] as KubeObject[],
     stale: [] as KubeObject[],
-    fine: [] as string[],
+    inSync: [] as string[],
     duplicates: new Map<string, readonly string[]>(),
   }
   for (const [uid, object] of uids) {
     if (object.metadata.deletionTimestamp !== undefined) continue
-    const policy = policyOf(object, parts)
-    const memory = remembered.get(uid) ?? {}
+    const policy = policyOf(object, environment)
+    const record = records.get(uid) ?? {}
     const mine = (byUid.get(uid) ?? []).sort((a, b) => (a.id < b.id ? -1 : 1))
-    const isExpected = memory.id !== undefined && memory.observedGeneration !== undefined
-    if (isExpected) census.expected++
-    const observation = mine.find(({ id }) => id === memory.id) ?? mine[0]
+    const isExpected = record.id !== undefined && record.observedGeneration !== undefined
+    if (isExpected) inventory.expected++
+    const observation = mine.find(({ id }) => id === record.id) ?? mine[0]
     if (mine.length > 1)
-      census.duplicates.set(
+      inventory.duplicates.set(
         uid,
         mine.map(({ id }) => id),
       )
     if (!policy) continue
     if (!observation) {
-      if (isExpected) census.missing.push(object)
-    } else if (mine.length > 1 || (isExpected && isChanged(object, observation, { parts, policy })))
-      census.changed.push(object)
+      if (isExpected) inventory.missing.push(object)
+    } else if (mine.length > 1 || (isExpected && isChanged(object, observation, { environment, policy })))
+      inventory.changed.push(object)
     else if (isExpected) {
-      census.fine.push(uid)
-      if (isStale(object, parts, { policy, nowMs })) census.stale.push(object)
+      inventory.inSync.push(uid)
+      if (isStale(object, environment, { policy, nowMs })) inventory.stale.push(object)
     }
   }
-  return { ...census, ...others }
+  return { ...inventory, ...others }
 }
 
 interface SortOptions {
   readonly environment: ExternalEnvironment
   readonly uids: ReadonlyMap<string, KubeObject>
-  /** Ids that living objects remember, whatever is written on them. */
+  /** Ids in the records of existing objects, whatever their labels say. */
   readonly known: ReadonlySet<string>
 }
 
@@ -105,18 +111,18 @@ interface SortedObservations extends Pick<Inventory, 'orphans' | 'suspicious' | 
 
 function sortObservations(
   observations: readonly Observation<unknown>[],
-  { environment: parts, uids, known }: SortOptions,
+  { environment, uids, known }: SortOptions,
 ): SortedObservations {
   const byUid = new Map<string, Observation<unknown>[]>()
   const sorted = { orphans: [] as Orphan[], suspicious: [] as string[], foreign: [] as Observation<unknown>[] }
-  const byName = new Map([...uids.keys()].map((uid) => [resourceNameFor(parts.identity, uid), uid]))
+  const byName = new Map([...uids.keys()].map((uid) => [resourceNameFor(environment.identity, uid), uid]))
   for (const observation of [...observations].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    const { uid, verdict, labels } = ownerOf(observation, parts, byName)
-    if (verdict === 'mine' && uid !== undefined && uids.has(uid))
+    const { uid, ownership, labels } = ownerOf(observation, environment, byName)
+    if (ownership === 'mine' && uid !== undefined && uids.has(uid))
       byUid.set(uid, [...(byUid.get(uid) ?? []), observation])
     else if (known.has(observation.id)) continue
-    else if (verdict === 'mine') sorted.orphans.push({ observation, labels })
-    else if (verdict === 'forged') sorted.suspicious.push(observation.id)
+    else if (ownership === 'mine') sorted.orphans.push({ observation, labels })
+    else if (ownership === 'forged') sorted.suspicious.push(observation.id)
     else sorted.foreign.push(observation)
   }
   return { byUid, ...sorted }
@@ -124,24 +130,24 @@ function sortObservations(
 
 function ownerOf(
   observation: Observation<unknown>,
-  { driver, identity: marker }: ExternalEnvironment,
+  { driver, identity }: ExternalEnvironment,
   byName: ReadonlyMap<string, string>,
-): { uid?: string | undefined; verdict: 'mine' | 'forged' | 'foreign'; labels: OwnershipLabels | undefined } {
+): { uid?: string | undefined; ownership: 'mine' | 'forged' | 'foreign'; labels: OwnershipLabels | undefined } {
   if ((driver.capabilities.labels ?? 'none') === 'none') {
     const isNamed =
-      observation.id.startsWith(namePrefix(marker)) && !driver.identify && driver.capabilities.ids === 'deterministic'
-    return { uid: byName.get(observation.id), verdict: isNamed ? 'mine' : 'foreign', labels: undefined }
+      observation.id.startsWith(namePrefix(identity)) && !driver.identify && driver.capabilities.ids === 'deterministic'
+    return { uid: byName.get(observation.id), ownership: isNamed ? 'mine' : 'foreign', labels: undefined }
   }
   const labels = readOwnershipLabels(observation.labels)
-  const verdict = checkOwnership(observation.labels, marker, labels?.uid ?? '')
+  const ownership = checkOwnership(observation.labels, identity, labels?.uid ?? '')
   return {
     uid: labels?.uid,
-    verdict: verdict === 'ours' ? 'mine' : verdict === 'forged' ? 'forged' : 'foreign',
+    ownership: ownership === 'ours' ? 'mine' : ownership === 'forged' ? 'forged' : 'foreign',
     labels,
   }
 }
 
-/** Objects whose policy is not understood speak for themselves. */
+/** Undefined for an object with an invalid policy: its own reconcile reports that. */
 function policyOf(object: KubeObject, { settings }: ExternalEnvironment): ExternalPolicy | undefined {
   try {
     return policyFor(object as never, settings.policy)
@@ -153,20 +159,20 @@ function policyOf(object: KubeObject, { settings }: ExternalEnvironment): Extern
 function isChanged(
   object: KubeObject,
   observation: Observation<unknown>,
-  { parts: { driver }, policy }: { parts: ExternalEnvironment; policy: ExternalPolicy },
+  { environment: { driver }, policy }: { environment: ExternalEnvironment; policy: ExternalPolicy },
 ): boolean {
   const drift = driftOf(driver.desired(object as never), observation.observed, { driver, policy })
-  // What was told already is no news.
+  // A drift that is already in the status needs no reconcile.
   return drift.revert.length > 0 || !deepEqual(drift.report.slice(0, 20), externalStatusOf(object).drift?.paths ?? [])
 }
 
 function isStale(
   object: KubeObject,
-  { hasStatus: hasRoom, settings: { maxAgeMs } }: ExternalEnvironment,
+  { hasStatus, settings: { maxAgeMs } }: ExternalEnvironment,
   { policy: { pollIntervalMs }, nowMs }: { policy: ExternalPolicy; nowMs: number },
 ): boolean {
   return (
-    hasRoom &&
+    hasStatus &&
     nowMs - (parseTime(externalStatusOf(object).lastObservedTime ?? '') ?? -Infinity) >= maxAgeMs - pollIntervalMs
   )
 }

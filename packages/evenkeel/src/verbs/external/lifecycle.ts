@@ -1,8 +1,11 @@
 /**
- * Making a thing: first it is written down that it is about to be made, then it is made, then looked at.
+ * Creation and deletion of an external resource.
  *
- * Whatever happens in between, whoever comes next reads that an attempt is open and knows where to look. The number of
- * an attempt goes up only when the one before is known to have ended, so a repeated attempt carries the same token.
+ * Create: write the attempt, make the create call, observe the result. After a crash at any point the next run finds the
+ * open attempt in the record, see the example in `record.ts`.
+ *
+ * Delete: the resource is deleted before its object, and its absence is observed, not assumed. A resource whose ownership
+ * is not proven is never deleted: the object waits, and a condition asks a person to decide.
  */
 import { formatTime } from '#api'
 import type { Reconciled } from '#controller'
@@ -12,34 +15,34 @@ import type { CreateAttempt, ResourceRecord } from './record.ts'
 import { CallFailed, type ExternalSession } from './session.ts'
 import { reportNotSynced, writeReport } from './status.ts'
 
-/** What is remembered once it is made. @throws {CallFailed} */
+/** Creates the resource and returns the new record. @throws {CallFailed} */
 export async function createResource(
   session: ExternalSession,
-  remembered: ResourceRecord,
+  record: ResourceRecord,
   { isAnswered }: { isAnswered: boolean },
 ): Promise<ResourceRecord> {
   const {
-    store: memory,
-    environment: { driver, observations: seen },
+    store,
+    environment: { driver, observations },
     base: { log },
     uid,
     object,
     labels,
   } = session
-  const attempt = nextAttempt(session, remembered, isAnswered)
+  const attempt = nextAttempt(session, record, isAnswered)
   const id = driver.capabilities.ids === 'deterministic' ? nameFor(session) : undefined
   const desired = driver.desired(object as never)
-  await beginAttempt(session, attempt, remembered)
+  await beginAttempt(session, attempt, record)
   try {
-    const made = await session.call('create', (given) =>
-      driver.create(desired, { ...given, id, labels, idempotencyKey: attempt.key }),
+    const answer = await session.call('create', (call) =>
+      driver.create(desired, { ...call, id, labels, idempotencyKey: attempt.key }),
     )
-    const created: ResourceRecord = { id: idMade(session, made), attempt: { ...attempt, outcome: 'Created' } }
-    seen.of(uid).made = { key: attempt.key, id: created.id ?? '' }
-    await memory.note(created)
-    log.info('made a thing outside', { system: driver.name, id: created.id, attempt: attempt.number })
+    const created: ResourceRecord = { id: createdId(session, answer), attempt: { ...attempt, outcome: 'Created' } }
+    observations.of(uid).created = { key: attempt.key, id: created.id ?? '' }
+    await store.note(created)
+    log.info('external resource created', { system: driver.name, id: created.id, attempt: attempt.number })
     if (driver.capabilities.labels === 'afterCreate')
-      await session.call('mark', async (given) => driver.setLabels?.(created.id ?? '', labels, given))
+      await session.call('setLabels', async (call) => driver.setLabels?.(created.id ?? '', labels, call))
     return created
   } catch (error) {
     if (error instanceof CallFailed && error.operation === 'create') await noteFailure(session, attempt, error)
@@ -47,43 +50,43 @@ export async function createResource(
   }
 }
 
-/** Makes it durable that a thing is about to be made, in the name of the object as it is now. */
+/** Makes the attempt durable, for the current state of the object. */
 async function beginAttempt(
   session: ExternalSession,
   attempt: CreateAttempt,
   { attempt: last, id }: ResourceRecord,
 ): Promise<void> {
   const {
-    store: memory,
-    environment: { observations: seen },
+    store,
+    environment: { observations },
     uid,
   } = session
-  seen.attemptSeen(uid, attempt.key, session.nowMs)
-  const known = seen.of(uid)
+  observations.attemptSeen(uid, attempt.key, session.nowMs)
+  const known = observations.of(uid)
   const isWritten = last?.key === attempt.key && last.outcome === 'Pending' && id === undefined
   const isFirst = last?.key !== attempt.key || last.outcome === 'Refused' || known.refusedKey === attempt.key
-  // As long as nobody was asked, nothing can come of it.
+  // Until the create call is made, the attempt counts as refused: it cannot have an effect.
   if (isFirst) known.refusedKey = attempt.key
-  if (!isWritten) await memory.write({ attempt })
-  // A status is written for the version that was seen; a record knows nothing of the object.
-  if (isWritten || memory.isSeparate) await session.assertCurrent()
+  if (!isWritten) await store.write({ attempt })
+  // A status write checks the resourceVersion of the object; a write to a backend does not.
+  if (isWritten || store.isSeparate) await session.assertCurrent()
   delete known.refusedKey
 }
 
-/** In a status nothing is written: it would wake its own object, which would fail again at once. */
+/** Notes the outcome of a failed create call. A status is not written: the write would enqueue the object again at once. */
 async function noteFailure(
-  { store: memory, environment: { observations: seen, strategy }, uid }: ExternalSession,
+  { store, environment: { observations, strategy }, uid }: ExternalSession,
   attempt: CreateAttempt,
   { failure }: CallFailed,
 ): Promise<void> {
-  // That a name is taken says that something is there: perhaps what an attempt before has made.
+  // With S1 a refusal may mean that the name is taken, perhaps by the resource of an earlier attempt.
   const isRefused = failure !== 'unknown' && !(failure === 'refused' && strategy === 'S1')
-  if (isRefused) seen.of(uid).refusedKey = attempt.key
-  else delete seen.of(uid).refusedKey
-  if (memory.isSeparate) await memory.note({ attempt: { ...attempt, outcome: isRefused ? 'Refused' : 'Unknown' } })
+  if (isRefused) observations.of(uid).refusedKey = attempt.key
+  else delete observations.of(uid).refusedKey
+  if (store.isSeparate) await store.note({ attempt: { ...attempt, outcome: isRefused ? 'Refused' : 'Unknown' } })
 }
 
-/** What an attempt to have a thing begins with. */
+/** The first create attempt of an object. */
 export function firstAttempt(session: ExternalSession): CreateAttempt {
   return attemptOf(session, 1)
 }
@@ -92,7 +95,7 @@ function attemptOf({ uid, base: { clock } }: ExternalSession, number: number): C
   return { number, key: `${uid}-${number}`, time: formatTime(clock.now()), outcome: 'Pending' }
 }
 
-/** The same one again, unless it has ended. */
+/** The current attempt again, or the next one if it has ended. */
 function nextAttempt(
   session: ExternalSession,
   { attempt, observedGeneration }: ResourceRecord,
@@ -104,28 +107,22 @@ function nextAttempt(
   return isOver ? attemptOf(session, attempt.number + 1) : { ...attempt, outcome: 'Pending' }
 }
 
-/** @throws {CallFailed} when the driver gives no id: whatever it made cannot be found again */
-function idMade({ environment: { driver } }: ExternalSession, made: unknown): string {
-  const { id } = (made ?? {}) as { readonly id?: unknown }
+/** @throws {CallFailed} if the driver returned no id: the resource could not be found again */
+function createdId({ environment: { driver } }: ExternalSession, answer: unknown): string {
+  const { id } = (answer ?? {}) as { readonly id?: unknown }
   if (typeof id === 'string' && id !== '') return id
-  throw new CallFailed('create', new Error(`the driver ${driver.name} gave no id for what it made`))
+  throw new CallFailed('create', new Error(`driver ${driver.name}: create returned no id`))
 }
 
-/*
- * The way out: the thing goes before its object does, and that it is gone is seen, not assumed.
- *
- * Nothing is removed that cannot be proven to be ours; what cannot be decided waits for an answer, visibly.
- */
-
 interface DeleteOptions {
-  /** Let go of what cannot be found out. */
+  /** Orphan the resource if its state cannot be determined. */
   readonly isOrphaned: boolean
 }
 
-/** Nothing when it is done; otherwise when to go on, or what it waits for. */
+/** Deletes the resource. @returns undefined when it is gone; otherwise when to retry, or what it waits for */
 export async function deleteResource(
   session: ExternalSession,
-  { isOrphaned: isLetGo }: DeleteOptions = { isOrphaned: false },
+  { isOrphaned }: DeleteOptions = { isOrphaned: false },
 ): Promise<Reconciled> {
   const {
     policy: { deletion, manage, paused },
@@ -134,34 +131,34 @@ export async function deleteResource(
   if (paused)
     return waitWith(
       session,
-      { reason: 'Paused', message: 'it is not removed while paused' },
+      { reason: 'Paused', message: 'the external resource is not deleted while paused' },
       { park: 'the end of the pause' },
     )
   await session.connect()
-  const remembered = await session.readRecord({ live: true })
-  const answer = resolutionOf(object, remembered)?.type
-  if (deletion === 'orphan' || !manage.includes('delete') || answer === 'orphan') return orphan(session, remembered)
-  const found = await locate(session, remembered, { isCleanup: true })
+  const record = await session.readRecord({ live: true })
+  const resolution = resolutionOf(object, record)?.type
+  if (deletion === 'orphan' || !manage.includes('delete') || resolution === 'orphan') return orphan(session, record)
+  const found = await locate(session, record, { isCleanup: true })
   switch (found.state) {
     case 'unsure':
       return waitWith(
         session,
-        { reason: 'Deleting', message: 'it was begun to be made; until it is sure what came of that the object stays' },
+        { reason: 'Deleting', message: 'waiting for the outcome of the last create call before the object is deleted' },
         { afterMs: found.afterMs },
       )
     case 'unknown':
-      return isLetGo ? orphan(session, remembered) : askWhat(session, remembered)
+      return isOrphaned ? orphan(session, record) : askForDecision(session, record)
     case 'absent':
-      return removeUnseen(session, remembered)
+      return removeUnobserved(session, record)
     case 'ours':
-      return remove(session, remembered, [found.observation.id, ...duplicatesOf(session, found)])
-    // What somebody said to be ours is; what only could become ours is not.
+      return remove(session, record, [found.observation.id, ...duplicatesOf(session, found)])
+    // A resource that a person assigned to the object is deleted with it; a mere candidate for adoption is not.
     case 'adoptable':
-      return answer === 'adopt' || remembered.id === found.observation.id
-        ? remove(session, remembered, [found.observation.id])
+      return resolution === 'adopt' || record.id === found.observation.id
+        ? remove(session, record, [found.observation.id])
         : finish(session)
     case 'foreign':
-      return leaveForeign(session, remembered, found)
+      return leaveForeign(session, record, found)
     case 'missing':
       return finish(session)
   }
@@ -169,36 +166,37 @@ export async function deleteResource(
 
 function waitWith(
   session: ExternalSession,
-  words: { reason: string; message: string },
+  condition: { reason: string; message: string },
   result: Reconciled,
 ): Reconciled {
-  reportNotSynced(session, words)
+  reportNotSynced(session, condition)
   return result
 }
 
-function askWhat(session: ExternalSession, { attempt, id }: ResourceRecord): Reconciled {
+function askForDecision(session: ExternalSession, { attempt, id }: ResourceRecord): Reconciled {
   const what =
     id === undefined
-      ? `nobody knows whether it was made (attempt ${attempt?.key ?? ''})`
-      : `${id} does not carry our marks (any more)`
+      ? `the outcome of create attempt ${attempt?.key ?? ''} is unknown`
+      : `${id} does not have our ownership labels`
   return waitWith(
     session,
     {
-      reason: id === undefined ? 'CreateOutcomeUnknown' : 'MarksMissing',
-      message: `${what}, so it is not removed: ${choicesFor(session.object, attempt, { isCleanup: true })}`,
+      reason: id === undefined ? 'CreateOutcomeUnknown' : 'OwnershipLabelsMissing',
+      message: `${what}, so nothing is deleted; ${choicesFor(session.object, attempt, { isCleanup: true })}`,
     },
-    { park: 'an answer on what to do about the thing' },
+    { park: 'a decision about the external resource (annotation external.evenkeel.dev/resolve)' },
   )
 }
 
-/** What others have taken is theirs; what has only lost its marks may still be ours. */
+/** Leaves a resource of another owner alone. One that has only lost its labels may still be ours: asks. */
 function leaveForeign(
   session: ExternalSession,
-  remembered: ResourceRecord,
-  { observation, reason: why }: Extract<LocateResult, { state: 'foreign' }>,
+  record: ResourceRecord,
+  { observation, reason }: Extract<LocateResult, { state: 'foreign' }>,
 ): Reconciled | Promise<Reconciled> {
-  const isLost = remembered.id === observation.id && (why === 'unmarked' || why === 'forged' || why === 'unproven')
-  return isLost ? askWhat(session, remembered) : finish(session)
+  const isLost =
+    record.id === observation.id && (reason === 'unlabelled' || reason === 'forged' || reason === 'unproven')
+  return isLost ? askForDecision(session, record) : finish(session)
 }
 
 function duplicatesOf(
@@ -208,101 +206,97 @@ function duplicatesOf(
   return policy.duplicates === 'delete' ? duplicates : []
 }
 
-/** Not shown, but it was made: a look may be old, and asking for the removal of nothing does no harm. */
-async function removeUnseen(session: ExternalSession, remembered: ResourceRecord): Promise<Reconciled> {
+/** Deletes a resource that was created but is not observed: the read may be outdated, and the delete call is idempotent. */
+async function removeUnobserved(session: ExternalSession, record: ResourceRecord): Promise<Reconciled> {
   const {
-    environment: { strategy, driver, observations: seen },
+    environment: { strategy, driver, observations },
     uid,
   } = session
-  const { attempt, id } = remembered
+  const { attempt, id } = record
   const wasTried = id !== undefined || (attempt !== undefined && attempt.outcome !== 'Refused')
   if (!wasTried) return finish(session)
-  if (strategy === 'S3' && id === undefined) return removeByToken(session, remembered)
-  const at =
-    driver.identify && (driver.capabilities.labels ?? 'none') !== 'none' ? undefined : resourceIdOf(session, remembered)
-  if (at === undefined || seen.of(uid).removedAtMs !== undefined) return finish(session)
-  return remove(session, remembered, [at])
+  if (strategy === 'S3' && id === undefined) return removeByToken(session, record)
+  const target =
+    driver.identify && (driver.capabilities.labels ?? 'none') !== 'none' ? undefined : resourceIdOf(session, record)
+  if (target === undefined || observations.of(uid).removedAtMs !== undefined) return finish(session)
+  return remove(session, record, [target])
 }
 
-/** Where it cannot be called off, only another create with the same token says what the first one has made. */
-async function removeByToken(session: ExternalSession, remembered: ResourceRecord): Promise<Reconciled> {
+/** Cancels the create call by its token. Without `cancel`, only a repeated create call tells which resource to delete. */
+async function removeByToken(session: ExternalSession, record: ResourceRecord): Promise<Reconciled> {
   const {
     object,
     environment: { driver },
   } = session
-  if (driver.cancel && remembered.attempt) {
-    const { key } = remembered.attempt
-    await session.call('remove', async (given) => driver.cancel?.(key, given))
+  if (driver.cancel && record.attempt) {
+    const { key } = record.attempt
+    await session.call('remove', async (call) => driver.cancel?.(key, call))
     return finish(session)
   }
-  if ((object as { readonly spec?: unknown }).spec === undefined) return askWhat(session, remembered)
-  const made = await createResource(session, remembered, { isAnswered: false })
-  return remove(session, made, made.id === undefined ? [] : [made.id])
+  if ((object as { readonly spec?: unknown }).spec === undefined) return askForDecision(session, record)
+  const created = await createResource(session, record, { isAnswered: false })
+  return remove(session, created, created.id === undefined ? [] : [created.id])
 }
 
-/** After so long it is asked for again. */
-const againMs = 60_000
+/** When a delete call is repeated for a resource that still exists. */
+const removeAgainMs = 60_000
 
-async function remove(
-  session: ExternalSession,
-  remembered: ResourceRecord,
-  ids: readonly string[],
-): Promise<Reconciled> {
+async function remove(session: ExternalSession, record: ResourceRecord, ids: readonly string[]): Promise<Reconciled> {
   const {
-    environment: { driver, observations: seen },
+    environment: { driver, observations },
     uid,
     nowMs,
-    store: memory,
+    store,
     policy: { pollIntervalMs },
     base: { log },
   } = session
-  const known = seen.of(uid)
+  const known = observations.of(uid)
   known.removingSinceMs ??= nowMs
-  if (known.removedAtMs === undefined || nowMs - known.removedAtMs >= againMs) {
-    await memory.note({ ...remembered, isDeleting: true })
+  if (known.removedAtMs === undefined || nowMs - known.removedAtMs >= removeAgainMs) {
+    await store.note({ ...record, isDeleting: true })
     for (const id of ids) await removeOne(session, id)
     known.removedAtMs = nowMs
-    log.info('asked for the removal of a thing outside', { system: driver.name, ids })
+    log.info('external resource deletion requested', { system: driver.name, ids })
   }
   const left: string[] = []
   for (const id of ids) if (await session.observe(id)) left.push(id)
   if (left.length === 0) return finish(session)
-  writeReport(session, remembered, { isObserved: true })
+  writeReport(session, record, { isObserved: true })
   const afterMs = Math.min(Math.max(nowMs - known.removingSinceMs, 1000), Math.max(pollIntervalMs, 1000))
   return waitWith(
     session,
-    { reason: 'Deleting', message: `${left.join(', ')}: its removal was asked for, and it is still there` },
+    { reason: 'Deleting', message: `deletion of ${left.join(', ')} is requested, and it still exists` },
     { afterMs },
   )
 }
 
 async function removeOne(session: ExternalSession, id: string): Promise<void> {
   try {
-    await session.call('remove', (given) => session.environment.driver.remove(id, given))
+    await session.call('remove', (call) => session.environment.driver.remove(id, call))
   } catch (error) {
     if (!(error instanceof CallFailed && error.failure === 'absent')) throw error
   }
 }
 
-/** The thing stays; its marks say that nobody looks after it any more, where they can be written. */
-async function orphan(session: ExternalSession, remembered: ResourceRecord): Promise<Reconciled> {
+/** Keeps the resource, and sets its ownership labels to `orphaned` if the driver can. */
+async function orphan(session: ExternalSession, record: ResourceRecord): Promise<Reconciled> {
   const {
-    environment: { driver, identity: marker },
+    environment: { driver, identity },
     object,
     base: { log },
   } = session
-  const found = await locate(session, remembered, { isCleanup: true })
+  const found = await locate(session, record, { isCleanup: true })
   if (found.state === 'ours' && driver.setLabels)
-    await session.call('mark', async (given) =>
-      driver.setLabels?.(found.observation.id, makeOwnershipLabels(object, marker, { state: 'orphaned' }), given),
+    await session.call('setLabels', async (call) =>
+      driver.setLabels?.(found.observation.id, makeOwnershipLabels(object, identity, { state: 'orphaned' }), call),
     )
-  log.warn('let go of a thing outside', { system: driver.name, id: remembered.id, attempt: remembered.attempt?.key })
+  log.warn('external resource orphaned', { system: driver.name, id: record.id, attempt: record.attempt?.key })
   return finish(session)
 }
 
 async function finish(session: ExternalSession): Promise<Reconciled> {
   await session.store.forget()
   session.environment.observations.forget(session.uid)
-  reportNotSynced(session, { reason: 'Deleted', message: 'nothing of it is left' })
+  reportNotSynced(session, { reason: 'Deleted', message: 'the external resource is gone' })
   return undefined
 }

@@ -1,8 +1,16 @@
 /**
- * Where the thing of an object is, and whether that is certain.
+ * Locates the external resource of an object, and says how certain the result is.
  *
- * A thing is ours if its marks say so, or its name, or what we wrote down before we made it. That it is not there is only
- * believed when nothing that is under way can make it appear: looks may be old, and calls may still arrive.
+ * A resource is ours by its ownership labels, by its derived name, or by the record of its creation. It counts as absent
+ * only when no pending call can still create it: a read may be outdated, and a call may arrive late.
+ *
+ * Where the verb would have to guess, a person decides with the annotation `external.evenkeel.dev/resolve`:
+ *
+ *   adopt:ID       this is the resource
+ *   recreate:KEY   ignore the outcome of that create attempt, and create another resource
+ *   orphan:KEY     ignore the outcome of that create attempt, and let the object be deleted
+ *
+ * The key of the attempt ties a decision to one attempt: the annotation may stay, and decides nothing later.
  */
 import type { KubeObject } from '#api'
 import type { Observation } from './driver.ts'
@@ -12,92 +20,92 @@ import type { CreateAttempt, ResourceRecord } from './record.ts'
 import type { ExternalSession } from './session.ts'
 
 export type LocateResult =
-  /** It is surely not there. */
+  /** It does not exist, for certain. */
   | { readonly state: 'absent' }
   | { readonly state: 'ours'; readonly observation: Observation<unknown>; readonly duplicates: readonly string[] }
-  /** Not ours yet, and may become it. */
+  /** Not ours, but may be adopted. */
   | { readonly state: 'adoptable'; readonly observation: Observation<unknown> }
-  /** Where ours should be there is one that cannot be proven to be ours. */
+  /** There is a resource at the expected id, and ownership is not proven. */
   | { readonly state: 'foreign'; readonly observation: Observation<unknown>; readonly reason: Ownership | 'unproven' }
-  /** The one that somebody named is not there. */
+  /** The resource that the annotation names for adoption does not exist. */
   | { readonly state: 'missing'; readonly id: string }
-  /** Too early to say. */
+  /** It may still appear. */
   | { readonly state: 'unsure'; readonly afterMs: number }
-  /** Somebody began to make it, and nobody can say what came of that. */
+  /** The outcome of a create attempt cannot be determined. */
   | { readonly state: 'unknown'; readonly attempt: CreateAttempt }
 
 interface LocateOptions {
-  /** Whether it is to be removed: then nothing may appear afterwards. */
+  /** Whether the object is being deleted: then no resource may appear later. */
   readonly isCleanup: boolean
 }
 
 export async function locate(
   session: ExternalSession,
-  remembered: ResourceRecord,
+  record: ResourceRecord,
   options: LocateOptions,
 ): Promise<LocateResult> {
-  const resolution = resolutionOf(session.object, remembered)
-  const id = resolution?.type === 'adopt' ? resolution.id : resourceIdOf(session, remembered)
+  const resolution = resolutionOf(session.object, record)
+  const id = resolution?.type === 'adopt' ? resolution.id : resourceIdOf(session, record)
   if (resolution?.type === 'recreate') return { state: 'absent' }
   const observation = id === undefined ? undefined : await session.observe(id)
-  if (observation) return classify(session, remembered, { observation, isAnswer: resolution?.type === 'adopt' })
-  const named = namedBy(session)
-  if (remembered.id === undefined && remembered.attempt === undefined && named !== undefined)
+  if (observation) return classify(session, record, { observation, isAnswer: resolution?.type === 'adopt' })
+  const named = adoptionId(session)
+  if (record.id === undefined && record.attempt === undefined && named !== undefined)
     return { state: 'missing', id: named }
-  const marked = await findLabelled(session, remembered, options)
-  return marked ?? classifyAbsence(session, remembered, options)
+  const labelled = await findLabelled(session, record, options)
+  return labelled ?? classifyAbsence(session, record, options)
 }
 
-/** Where it should be. */
+/** The expected id. */
 export function resourceIdOf(session: ExternalSession, { id }: ResourceRecord): string | undefined {
-  return id ?? namedBy(session) ?? nameFor(session)
+  return id ?? adoptionId(session) ?? nameFor(session)
 }
 
-/** The name that it is given, where names can be chosen. */
+/** The name for a new resource, if the system lets clients choose. */
 export function nameFor({
-  environment: { strategy, driver, identity: marker },
+  environment: { strategy, driver, identity },
   object,
   uid,
 }: ExternalSession): string | undefined {
-  return strategy === 'S1' ? resourceNameFor(marker, uid) : driver.identify?.(object)
+  return strategy === 'S1' ? resourceNameFor(identity, uid) : driver.identify?.(object)
 }
 
-/** The thing that somebody wants to be taken over. */
-function namedBy({ object, policy: { adoption, manage } }: ExternalSession): string | undefined {
+/** The resource that the annotation names for adoption. */
+function adoptionId({ object, policy: { adoption, manage } }: ExternalSession): string | undefined {
   return adoption === 'explicitId' && manage.includes('adopt') ? annotationOf(object, 'adopt') : undefined
 }
 
-/** Whose a thing is. */
+/** Classifies an observed resource by its owner. */
 export function classify(
   session: ExternalSession,
-  remembered: ResourceRecord,
+  record: ResourceRecord,
   { observation, isAnswer }: { observation: Observation<unknown>; isAnswer: boolean },
 ): LocateResult {
   const known = session.environment.observations.of(session.uid)
   delete known.absentSinceMs
-  const why = ownershipOf(session, remembered, observation)
-  if (why === 'ours')
+  const ownership = ownershipOf(session, record, observation)
+  if (ownership === 'ours')
     return { state: 'ours', observation, duplicates: (known.duplicates ?? []).filter((id) => id !== observation.id) }
-  const isFree = why === 'unmarked' || why === 'orphaned' || why === 'unproven'
+  const isFree = ownership === 'unlabelled' || ownership === 'orphaned' || ownership === 'unproven'
   return isFree && (isAnswer || mayAdopt(session, observation))
     ? { state: 'adoptable', observation }
-    : { state: 'foreign', observation, reason: why }
+    : { state: 'foreign', observation, reason: ownership }
 }
 
 function ownershipOf(
-  { environment: { driver, strategy, identity: marker }, uid }: ExternalSession,
+  { environment: { driver, strategy, identity }, uid }: ExternalSession,
   { id, attempt, isLost = false }: ResourceRecord,
   observation: Observation<unknown>,
 ): Ownership | 'unproven' {
-  const isRemembered = id === observation.id && !isLost
-  const { labels: labels = 'none' } = driver.capabilities
+  const isRecorded = id === observation.id && !isLost
+  const { labels = 'none' } = driver.capabilities
   if (labels === 'none')
-    return isRemembered || (strategy === 'S1' && observation.id === resourceNameFor(marker, uid)) ? 'ours' : 'unproven'
-  const verdict = checkOwnership(observation.labels, marker, uid)
-  if (verdict !== 'unmarked' && verdict !== 'orphaned') return verdict
-  // Taken over without a write; or made a moment ago, and the marks come next.
-  const isMarkedLater = labels === 'afterCreate' && attempt?.outcome === 'Created' && verdict === 'unmarked'
-  return isRemembered && (attempt?.outcome === 'Adopted' || isMarkedLater) ? 'ours' : verdict
+    return isRecorded || (strategy === 'S1' && observation.id === resourceNameFor(identity, uid)) ? 'ours' : 'unproven'
+  const ownership = checkOwnership(observation.labels, identity, uid)
+  if (ownership !== 'unlabelled' && ownership !== 'orphaned') return ownership
+  // Adopted without writing labels, or just created and labelled by the next call.
+  const isLabelledLater = labels === 'afterCreate' && attempt?.outcome === 'Created' && ownership === 'unlabelled'
+  return isRecorded && (attempt?.outcome === 'Adopted' || isLabelledLater) ? 'ours' : ownership
 }
 
 function mayAdopt(session: ExternalSession, { id }: Observation<unknown>): boolean {
@@ -107,18 +115,19 @@ function mayAdopt(session: ExternalSession, { id }: Observation<unknown>): boole
     object,
   } = session
   return (
-    namedBy(session) === id || (adoption === 'byName' && manage.includes('adopt') && driver.identify?.(object) === id)
+    adoptionId(session) === id ||
+    (adoption === 'byName' && manage.includes('adopt') && driver.identify?.(object) === id)
   )
 }
 
-/** By its marks, where things have them from the first moment. */
+/** Finds the resource by its ownership labels. */
 async function findLabelled(
   session: ExternalSession,
   { attempt, id }: ResourceRecord,
   { isCleanup }: LocateOptions,
 ): Promise<LocateResult | undefined> {
   const {
-    environment: { driver, strategy, identity: marker, observations: seen },
+    environment: { driver, strategy, identity, observations: cache },
     object: {
       metadata: { namespace = '', name = '' },
     },
@@ -127,32 +136,32 @@ async function findLabelled(
   } = session
   if (!driver.list || (driver.capabilities.labels ?? 'none') === 'none' || strategy === 'S1') return undefined
   const wasTried = (attempt !== undefined && !isRefused(session, attempt)) || id !== undefined
-  const takesOver = !isCleanup && adoption === 'ifMarked' && manage.includes('adopt')
-  // What nobody began to make is not there: that was written down first. But a status can be lost as a whole.
-  if (!wasTried && !takesOver && !seen.mayHave(uid)) return undefined
+  const isAdopting = !isCleanup && adoption === 'ifLabelled' && manage.includes('adopt')
+  // Without an attempt no resource exists, because the attempt is written first. But a whole status can be lost.
+  if (!wasTried && !isAdopting && !cache.mayHave(uid)) return undefined
   const observations = await session.list({
-    instance: marker.instance,
-    kind: kindLabel(marker),
+    instance: identity.instance,
+    kind: kindLabel(identity),
     namespace,
     name,
-    ...(!takesOver && { uid }),
+    ...(!isAdopting && { uid }),
   })
   const ours = observations
-    .filter((observation) => checkOwnership(observation.labels, marker, uid) === 'ours')
+    .filter((observation) => checkOwnership(observation.labels, identity, uid) === 'ours')
     .sort((a, b) => (a.id < b.id ? -1 : 1))
   const [first, ...others] = ours
   if (first) return { state: 'ours', observation: first, duplicates: others.map((other) => other.id) }
-  const left = takesOver
-    ? observations.filter((observation) => isLeft(observation, session)).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const left = isAdopting
+    ? observations.filter((observation) => isOfPredecessor(observation, session)).sort((a, b) => (a.id < b.id ? -1 : 1))
     : []
   return left[0] && { state: 'adoptable', observation: left[0] }
 }
 
-/** Of an object of the same name that is no more. */
-function isLeft(
+/** Whether the labels name an earlier object of the same name. */
+function isOfPredecessor(
   observation: Observation<unknown>,
   {
-    environment: { identity: marker },
+    environment: { identity },
     object: {
       metadata: { namespace = '', name = '' },
     },
@@ -161,17 +170,17 @@ function isLeft(
 ): boolean {
   const labels = readOwnershipLabels(observation.labels)
   return (
-    checkOwnership(observation.labels, marker, uid) === 'otherObject' &&
+    checkOwnership(observation.labels, identity, uid) === 'otherObject' &&
     labels?.namespace === namespace &&
     labels.name === name
   )
 }
 
 function isRefused(
-  { environment: { observations: seen }, uid }: ExternalSession,
+  { environment: { observations: cache }, uid }: ExternalSession,
   { key, outcome }: CreateAttempt,
 ): boolean {
-  return outcome === 'Refused' || (outcome === 'Pending' && seen.of(uid).refusedKey === key)
+  return outcome === 'Refused' || (outcome === 'Pending' && cache.of(uid).refusedKey === key)
 }
 
 function classifyAbsence(
@@ -180,64 +189,55 @@ function classifyAbsence(
   { isCleanup }: LocateOptions,
 ): LocateResult {
   const {
-    environment: { strategy, observations: seen, driver },
+    environment: { strategy, observations: cache, driver },
     uid,
     nowMs,
     windowMs,
     settleMs,
   } = session
-  if (!attempt) return id === undefined || strategy === 'S1' ? { state: 'absent' } : lookAgain(session)
+  if (!attempt) return id === undefined || strategy === 'S1' ? { state: 'absent' } : confirmAbsence(session)
   if (isRefused(session, attempt) && id === undefined) return { state: 'absent' }
   const isOpen = attempt.outcome === 'Pending' || attempt.outcome === 'Unknown'
-  const sinceMs = nowMs - seen.attemptSeen(uid, attempt.key, nowMs)
+  const sinceMs = nowMs - cache.attemptSeen(uid, attempt.key, nowMs)
   if (isOpen && (strategy === 'S4' || strategy === 'S5')) return { state: 'unknown', attempt }
-  // A second create under the same name, or with the same token, does no harm; something that appears
-  // after a removal does, unless it can be called off.
-  const isHarmless =
+  // A repeated create call with the same name or token is idempotent. A resource that appears after the deletion would
+  // leak, unless the create call can be cancelled.
+  const isIdempotent =
     (!isCleanup && (strategy === 'S1' || strategy === 'S3')) ||
     (isCleanup && strategy === 'S3' && driver.cancel !== undefined)
-  const waitMs = isOpen ? (isHarmless ? 0 : settleMs) : windowMs
+  const waitMs = isOpen ? (isIdempotent ? 0 : settleMs) : windowMs
   if (sinceMs < waitMs) return { state: 'unsure', afterMs: waitMs - sinceMs }
-  // Made, and never seen: whatever the driver made, it is not where it says.
-  if (!isOpen && observedGeneration === undefined && !isHarmless && !isCleanup) return { state: 'unknown', attempt }
-  return isOpen && isHarmless ? { state: 'absent' } : lookAgain(session)
+  // Created, and never observed: the driver returned an id at which there is no resource.
+  if (!isOpen && observedGeneration === undefined && !isIdempotent && !isCleanup) return { state: 'unknown', attempt }
+  return isOpen && isIdempotent ? { state: 'absent' } : confirmAbsence(session)
 }
 
-/** One look is not enough to make another thing, or to let the object go: the look may be old, or wrong. */
-function lookAgain({ environment: { observations: seen }, uid, nowMs, windowMs }: ExternalSession): LocateResult {
-  const known = seen.of(uid)
+/** Absence must persist for the consistency window before another resource is created or the object is deleted. */
+function confirmAbsence({ environment: { observations: cache }, uid, nowMs, windowMs }: ExternalSession): LocateResult {
+  const known = cache.of(uid)
   if (known.absentSinceMs !== undefined && nowMs - known.absentSinceMs >= windowMs) return { state: 'absent' }
   known.absentSinceMs ??= nowMs
   return { state: 'unsure', afterMs: Math.max(windowMs - (nowMs - known.absentSinceMs), 1) }
 }
-
-/*
- * What a person answered where the engine would have had to guess, in the annotation `external.evenkeel.dev/resolve`:
- *
- *   adopt:ID       this one is it
- *   recreate:KEY   whatever came of that attempt, make another one
- *   orphan:KEY     let go of whatever came of it
- *
- * The key of the attempt makes it an answer to one question: it stays on the object and answers no other.
- */
 
 type Resolution =
   | { readonly type: 'adopt'; readonly id: string }
   | { readonly type: 'recreate' }
   | { readonly type: 'orphan' }
 
+/** The decision of a person about this record. */
 export function resolutionOf(object: KubeObject, { id, attempt }: ResourceRecord): Resolution | undefined {
   const text = annotationOf(object, 'resolve') ?? ''
-  const at = text.indexOf(':')
-  const [verb, about] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)]
-  if (about === '') return undefined
-  // A thing that is known already needs no answer, unless the answer is about that very one.
-  if (verb === 'adopt') return id === undefined || id === about ? { type: 'adopt', id: about } : undefined
-  if (attempt?.key !== about) return undefined
+  const colon = text.indexOf(':')
+  const [verb, subject] = [text.slice(0, Math.max(0, colon)), text.slice(colon + 1)]
+  if (subject === '') return undefined
+  // A known resource needs no decision, unless the decision names that resource.
+  if (verb === 'adopt') return id === undefined || id === subject ? { type: 'adopt', id: subject } : undefined
+  if (attempt?.key !== subject) return undefined
   return verb === 'recreate' || verb === 'orphan' ? { type: verb } : undefined
 }
 
-/** The choices, as they can be typed. */
+/** The command lines for the possible decisions. */
 export function choicesFor(
   { kind, metadata: { name = '', namespace } }: KubeObject,
   attempt: CreateAttempt | undefined,
@@ -245,5 +245,5 @@ export function choicesFor(
 ): string {
   const where = `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`
   const answers = ['adopt:ID', ...(attempt ? [`${isCleanup ? 'orphan' : 'recreate'}:${attempt.key}`] : [])]
-  return `answer with: kubectl annotate --overwrite ${where} ${annotationPrefix}resolve=${answers.join(' or ')}`
+  return `decide with: kubectl annotate --overwrite ${where} ${annotationPrefix}resolve=${answers.join(' or ')}`
 }

@@ -1,30 +1,38 @@
 /**
- * Marks: what is written on a thing outside so that it is known whose it is.
+ * Ownership labels: stored with an external resource to prove which object owns it.
  *
- * They name the installation, the kind, the object and its uid, because each of these alone comes back: names are used
- * again, and two clusters share one account. Whoever can write on a thing can forge them, so there may be a seal.
+ * They name instance, kind, object and UID, because none of these is unique on its own: names are reused, and two
+ * clusters may share one account. Labels can be forged by everyone with write access to the resource, so with a secret
+ * they carry a seal: an HMAC over the other fields. Changing or copying a field to another object breaks the seal.
+ *
+ *   { instance: 'prod', kind: 'Shape.demo.example.com', namespace: 'a', name: 'foo', uid: '7d3f…', version: '1',
+ *     state: 'owned', seal: '5c1e…' }
+ *
+ *   uid 7d3f… ──▶ ours     another uid ──▶ otherObject     instance 'test' ──▶ otherInstance     name 'bar' ──▶ forged
  */
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { getOwn, isJsonObject } from '#api'
 import type { Kind, KubeObject } from '#api'
+import { shortHash } from '../digest.ts'
 
-/** Plain texts, so that they fit into labels, tags or a description. */
+/** Strings only, so that they fit into labels, tags or a description. */
 export interface OwnershipLabels {
-  /** Which installation of which program. */
+  /** The installation of the program. */
   readonly instance: string
   /** `Shape.demo.example.com` */
   readonly kind: string
   readonly namespace: string
   readonly name: string
   readonly uid: string
-  /** Of this format. */
+  /** Version of this format. */
   readonly version: string
-  /** `owned`, or `orphaned` when its object let go of it. */
+  /** `owned`, or `orphaned` after its object was deleted without deleting the resource. */
   readonly state: string
-  /** Proof that whoever wrote the marks knew the secret; empty without one. */
+  /** HMAC with the secret over the other fields; empty without a secret. */
   readonly seal: string
 }
 
+/** What all ownership labels of one verb have in common. */
 export interface OwnershipIdentity {
   readonly instance: string
   readonly kind: Pick<Kind, 'group' | 'kind'>
@@ -36,14 +44,14 @@ const labelNames = ['instance', 'kind', 'namespace', 'name', 'uid', 'version', '
 
 export function makeOwnershipLabels(
   { metadata: { namespace = '', name = '', uid = '' } }: KubeObject,
-  marker: OwnershipIdentity,
+  identity: OwnershipIdentity,
   { state = 'owned' }: { state?: 'owned' | 'orphaned' } = {},
 ): OwnershipLabels {
-  const labels = { instance: marker.instance, kind: kindLabel(marker), namespace, name, uid, version, state }
-  return { ...labels, seal: sealOf(labels, marker.secret) }
+  const labels = { instance: identity.instance, kind: kindLabel(identity), namespace, name, uid, version, state }
+  return { ...labels, seal: sealOf(labels, identity.secret) }
 }
 
-/** The marks of a thing, whatever it gave for them; undefined when there are none that we know. */
+/** Reads ownership labels from untrusted data; undefined if they are missing or malformed. */
 export function readOwnershipLabels(given: unknown): OwnershipLabels | undefined {
   if (!isJsonObject(given)) return undefined
   const labels: Record<string, string> = {}
@@ -53,29 +61,29 @@ export function readOwnershipLabels(given: unknown): OwnershipLabels | undefined
     if (typeof value !== 'string') return undefined
     labels[name] = value
   }
-  return labels as unknown as OwnershipLabels
+  return labels as object as OwnershipLabels
 }
 
-/** Whose a thing is, by its marks. */
+/** Who owns a resource, by its labels. */
 export type Ownership =
-  /** Of the object that was asked about. */
+  /** The given object. */
   | 'ours'
-  | 'unmarked'
+  | 'unlabelled'
   | 'otherInstance'
   | 'otherKind'
-  /** Of another object of this kind. */
+  /** Another object of this kind. */
   | 'otherObject'
-  /** An object let go of it. */
+  /** Its object was deleted, and the resource was kept. */
   | 'orphaned'
-  /** The seal is not ours. */
+  /** The seal does not match the labels. */
   | 'forged'
 
-export function checkOwnership(given: unknown, marker: OwnershipIdentity, uid: string): Ownership {
+export function checkOwnership(given: unknown, identity: OwnershipIdentity, uid: string): Ownership {
   const labels = readOwnershipLabels(given)
-  if (!labels) return 'unmarked'
-  if (labels.instance !== marker.instance) return 'otherInstance'
-  if (labels.kind !== kindLabel(marker)) return 'otherKind'
-  if (marker.secret !== undefined && labels.seal !== sealOf(labels, marker.secret)) return 'forged'
+  if (!labels) return 'unlabelled'
+  if (labels.instance !== identity.instance) return 'otherInstance'
+  if (labels.kind !== kindLabel(identity)) return 'otherKind'
+  if (identity.secret !== undefined && labels.seal !== sealOf(labels, identity.secret)) return 'forged'
   if (labels.state === 'orphaned') return 'orphaned'
   return labels.uid === uid ? 'ours' : 'otherObject'
 }
@@ -96,17 +104,17 @@ function sealOf(
         .slice(0, 40)
 }
 
-/** The beginning of all names that this installation chooses. */
+/** The prefix of all names that this instance derives. */
 export function namePrefix({ instance }: Pick<OwnershipIdentity, 'instance'>): string {
   return `ek-${instance}-`
 }
 
-/** The name that is made for an object: 60 bits of its uid, so that it fits where names are short. */
-export function resourceNameFor(marker: Pick<OwnershipIdentity, 'instance'>, uid: string): string {
-  return `${namePrefix(marker)}${shortHash(uid)}`
+/** The derived name for an object, with 60 bits of a hash of its UID: at most 39 characters. */
+export function resourceNameFor(identity: Pick<OwnershipIdentity, 'instance'>, uid: string): string {
+  return `${namePrefix(identity)}${resourceHash(uid)}`
 }
 
-/** Fifteen characters for any text. */
-export function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 15)
+/** Fifteen hexadecimal digits, for names that must stay short. */
+export function resourceHash(text: string): string {
+  return shortHash(text, { digits: 15 })
 }

@@ -19,7 +19,7 @@ function annotated(annotations: Record<string, string>): {
   }
 }
 
-test('policyFor: an annotation goes before the function, which goes before the default', () => {
+test('policyFor: annotations take precedence over the function, and the function over the default', () => {
   const source = ({ metadata: { name } }: { metadata: { name?: string } }): { deletion: 'orphan' } | object =>
     name === 'foo' ? { deletion: 'orphan' } : {}
   expect(policyFor(annotated({}), source).deletion).toBe('orphan')
@@ -77,7 +77,7 @@ test('policyFor never throws anything but a PolicyError, whatever is annotated',
 
 const driver = {}
 
-test('driftOf compares what is desired, and nothing else', () => {
+test('driftOf compares desired fields only', () => {
   const policy = basePolicy()
   expect(
     driftOf(
@@ -97,7 +97,7 @@ test('driftOf compares what is desired, and nothing else', () => {
   expect(driftOf('a', 'b', { driver, policy }).revert).toEqual([''])
 })
 
-test("driftOf goes by the nearest rule, and by the driver's own comparison", () => {
+test('driftOf uses the rule of the longest path, and the comparison of the driver', () => {
   const policy = basePolicy({ drift: 'report', driftPaths: { size: 'ignore', 'size.width': 'revert' } })
   expect(driftOf({ color: 'a', size: { width: 1, height: 1 } }, {}, { driver, policy })).toEqual({
     revert: [],
@@ -112,7 +112,7 @@ test("driftOf goes by the nearest rule, and by the driver's own comparison", () 
   expect(driftOf(1, 2, { driver: { diff: () => ['b', 'a', 'b'] }, policy }).report).toEqual(['a', 'b'])
 })
 
-test('driftOf: a thing is never different from itself', () => {
+test('driftOf: a state never differs from itself', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(driftOf(value, structuredClone(value), { driver, policy: basePolicy() }).revert).toEqual([])

@@ -1,8 +1,12 @@
 /**
- * How the thing of an object is to be treated: what may be done, what becomes of it, what counts as drift.
+ * Policies and options of `external`: what may be done to a resource, what happens on deletion, what counts as drift.
  *
- * The verb's options say it for all, a function of theirs for some, annotations of an object for that one. What an
- * annotation says and is not understood is refused as a whole: doing half of what somebody meant is a guess.
+ * The policy option applies to all objects, a policy function to some, and the annotations of an object to that object.
+ * An object with an invalid annotation is not synced at all: half of a policy would be a guess.
+ *
+ * Drift compares only the desired fields, because systems add fields of their own. The rule of the longest matching
+ * path applies: with `drift: 'revert', driftPaths: { 'size': 'report', 'size.depth': 'ignore' }` a change of `color` is
+ * reverted, a change of `size.width` is reported, and a change of `size.depth` is ignored.
  */
 import { deepEqual, getOwn, isJsonObject, type KubeObject } from '#api'
 import type { Driver } from './driver.ts'
@@ -10,24 +14,24 @@ import type { Checkpoint } from './record-store.ts'
 
 export type ManagementPolicy = 'observe' | 'create' | 'update' | 'delete' | 'adopt'
 export type DriftRule = 'revert' | 'report' | 'ignore'
-export type AdoptionPolicy = 'never' | 'explicitId' | 'ifMarked' | 'byName'
+export type AdoptionPolicy = 'never' | 'explicitId' | 'ifLabelled' | 'byName'
 
 export interface ExternalPolicy {
-  /** What may be done to things. @default all of it */
+  /** What may be done to the resource. @default everything */
   readonly manage: readonly ManagementPolicy[]
-  /** What becomes of a thing when its object goes. @default 'delete' */
+  /** What happens to the resource when its object is deleted. @default 'delete' */
   readonly deletion: 'delete' | 'orphan'
-  /** What to do when somebody else changed a thing. @default 'revert' */
+  /** What to do when the resource was changed by someone else. @default 'revert' */
   readonly drift: DriftRule
-  /** Other rules for some paths and what is below them. @default none */
+  /** Other rules for paths and everything below them. @default none */
   readonly driftPaths: Readonly<Record<string, DriftRule>>
-  /** Which things that we did not make may become ours. @default 'never' */
+  /** Which existing resources may be adopted. @default 'never' */
   readonly adoption: AdoptionPolicy
-  /** What to do about two things that say they belong to one object. @default 'report' */
+  /** What to do about duplicates: resources whose labels name the same object. @default 'report' */
   readonly duplicates: 'report' | 'delete'
-  /** How often to look. @default 60_000 */
+  /** How often to observe the resource. @default 60_000 */
   readonly pollIntervalMs: number
-  /** Look, and touch nothing. @default false */
+  /** Observe, and change nothing. @default false */
   readonly paused: boolean
 }
 
@@ -37,7 +41,7 @@ const allowed = {
   manage: ['observe', 'create', 'update', 'delete', 'adopt'],
   deletion: ['delete', 'orphan'],
   drift: ['revert', 'report', 'ignore'],
-  adoption: ['never', 'explicitId', 'ifMarked', 'byName'],
+  adoption: ['never', 'explicitId', 'ifLabelled', 'byName'],
   duplicates: ['report', 'delete'],
 } as const
 
@@ -52,12 +56,12 @@ const defaults: ExternalPolicy = {
   paused: false,
 }
 
-/** The least time between two looks: below it a typo is a denial of service. */
+/** The shortest poll interval: below it, a typo is a denial of service. */
 const pollMsMin = 100
 
 export type PolicySource<T extends KubeObject> = Partial<ExternalPolicy> | ((object: T) => Partial<ExternalPolicy>)
 
-/** The policy without any object's own words. @throws {RangeError} when it is none. */
+/** The policy with defaults, without annotations. @throws {RangeError} for an invalid value. */
 export function basePolicy(given: Partial<ExternalPolicy> = {}): ExternalPolicy {
   const policy: ExternalPolicy = { ...defaults, ...given }
   for (const rule of [policy.drift, ...Object.values(policy.driftPaths)]) check('drift', rule)
@@ -70,28 +74,28 @@ export function basePolicy(given: Partial<ExternalPolicy> = {}): ExternalPolicy 
   return policy
 }
 
-/** An object asks for something that is not understood. */
+/** An annotation of an object is invalid. */
 export class PolicyError extends Error {
   override readonly name = 'PolicyError'
 }
 
-/** The policy for an object. @throws {PolicyError} when an annotation of it is not understood. */
+/** The policy for an object. @throws {PolicyError} for an invalid annotation. */
 export function policyFor<T extends KubeObject>(object: T, source: PolicySource<T>): ExternalPolicy {
   const given = typeof source === 'function' ? source(object) : source
   try {
-    return basePolicy({ ...given, ...annotated(object, given) })
+    return basePolicy({ ...given, ...annotatedPolicy(object, given) })
   } catch (error) {
     throw error instanceof RangeError ? new PolicyError(error.message) : error
   }
 }
 
-/** The value of one of our annotations; empty is none. */
+/** The value of an `external.evenkeel.dev/` annotation; an empty value counts as absent. */
 export function annotationOf({ metadata: { annotations = {} } }: KubeObject, name: string): string | undefined {
   const full = `${annotationPrefix}${name}`
   return Object.hasOwn(annotations, full) && annotations[full] !== '' ? annotations[full] : undefined
 }
 
-function annotated(object: KubeObject, { driftPaths = {} }: Partial<ExternalPolicy>): Partial<ExternalPolicy> {
+function annotatedPolicy(object: KubeObject, { driftPaths = {} }: Partial<ExternalPolicy>): Partial<ExternalPolicy> {
   const [manage, deletion, drift, adoption, duplicates, poll, paused] = [
     'manage',
     'deletion',
@@ -137,18 +141,12 @@ function check(what: keyof typeof allowed, value: string): void {
     throw new RangeError(`${what} must be one of ${allowed[what].join(', ')}, got ${JSON.stringify(value)}`)
 }
 
-/*
- * In what a thing differs from what is desired, and which of that matters.
- *
- * By default only what is desired is compared: a system adds fields of its own, and those are nobody's mistake.
- */
-
-/** Differences by what is to be done about them; sorted. */
+/** Paths that differ, grouped by the rule for them and sorted. */
 export type Drift = Readonly<Record<DriftRule, readonly string[]>>
 
 const depthMax = 32
 
-/** Paths of `desired` at which something else is there: `size.width`. Lists are compared as a whole. */
+/** Paths of `desired` with another observed value, such as `size.width`. Lists are compared as a whole. */
 function differences(
   desired: unknown,
   observed: unknown,
@@ -165,7 +163,7 @@ function differences(
   )
 }
 
-/** What differs, sorted by rule. */
+/** Compares the desired and the observed state. */
 export function driftOf(
   desired: unknown,
   observed: unknown,
@@ -177,7 +175,7 @@ export function driftOf(
   return drift
 }
 
-/** The rule of the nearest path above. */
+/** The rule of the longest matching path. */
 function ruleFor(path: string, { drift, driftPaths }: Pick<ExternalPolicy, 'drift' | 'driftPaths'>): DriftRule {
   for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const rule = Object.hasOwn(driftPaths, at) ? driftPaths[at] : undefined
@@ -186,43 +184,40 @@ function ruleFor(path: string, { drift, driftPaths }: Pick<ExternalPolicy, 'drif
   return drift
 }
 
-/*
- * How a verb `external` behaves, with defaults.
- */
-
 export interface ExternalOptions<T extends KubeObject = KubeObject> {
   /**
-   * Which installation of which program this is, in marks and names. Two installations that share one account must have
-   * different ones, or each takes the other's things for leftovers of its own.
+   * Name of this installation in ownership labels and resource names. Two installations that share one account need
+   * different names: otherwise each treats the resources of the other as its own orphans.
    */
   readonly instance: string
-  /** How things are treated, for all objects or as a function of each; annotations of an object go first. */
+  /** The policy for all objects, or a function of each object; annotations of an object take precedence. */
   readonly policy?: PolicySource<T>
-  /** Seals marks, so that forged ones show. @default no seal */
+  /** Seals ownership labels, so that forged labels are detected. @default no seal */
   readonly secret?: string
   /**
-   * What becomes of things of ours whose object is gone without its cleanup. @default 'delete' if that they are ours is
-   * certain (a seal, or a record of ours), otherwise 'report'
+   * What to do with resources whose object was deleted without cleanup. @default 'delete' if ownership is certain (a
+   * seal, or a record), otherwise 'report'
    */
   readonly orphans?: 'delete' | 'report'
-  /** Whether everything in the scope is ours to delete: always listed first, and only after a person has agreed. @default 'shared' */
+  /** `exclusive`: everything in the scope may be deleted, but only after a person has confirmed the list. @default 'shared' */
   readonly use?: 'shared' | 'exclusive'
-  /** Of exclusive use: what `list` is given. */
+  /** For exclusive use: the scope that `list` gets. */
   readonly scope?: string
-  /** Reconcile calls `sync` itself. @default false: it is done before every reconcile */
+  /** The reconcile calls `sync` itself. @default false: `sync` runs before every reconcile */
   readonly manual?: boolean
-  /** How long a call may take. @default 20_000 */
+  /** Timeout of a driver call. @default 20_000 */
   readonly callTimeoutMs?: number
-  /** After how long without a look a status stops saying that it is in sync. @default 3_600_000 */
+  /** How long a status may say Synced without a new observation. @default 3_600_000 */
   readonly maxAgeMs?: number
-  /** How many of a hundred things may be missing in a list before it is taken for a mistake of the list. @default 50 */
+  /** How many percent of the expected resources may be missing in a list before the list counts as wrong. @default 50 */
   readonly missingPercentMax?: number
-  /** Where to remember what the system cannot say itself, instead of ExternalRef objects: this machine only. @default objects */
+  /** Where to store records instead of ExternalRef objects: on this machine only. @default ExternalRef objects */
   readonly checkpoint?: Checkpoint
-  /** Keep a record of every thing although the status could remember it: it is still there when an object was forced away. @default false */
+  /** Keep a record of every resource although the status could hold it: a record survives a force-deleted object. @default false */
   readonly track?: boolean
 }
 
+/** The options with defaults. */
 export interface ExternalSettings {
   readonly instance: string
   readonly policy: PolicySource<never>
@@ -235,11 +230,11 @@ export interface ExternalSettings {
   readonly missingPercentMax: number
   readonly checkpoint: Checkpoint | undefined
   readonly track: boolean
-  /** How often to sweep: what holds for objects that say nothing themselves. */
+  /** How often to sweep: the poll interval of the base policy. */
   readonly sweepMs: number
 }
 
-/** @throws {RangeError} for what cannot be meant. */
+/** @throws {RangeError} for an invalid option. */
 export function settingsOf<T extends KubeObject>({
   instance,
   policy = {},
@@ -256,12 +251,12 @@ export function settingsOf<T extends KubeObject>({
 }: ExternalOptions<T>): ExternalSettings {
   if (typeof instance !== 'string' || !/^[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?$/.test(instance))
     throw new RangeError(
-      `instance must be up to 20 letters in lower case, digits and dashes, got ${JSON.stringify(instance)}`,
+      `instance must be at most 20 lower-case letters, digits and dashes, got ${JSON.stringify(instance)}`,
     )
   if (use === 'exclusive' && (scope === undefined || scope === ''))
-    throw new RangeError('exclusive use needs a scope: everything in it that no object asks for is deleted')
-  if (use === 'shared' && scope !== undefined) throw new RangeError('a scope is only for exclusive use')
-  if (secret === '') throw new RangeError('an empty secret seals nothing: leave it out')
+    throw new RangeError("use: 'exclusive' needs a scope: every resource in it that no object declares is deleted")
+  if (use === 'shared' && scope !== undefined) throw new RangeError("scope is for use: 'exclusive' only")
+  if (secret === '') throw new RangeError('secret must not be empty: remove it, or set a value')
   if (!(callTimeoutMs > 0 && callTimeoutMs < Infinity))
     throw new RangeError(`callTimeoutMs must be above 0, got ${callTimeoutMs}`)
   if (!(missingPercentMax >= 0 && missingPercentMax <= 100))

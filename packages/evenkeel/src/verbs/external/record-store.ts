@@ -1,6 +1,11 @@
 /**
- * Where a verb remembers: in the status if the kind has room for it and the system can be asked, otherwise, or if
- * the author wants it so, in records.
+ * Selects the store of a record: `status.external` if the kind has it and the strategy allows it, otherwise a backend.
+ *
+ * A backend is either ExternalRef objects or a checkpoint: a file of this machine, for a single process that must not
+ * write other objects. The file is replaced as a whole (write, fsync, rename), so it is always complete. Only one process
+ * may use it at a time. If the machine is lost its records are lost too, and resources without a record are never touched.
+ *
+ *   { "7d3f…": "{\"owner\":{\"namespace\":\"a\",\"name\":\"foo\",\"uid\":\"7d3f…\"},\"id\":\"shape-9\",\"attempt\":{…}}" }
  */
 import { open, readFile, rename } from 'node:fs/promises'
 import { getOwn, isJsonObject, type JsonObject, type Kind, type KubeObject } from '#api'
@@ -37,50 +42,51 @@ export class RecordStores {
     this.#options = options
   }
 
-  /** Whether there are records beside the objects. */
+  /** Whether records are stored in a backend. */
   get usesRecords(): boolean {
     const {
       strategy,
-      hasStatus: hasRoom,
+      hasStatus,
       settings: { track },
     } = this.#options
-    return track || strategy === 'S4' || strategy === 'S5' || !hasRoom
+    return track || strategy === 'S4' || strategy === 'S5' || !hasStatus
   }
 
-  /** Whether those are ExternalRef objects. */
+  /** Whether the backend is ExternalRef objects. */
   get usesRefs(): boolean {
     return this.usesRecords && this.#options.settings.checkpoint === undefined
   }
 
   storeFor(object: KubeObject, base: BaseContext): RecordStore {
     const { client, signal } = base
-    const hearsay = this.#options.hasStatus ? recordIn(object) : {}
+    const fromStatus = this.#options.hasStatus ? recordIn(object) : {}
     return this.usesRecords
-      ? new BackendRecordStore(this.#records(base), recordOwnerOf(object), hearsay)
+      ? new BackendRecordStore(this.#backend(base), { owner: recordOwnerOf(object), fromStatus })
       : new StatusRecordStore({ object, client, signal })
   }
 
-  /** Records of objects that had this key and are no more. */
+  /** Records of deleted objects with this key. */
   async leftovers(
     key: CacheKey,
     { aliveUid, base }: { readonly aliveUid: string | undefined; readonly base: BaseContext },
   ): Promise<readonly OwnedRecord[]> {
     if (!this.usesRecords) return []
-    return (await this.#records(base).ofKey(key)).filter(({ owner }) => owner.uid !== aliveUid)
+    return (await this.#backend(base).ofKey(key)).filter(({ owner }) => owner.uid !== aliveUid)
   }
 
+  /** The records of these objects, by UID. */
   async all(objects: readonly KubeObject[], base: BaseContext): Promise<ReadonlyMap<string, ResourceRecord>> {
-    const remembered = new Map<string, ResourceRecord>()
-    const records = this.usesRecords ? this.#records(base) : undefined
+    const records = new Map<string, ResourceRecord>()
+    const backend = this.usesRecords ? this.#backend(base) : undefined
     for (const object of objects) {
       const uid = object.metadata.uid ?? ''
-      const found = records ? (await records.find(uid))?.remembered : recordIn(object)
-      if (found) remembered.set(uid, found)
+      const record = backend ? (await backend.find(uid))?.record : recordIn(object)
+      if (record) records.set(uid, record)
     }
-    return remembered
+    return records
   }
 
-  /** Keys for which there are records, where nobody else tells of them. */
+  /** Keys of all records in a checkpoint. ExternalRef objects need none: a watch reports them. */
   async leftoverKeys(): Promise<readonly CacheKey[]> {
     const { checkpoint } = this.#options.settings
     if (!this.usesRecords || !checkpoint) return []
@@ -88,7 +94,7 @@ export class RecordStores {
     return records.map(({ owner: { name, namespace } }) => ({ name, ...(namespace !== '' && { namespace }) }))
   }
 
-  #records({ client, signal }: Pick<BaseContext, 'client' | 'signal'>): RecordBackend {
+  #backend({ client, signal }: Pick<BaseContext, 'client' | 'signal'>): RecordBackend {
     const {
       settings: { checkpoint, instance },
       driver: { name: system },
@@ -100,21 +106,14 @@ export class RecordStores {
   }
 }
 
-/*
- * Records in a file of this machine: for a single process that must not write other objects.
- *
- * The whole file is written beside the old one and takes its place, so there is always a whole one. One process may use
- * it at a time; a machine that is lost takes its records with it, and things without a record are never touched.
- */
-
-/** Where records are kept, as texts by uid. */
+/** A durable map from UID to the text of a record. */
 export interface Checkpoint {
   entries(): Promise<ReadonlyMap<string, string>>
-  /** Resolves when it is durable. `undefined` takes an entry away. */
+  /** Resolves when it is durable. `undefined` removes an entry. */
   put(uid: string, text: string | undefined): Promise<void>
 }
 
-/** A checkpoint in a file; it is made when the first record is written. */
+/** A checkpoint in a file, which is created with the first record. */
 export function fileCheckpoint(path: string): Checkpoint {
   let entries: Promise<Map<string, string>> | undefined
   let writing: Promise<void> = Promise.resolve()
@@ -128,7 +127,7 @@ export function fileCheckpoint(path: string): Checkpoint {
       const write = async (): Promise<void> => {
         await replaceFile(path, JSON.stringify(Object.fromEntries(known), undefined, 2))
       }
-      // One after the other: an older state must not take the place of a newer one.
+      // One write after the other: an older state must not replace a newer one.
       writing = writing.then(write, write)
       await writing
     },
@@ -139,7 +138,9 @@ async function readEntries(path: string): Promise<Map<string, string>> {
   try {
     const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (!isJsonObject(parsed))
-      throw new RangeError(`${path} is not a checkpoint: move it out of the way if nothing in it is needed`)
+      throw new RangeError(
+        `${path} is not a checkpoint file: use another path, or delete it if its content is not needed`,
+      )
     return new Map(Object.entries(parsed).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
   } catch (error) {
     if ((error as { readonly code?: unknown }).code === 'ENOENT') return new Map()
@@ -170,8 +171,8 @@ export class CheckpointBackend implements RecordBackend {
     return text === undefined ? undefined : parseRecord(uid, text)
   }
 
-  async save(owner: RecordOwner, remembered: ResourceRecord): Promise<void> {
-    await this.#checkpoint.put(owner.uid, JSON.stringify({ owner, ...remembered }))
+  async save(owner: RecordOwner, record: ResourceRecord): Promise<void> {
+    await this.#checkpoint.put(owner.uid, JSON.stringify({ owner, ...record }))
   }
 
   async remove(uid: string): Promise<void> {
@@ -188,22 +189,22 @@ export class CheckpointBackend implements RecordBackend {
   }
 }
 
-/** @throws {RangeError} when it is no record: what cannot be read must not be taken for nothing. */
+/** @throws {RangeError} for a malformed record: it must not count as missing. */
 function parseRecord(uid: string, text: string): OwnedRecord {
   const parsed = parseObject(text)
   const owner = getOwn(parsed, 'owner')
   const { id, attempt, observedGeneration } = parsed
   if (!isJsonObject(owner) || typeof owner['name'] !== 'string')
-    throw new RangeError(`the checkpoint of ${uid} cannot be read: ${text.slice(0, 80)}`)
-  const remembered: ResourceRecord = {
+    throw new RangeError(`cannot read the checkpoint record of UID ${uid}: ${text.slice(0, 80)}`)
+  const record: ResourceRecord = {
     ...(typeof id === 'string' && { id }),
     attempt: isJsonObject(attempt) ? readAttempt(attempt) : undefined,
     ...(typeof observedGeneration === 'number' && { observedGeneration }),
   }
   return {
     owner: { namespace: String(owner['namespace'] ?? ''), name: owner['name'], uid },
-    remembered,
-    isLetGo: false,
+    record,
+    isOrphaned: false,
   }
 }
 

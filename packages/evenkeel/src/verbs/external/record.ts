@@ -1,29 +1,43 @@
 /**
- * What must not be forgotten about the thing of an object: that somebody began to make it, and its id.
+ * The durable record of an external resource: the create attempt, and the id.
  *
- * `write` resolves when it cannot be lost any more, and refuses when somebody else has written in between: whoever has
- * written that a thing is about to be made is the only one to make it. `note` may be lost: what it says can be found again.
+ * `write` resolves when the record is durable, and fails with a conflict if another process has written in between. So
+ * only the process that recorded an attempt makes the create call. `note` may be lost: its content can be found again.
+ *
+ * A create that crashes, step by step (strategy S4, UID 7d3f):
+ *
+ *   write({ attempt: { number: 1, key: '7d3f-1', outcome: 'Pending' } })    durable intent
+ *   driver.create(…, { idempotencyKey: '7d3f-1' })                          crash before the answer
+ *   read() after the restart ──▶ attempt 7d3f-1 is Pending, id is undefined ──▶ the outcome is unknown
+ *   a person sets external.evenkeel.dev/resolve=adopt:shape-9               ──▶ { id: 'shape-9', outcome: 'Adopted' }
+ *                                     or resolve=recreate:7d3f-1            ──▶ attempt 7d3f-2
+ *
+ * The attempt number increases only when the previous attempt is known to have ended, so a repeated call has the same key.
+ *
+ * Records are stored in `status.external` of the object (one extra status write for each create call; the write names
+ * the resourceVersion, so a run with an outdated object fails before it has any effect), or beside the object in a
+ * backend: ExternalRef objects or a checkpoint. A backend record is found by owner UID, and survives its owner.
  */
 import { getOwn, isJsonObject, type ExternalReport, type JsonObject, type Kind, type KubeObject } from '#api'
 import type { CacheKey } from '#cache'
 import type { ReconcileClient } from '#controller'
 
-/** What became of the last attempt to have a thing. */
+/** The outcome of the last create attempt. */
 type AttemptOutcome =
-  /** Begun; if nobody is at it any more, nobody knows. */
+  /** Started; unknown if the process that started it is gone. */
   | 'Pending'
   | 'Created'
-  /** It was there, and was taken over. */
+  /** An existing resource was adopted. */
   | 'Adopted'
-  /** The system said no: nothing was made. Only in records; a status stays at `Pending`, as each change would wake its object. */
+  /** The system refused the call, so nothing was created. Backend records only: in a status each change would enqueue the object again. */
   | 'Refused'
-  /** No answer, or one that says nothing. Only in records. */
+  /** No answer, or an inconclusive error. Backend records only. */
   | 'Unknown'
 
 export interface CreateAttempt {
-  /** Counts the things that were made, or begun to be made, for the object. */
+  /** Counts the create attempts of the object. */
   readonly number: number
-  /** The same as long as it is about the same thing. */
+  /** The idempotency key: the same for repetitions of one attempt. */
   readonly key: string
   readonly time: string
   readonly outcome: AttemptOutcome
@@ -32,27 +46,27 @@ export interface CreateAttempt {
 export interface ResourceRecord {
   readonly id?: string | undefined
   readonly attempt?: CreateAttempt | undefined
-  /** The generation to which the thing was last brought. */
+  /** The generation that the resource was last synced to. */
   readonly observedGeneration?: number | undefined
-  /** There should be a record, and there is none: what is said here is hearsay. */
+  /** The backend record is missing; the values come from the status and prove nothing. */
   readonly isLost?: boolean | undefined
-  /** It is on its way out. */
+  /** The resource is being deleted. */
   readonly isDeleting?: boolean | undefined
 }
 
 export interface RecordStore {
-  /** Whether it is kept beside the object: writing there wakes nobody. */
+  /** Whether the record is stored beside the object, so that a write does not enqueue the object again. */
   readonly isSeparate: boolean
-  /** `live`: asked of the server itself. That there is nothing to remember is only believed then. */
+  /** `live`: reads from the server. Only a live read proves that there is no record. */
   read(options?: { readonly live?: boolean }): Promise<ResourceRecord>
   write(next: ResourceRecord): Promise<void>
-  /** Says it with the status, or wherever it costs least. */
+  /** Stores the record with the next status write, or wherever it costs least. */
   note(next: ResourceRecord): Promise<void>
-  /** Nothing is left to remember. */
+  /** Deletes the record. */
   forget(): Promise<void>
 }
 
-/** Whose thing it is, for records that outlive the object. */
+/** The object of a record, for records that survive it. */
 export interface RecordOwner {
   readonly namespace: string
   readonly name: string
@@ -65,7 +79,7 @@ export function recordOwnerOf({ metadata: { namespace = '', name = '', uid = '' 
 
 const outcomes: ReadonlySet<string> = new Set<AttemptOutcome>(['Pending', 'Created', 'Adopted', 'Refused', 'Unknown'])
 
-/** An attempt as somebody wrote it down; undefined when that is none. */
+/** Reads an attempt from untrusted data; undefined if it is malformed. */
 export function readAttempt({
   number,
   key,
@@ -83,51 +97,48 @@ export function readAttempt({
   }
 }
 
-/*
- * Records beside the objects, one for each thing: as ExternalRef objects, or in a checkpoint of the author's.
- *
- * A record is found by the uid of its owner, and outlives it.
- */
-
 export interface OwnedRecord {
   readonly owner: RecordOwner
-  readonly remembered: ResourceRecord
-  /** Somebody deletes the record by hand: the thing is let go as soon as that is safe. */
-  readonly isLetGo: boolean
+  readonly record: ResourceRecord
+  /** A person has deleted the record: the resource is orphaned if its state cannot be determined. */
+  readonly isOrphaned: boolean
 }
 
 export interface RecordBackend {
   find(uid: string, options?: { readonly live?: boolean }): Promise<OwnedRecord | undefined>
-  /** Resolves when it is durable. `isSure`: whoever made the thing knows best, whatever was written in between. @throws {ApiError} otherwise, when somebody did. */
-  save(owner: RecordOwner, remembered: ResourceRecord, options?: { readonly isSure?: boolean }): Promise<void>
+  /** Resolves when the record is durable. @throws {ApiError} `Conflict` if it was changed in between, unless `force` is set. */
+  save(owner: RecordOwner, record: ResourceRecord, options?: { readonly force?: boolean }): Promise<void>
   remove(uid: string): Promise<void>
   /** Records of objects that have, or had, this name. */
   ofKey(key: CacheKey): Promise<readonly OwnedRecord[]>
 }
 
-/** Remembering in a record. */
+/** A record in a backend. */
 export class BackendRecordStore implements RecordStore {
   readonly isSeparate = true
-  readonly #records: RecordBackend
+  readonly #backend: RecordBackend
   readonly #owner: RecordOwner
-  /** What the status says; it is no record, but it says that there was one. */
-  readonly #hearsay: ResourceRecord
+  /** The record in the status. It proves nothing, but shows that there was a backend record. */
+  readonly #fromStatus: ResourceRecord
   #last: ResourceRecord = {}
 
-  constructor(records: RecordBackend, owner: RecordOwner, hearsay: ResourceRecord) {
-    this.#records = records
+  constructor(
+    backend: RecordBackend,
+    { owner, fromStatus }: { readonly owner: RecordOwner; readonly fromStatus: ResourceRecord },
+  ) {
+    this.#backend = backend
     this.#owner = owner
-    this.#hearsay = hearsay
+    this.#fromStatus = fromStatus
   }
 
   async read({ live = false }: { live?: boolean } = {}): Promise<ResourceRecord> {
-    const record = await this.#records.find(this.#owner.uid, { live })
-    this.#last = record?.remembered ?? {}
-    return record || this.#hearsay.id === undefined ? this.#last : { ...this.#hearsay, isLost: true }
+    const found = await this.#backend.find(this.#owner.uid, { live })
+    this.#last = found?.record ?? {}
+    return found || this.#fromStatus.id === undefined ? this.#last : { ...this.#fromStatus, isLost: true }
   }
 
   async write(next: ResourceRecord): Promise<void> {
-    await this.#records.save(this.#owner, next)
+    await this.#backend.save(this.#owner, next)
     this.#last = next
   }
 
@@ -141,22 +152,15 @@ export class BackendRecordStore implements RecordStore {
       next.attempt?.outcome === attempt?.outcome
     )
       return
-    await this.#records.save(this.#owner, next, { isSure: true })
+    await this.#backend.save(this.#owner, next, { force: true })
     this.#last = next
   }
 
   async forget(): Promise<void> {
-    await this.#records.remove(this.#owner.uid)
+    await this.#backend.remove(this.#owner.uid)
     this.#last = {}
   }
 }
-
-/*
- * Remembering in `status.external` of the object itself: no other object, and one write more for each thing that is made.
- *
- * The write before a create names the version of the object that this run has seen, so a run with an old view of the
- * world is refused there, before it does anything outside.
- */
 
 /** Whether the schema of a kind has `status.external`. */
 export function hasExternalStatus({ schema, subresources }: Pick<Kind, 'schema' | 'subresources'>): boolean {
@@ -181,17 +185,17 @@ export class StatusRecordStore implements RecordStore {
   readonly #client: ReconcileClient
   readonly #signal: AbortSignal
   #object: KubeObject
-  #remembered: ResourceRecord
+  #record: ResourceRecord
 
   constructor({ object, client, signal }: StatusRecordStoreOptions) {
     this.#object = object
     this.#client = client
     this.#signal = signal
-    this.#remembered = recordIn(object)
+    this.#record = recordIn(object)
   }
 
   read(): Promise<ResourceRecord> {
-    return Promise.resolve(this.#remembered)
+    return Promise.resolve(this.#record)
   }
 
   async write(next: ResourceRecord): Promise<void> {
@@ -201,17 +205,17 @@ export class StatusRecordStore implements RecordStore {
     this.#object = await this.#client
       .subresource('status')
       .patch(this.#object, { metadata: { uid, resourceVersion }, status: { external } }, { signal: this.#signal })
-    this.#remembered = next
+    this.#record = next
   }
 
-  /** It goes with the rest of the status. */
+  /** Written with the rest of the status. */
   note(next: ResourceRecord): Promise<void> {
-    this.#remembered = next
+    this.#record = next
     return Promise.resolve()
   }
 
   forget(): Promise<void> {
-    this.#remembered = {}
+    this.#record = {}
     return Promise.resolve()
   }
 }
@@ -222,7 +226,7 @@ export function externalStatusOf(object: KubeObject): ExternalReport {
   return isJsonObject(external) ? (external as ExternalReport) : {}
 }
 
-/** What the status of an object says; whoever may write it is believed. */
+/** The record in the status of an object. */
 export function recordIn(object: KubeObject): ResourceRecord {
   const { id, lastCreateAttempt, observedGeneration } = externalStatusOf(object)
   return {

@@ -1,5 +1,8 @@
 /**
- * One look at one object and its thing: the parts that finding, bringing and removing it share.
+ * A session: one reconcile of one object and its external resource, with the state that locate, sync and delete share.
+ *
+ * `ObservationCache` is what a process remembers between sessions. Nothing in it is durable: after a loss the verb waits
+ * longer and observes again, and reaches the same result.
  */
 import { conflict, type Kind, type KubeObject } from '#api'
 import { randomFraction } from '#base'
@@ -19,7 +22,7 @@ import { makeOwnershipLabels, type OwnershipIdentity, type OwnershipLabels } fro
 import { policyFor, type ExternalPolicy, type ExternalSettings } from './policy.ts'
 import type { RecordStore, ResourceRecord } from './record.ts'
 
-/** A verb in one controller. */
+/** The verb in one controller. */
 export interface ExternalEnvironment {
   readonly driver: Driver
   readonly kind: Kind
@@ -32,9 +35,9 @@ export interface ExternalEnvironment {
   readonly hasStatus: boolean
 }
 
-export type DriverOperation = 'connect' | 'observe' | 'create' | 'update' | 'remove' | 'mark' | 'list'
+export type DriverOperation = 'connect' | 'observe' | 'create' | 'update' | 'remove' | 'setLabels' | 'list'
 
-/** A call to the outside that failed, and what that says. */
+/** A failed driver call, and what the failure says about its effect. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed'
   readonly operation: DriverOperation
@@ -47,8 +50,8 @@ export class CallFailed extends Error {
   }
 }
 
-interface ConditionText {
-  readonly holds: boolean
+interface ConditionValue {
+  readonly isTrue: boolean
   readonly reason: string
   readonly message: string
 }
@@ -69,22 +72,22 @@ export class ExternalSession {
   readonly status: StatusWriter | undefined
   readonly uid: string
   readonly labels: OwnershipLabels
-  /** What is to be said in conditions, by type. */
-  readonly conditions = new Map<string, ConditionText>()
+  /** Conditions to set at the end of the session, by type. */
+  readonly conditions = new Map<string, ConditionValue>()
   #policy: ExternalPolicy | undefined
   #connection: unknown
 
-  constructor({ environment: parts, base, object, store: memory, status }: ExternalSessionOptions) {
-    this.environment = parts
+  constructor({ environment, base, object, store, status }: ExternalSessionOptions) {
+    this.environment = environment
     this.base = base
     this.object = object
-    this.store = memory
+    this.store = store
     this.status = status
     this.uid = object.metadata.uid ?? ''
-    this.labels = makeOwnershipLabels(object, parts.identity)
+    this.labels = makeOwnershipLabels(object, environment.identity)
   }
 
-  /** @throws {PolicyError} when an annotation is not understood */
+  /** @throws {PolicyError} for an invalid annotation */
   get policy(): ExternalPolicy {
     return (this.#policy ??= policyFor(this.object as never, this.environment.settings.policy))
   }
@@ -93,7 +96,7 @@ export class ExternalSession {
     return this.base.clock.monotonic()
   }
 
-  /** Of the object; 0 where the server does not count. */
+  /** Of the object; 0 if the server does not maintain it. */
   get generation(): number {
     return this.object.metadata.generation ?? 0
   }
@@ -102,26 +105,26 @@ export class ExternalSession {
     return this.environment.driver.capabilities.consistencyWindowMs ?? 0
   }
 
-  /** After how long nothing more can come of a call that nobody has heard of since. */
+  /** How long after an unanswered create call its resource may still appear. */
   get settleMs(): number {
     return this.windowMs + this.environment.settings.callTimeoutMs
   }
 
-  /** About so long: many who wait for the same do not come back at once. */
+  /** The delay ±10 %, so that many objects do not retry at the same time. */
   jittered(ms: number): number {
     return Math.round(ms * (0.9 + 0.2 * randomFraction(this.base.random)))
   }
 
-  /** What is remembered; what this process has made itself it need not be told. */
+  /** The stored record, completed by the id of a resource that this process created and could not store. */
   async readRecord({ live = false }: { live?: boolean } = {}): Promise<ResourceRecord> {
-    const remembered = await this.store.read({ live })
-    const { made } = this.environment.observations.of(this.uid)
-    const { attempt, id } = remembered
-    const isMine = made !== undefined && attempt?.key === made.key && id === undefined
-    return isMine ? { ...remembered, id: made.id, attempt: { ...attempt, outcome: 'Created' } } : remembered
+    const record = await this.store.read({ live })
+    const { created } = this.environment.observations.of(this.uid)
+    const { attempt, id } = record
+    const isUnstored = created !== undefined && attempt?.key === created.key && id === undefined
+    return isUnstored ? { ...record, id: created.id, attempt: { ...attempt, outcome: 'Created' } } : record
   }
 
-  /** Credentials and the like, for everything that follows. */
+  /** Gets the connection for all later calls of this session. */
   async connect(): Promise<void> {
     const { driver } = this.environment
     if (driver.connect)
@@ -131,7 +134,7 @@ export class ExternalSession {
       )
   }
 
-  /** Whoever changes something outside asks the server first: a view may be old. @throws {ApiError} `Conflict`, when it is */
+  /** Compares the cached object with the server before a call with effects. @throws {ApiError} `Conflict` if it is outdated */
   async assertCurrent(): Promise<void> {
     const {
       base: { client, signal },
@@ -140,20 +143,24 @@ export class ExternalSession {
         metadata: { name = '', namespace, generation, deletionTimestamp },
       },
     } = this
-    const now = (await client.get(
+    const current = (await client.get(
       kind,
       { name, ...(namespace !== undefined && { namespace }) },
       { live: true, signal },
     )) as KubeObject
     const isSame =
-      now.metadata.uid === this.uid &&
-      now.metadata.generation === generation &&
-      now.metadata.deletionTimestamp === deletionTimestamp
-    if (!isSame) throw conflict({ group: kind.group, kind: kind.kind, name }, 'it has changed since it was looked at')
+      current.metadata.uid === this.uid &&
+      current.metadata.generation === generation &&
+      current.metadata.deletionTimestamp === deletionTimestamp
+    if (!isSame)
+      throw conflict(
+        { group: kind.group, kind: kind.kind, name },
+        'the object has changed since it was read from the cache',
+      )
   }
 
-  /** @throws {CallFailed} with what the driver threw; `ProviderUnavailable` as it is */
-  async call<R>(operation: DriverOperation, call: (given: DriverCall) => Promise<R>): Promise<R> {
+  /** Makes a driver call. @throws {CallFailed} with the error of the driver as cause. @throws {ProviderUnavailable} */
+  async call<R>(operation: DriverOperation, call: (context: DriverCall) => Promise<R>): Promise<R> {
     const { signal, clock, random } = this.base
     try {
       return await this.environment.calls.make(
@@ -166,10 +173,10 @@ export class ExternalSession {
     }
   }
 
-  /** The thing of an id, if it is there. */
+  /** The resource of an id, if it exists. */
   async observe(id: string): Promise<Observation<unknown> | undefined> {
     try {
-      const observation = await this.call('observe', (given) => this.environment.driver.observe(id, given))
+      const observation = await this.call('observe', (call) => this.environment.driver.observe(id, call))
       return observation ? { ...observation, id } : undefined
     } catch (error) {
       if (error instanceof CallFailed && error.failure === 'absent') return undefined
@@ -177,7 +184,7 @@ export class ExternalSession {
     }
   }
 
-  /** All things with these marks. */
+  /** All resources with these labels. */
   async list(labels: Partial<OwnershipLabels>): Promise<readonly Observation<unknown>[]> {
     const {
       driver: { list },
@@ -190,7 +197,7 @@ export class ExternalSession {
     try {
       return await calls.collect(
         { signal, clock, random, timeoutMs, connection: this.#connection },
-        { open: (given) => list.call(driver, { labels }, given), itemsMax: resourcesMax },
+        { open: (call) => list.call(driver, { labels }, call), itemsMax: resourcesMax },
       )
     } catch (error) {
       if (signal.aborted || isProviderUnavailable(error)) throw error
@@ -199,31 +206,29 @@ export class ExternalSession {
   }
 }
 
-/** More than one object can have. */
+/** More resources than one object can plausibly have. */
 const resourcesMax = 10_000
 
-/**
- * What a process has seen of things and may forget at any time: it then waits longer, looks again, and comes to the same.
- */
+/** What this process knows about the resource of one object. Times are monotonic times of this process. */
 interface CachedObservation {
-  /** Which attempt, and when this process first heard of it: clocks of other processes do not count. */
+  /** The create attempt, and when this process first saw it. */
   attemptKey?: string
   attemptSeenMs?: number
-  /** The attempt that the system said no to: nothing came of it. */
+  /** The attempt that the system refused: it created nothing. */
   refusedKey?: string
-  /** What an attempt of this process has made, if it could not be written down. */
-  made?: { readonly key: string; readonly id: string }
-  /** Since when it is not shown, although it should be there. */
+  /** The resource that an attempt of this process created. */
+  created?: { readonly key: string; readonly id: string }
+  /** Since when the resource is missing although it should exist. */
   absentSinceMs?: number
-  /** Since when it is shown to be otherwise than it was brought to. */
+  /** Since when the resource differs from the synced state. */
   driftSinceMs?: number
-  /** When its removal was last asked for. */
+  /** Last delete call. */
   removedAtMs?: number
-  /** When it was first asked for. */
+  /** First delete call. */
   removingSinceMs?: number
-  /** When it was last looked at. */
+  /** Last successful observation. */
   lastSeenMs?: number
-  /** Other things that say they belong to the same object. */
+  /** Other resources whose labels name the same object. */
   duplicates?: readonly string[]
 }
 
@@ -237,7 +242,7 @@ export class ObservationCache {
     let known = this.#byUid.get(uid)
     if (!known) {
       known = {}
-      // The oldest goes: it is asked for again if it still matters.
+      // Evicts the oldest entry: it is rebuilt on the next session of its object.
       const oldest = this.#byUid.size >= entriesMax ? this.#byUid.keys().next() : undefined
       if (oldest && oldest.done !== true) this.#byUid.delete(oldest.value)
       this.#byUid.set(uid, known)
@@ -249,17 +254,17 @@ export class ObservationCache {
     this.#byUid.delete(uid)
   }
 
-  /** The owners of everything that was in the last list. */
+  /** Stores the owner UIDs of all resources in the last list. */
   noteSwept(uids: ReadonlySet<string>): void {
     this.#swept = uids
   }
 
-  /** Whether there may be a thing for an object that remembers none: only a list can say so. */
+  /** Whether a resource may exist for an object without a record. False only if a list has shown that there is none. */
   mayHave(uid: string): boolean {
     return this.#swept === undefined || this.#swept.has(uid) || this.#byUid.get(uid)?.attemptKey !== undefined
   }
 
-  /** Since when this process knows of an attempt. */
+  /** When this process first saw an attempt. */
   attemptSeen(uid: string, key: string, nowMs: number): number {
     const known = this.of(uid)
     if (known.attemptKey !== key || known.attemptSeenMs === undefined) {

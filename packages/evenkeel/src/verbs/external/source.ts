@@ -1,11 +1,11 @@
 /**
- * What wakes a verb `external` besides its objects: the time for a sweep, and what the outside tells by itself.
+ * The event source of `external`: a sweep timer, and the watch of the driver.
  *
- * A stream that ends or breaks may have missed something, so a sweep follows every gap. The sweep is a run like any
- * other, under a key that no object can have: one at a time, on the leader only, and it is tried again when it fails.
+ * A watch that ends or fails may have missed events, so a sweep follows. A sweep is a normal run under a key that no
+ * object can have: one at a time, on the leader only, and retried when it fails.
  */
 import type { KubeObject } from '#api'
-import { onAbort, randomFraction, sleep, type AbortOptions, type Counter } from '#base'
+import { abortable, randomFraction, sleep, type AbortOptions, type Counter } from '#base'
 import type { CacheKey } from '#cache'
 import type { Source, SourceContext, StartedSource } from '#controller'
 import { failureOf, type DriverEvent } from './driver.ts'
@@ -15,9 +15,9 @@ import type { ExternalEnvironment } from './session.ts'
 
 interface ExternalSourceOptions {
   readonly environment: ExternalEnvironment
-  /** The key under which sweeps run. */
+  /** The key of sweeps. */
   readonly sweepKey: CacheKey
-  /** Keys of records that may have outlived their objects. */
+  /** Keys of records whose object may not exist. */
   readonly leftoverKeys: () => Promise<readonly CacheKey[]>
 }
 
@@ -29,18 +29,18 @@ export class ExternalSource implements Source {
   #context: SourceContext | undefined
   #missed: Counter | undefined
 
-  constructor({ environment: parts, sweepKey, leftoverKeys: leftKeys }: ExternalSourceOptions) {
-    this.name = `external ${parts.driver.name}`
-    this.environment = parts
+  constructor({ environment, sweepKey, leftoverKeys }: ExternalSourceOptions) {
+    this.name = `external ${environment.driver.name}`
+    this.environment = environment
     this.sweepKey = sweepKey
-    this.#leftoverKeys = leftKeys
+    this.#leftoverKeys = leftoverKeys
   }
 
   start(context: SourceContext): StartedSource {
     this.#context = context
     this.#missed = context.metrics
       ?.counter('evenkeel_external_missed_events_total', {
-        help: 'Changes outside that a watch should have told, and a sweep found.',
+        help: 'Changes of external resources that a sweep found and the watch had missed.',
         labels: ['system'],
       })
       .with({ system: this.environment.driver.name })
@@ -67,12 +67,12 @@ class StartedExternal implements StartedSource {
   #problem: string | undefined
   #cursor: string | undefined
 
-  constructor(source: ExternalSource, context: SourceContext, leftKeys: ExternalSourceOptions['leftoverKeys']) {
+  constructor(source: ExternalSource, context: SourceContext, leftoverKeys: ExternalSourceOptions['leftoverKeys']) {
     this.#source = source
     this.#context = context
     const { driver } = source.environment
     this.#done = Promise.all([
-      this.#enqueueLeftovers(leftKeys),
+      this.#enqueueLeftovers(leftoverKeys),
       driver.list ? this.#sweepPeriodically() : undefined,
       driver.watch ? this.#watch() : undefined,
     ])
@@ -82,7 +82,7 @@ class StartedExternal implements StartedSource {
     return this.#source.name
   }
 
-  /** The outside does not say when it has told everything, and nobody waits for it. */
+  /** An external system has no initial list to wait for. */
   get hasSynced(): boolean {
     return true
   }
@@ -96,16 +96,16 @@ class StartedExternal implements StartedSource {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the source is no longer wanted'))
+    this.#stopping.abort(new Error('the source was stopped'))
     await this.#done
   }
 
-  async #enqueueLeftovers(leftKeys: ExternalSourceOptions['leftoverKeys']): Promise<void> {
+  async #enqueueLeftovers(leftoverKeys: ExternalSourceOptions['leftoverKeys']): Promise<void> {
     try {
-      for (const key of await leftKeys()) this.#source.enqueue(key, 'a record is left')
+      for (const key of await leftoverKeys()) this.#source.enqueue(key, 'a record exists')
     } catch (error) {
-      this.#problem = `the records cannot be read: ${error instanceof Error ? error.message : String(error)}`
-      this.#context.log.error('the records of things outside cannot be read', { source: this.name, error })
+      this.#problem = `cannot read the records: ${error instanceof Error ? error.message : String(error)}`
+      this.#context.log.error('cannot read the records of external resources', { source: this.name, error })
     }
   }
 
@@ -113,8 +113,8 @@ class StartedExternal implements StartedSource {
     const { clock, random } = this.#context
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      // Before all objects: what a list has shown need not be asked for one by one.
-      this.#source.enqueue(this.#source.sweepKey, 'time to sweep', { priority: 1 })
+      // Before all objects: a resource that a list has shown needs no observation of its own.
+      this.#source.enqueue(this.#source.sweepKey, 'periodic sweep', { priority: 1 })
       await sleep(clock, this.#source.environment.settings.sweepMs * (0.9 + 0.2 * randomFraction(random)), {
         signal,
       }).catch(() => undefined)
@@ -130,11 +130,11 @@ class StartedExternal implements StartedSource {
       } catch (error) {
         if (signal.aborted) return
         if (failureOf(error) === 'absent') this.#cursor = undefined
-        this.#problem = `the watch broke: ${error instanceof Error ? error.message : String(error)}`
-        log.warn('a watch of things outside broke', { source: this.name, error })
+        this.#problem = `watch failed: ${error instanceof Error ? error.message : String(error)}`
+        log.warn('watch of external resources failed', { source: this.name, error })
       }
-      // Whatever happened in the gap is found by looking at everything.
-      this.#source.enqueue(this.#source.sweepKey, 'the watch had a gap')
+      // The sweep finds the changes that the watch has missed.
+      this.#source.enqueue(this.#source.sweepKey, 'the watch was interrupted')
       await sleep(
         clock,
         Math.min(retryMsMax, retryMsMin * 2 ** Math.min(failures, 10)) * (1 + 0.1 * randomFraction(random)),
@@ -143,43 +143,37 @@ class StartedExternal implements StartedSource {
     }
   }
 
-  /** @returns whether anything was heard before the stream ended */
+  /** @returns whether there was an event before the stream ended */
   async #receiveAll(): Promise<boolean> {
     const { driver } = this.#source.environment
     const { clock } = this.#context
     const { signal } = this.#stopping
     const iterator = driver.watch?.(this.#cursor, { signal, clock, connection: undefined })[Symbol.asyncIterator]()
-    let stopListening = (): void => undefined
-    const aborted = new Promise<undefined>((resolve) => {
-      stopListening = onAbort(signal, () => {
-        resolve(undefined)
-      })
-    })
-    let isHeard = false
+    if (!iterator) return false
+    let hasEvent = false
     try {
       for (;;) {
-        // A stream that hangs must not hold us up.
-        const next = await Promise.race([iterator?.next(), aborted])
-        if (!next || next.done === true || signal.aborted) return isHeard
-        isHeard = true
+        const next = await abortable(iterator.next(), { signal })
+        if (next.done === true || signal.aborted) return hasEvent
+        hasEvent = true
         this.#cursor = next.value.cursor ?? this.#cursor
         this.#problem = undefined
         this.#receive(next.value)
       }
     } finally {
-      stopListening()
-      Promise.resolve(iterator?.return?.()).catch(() => undefined)
+      // Not awaited: a stream that hangs must not block the stop.
+      Promise.resolve(iterator.return?.()).catch(() => undefined)
     }
   }
 
   #receive({ id, labels: given }: DriverEvent): void {
-    const { environment: parts, sweepKey } = this.#source
+    const { environment, sweepKey } = this.#source
     const labels = readOwnershipLabels(given)
-    const isOurs = labels !== undefined && checkOwnership(given, parts.identity, labels.uid) === 'ours'
+    const isOurs = labels !== undefined && checkOwnership(given, environment.identity, labels.uid) === 'ours'
     if (isOurs)
       this.#source.enqueue(
         { name: labels.name, ...(labels.namespace !== '' && { namespace: labels.namespace }) },
-        'told by the outside',
+        'event of the external system',
       )
     const known = id === undefined ? undefined : this.#objectOf(id)
     if (known)
@@ -188,19 +182,19 @@ class StartedExternal implements StartedSource {
           name: known.metadata.name ?? '',
           ...(known.metadata.namespace !== undefined && { namespace: known.metadata.namespace }),
         },
-        'told by the outside',
+        'event of the external system',
       )
-    // Strangers' things are their business; what cannot be told apart is looked at.
-    else if (!isOurs && (id === undefined || !parts.hasStatus) && parts.driver.list)
-      this.#source.enqueue(sweepKey, 'something happened outside')
+    // An event of another owner's resource is ignored. If the owner cannot be determined, a sweep decides.
+    else if (!isOurs && (id === undefined || !environment.hasStatus) && environment.driver.list)
+      this.#source.enqueue(sweepKey, 'event of an unknown external resource')
   }
 
-  /** By what objects remember; a thing that nobody remembers is found by a sweep. */
+  /** The object whose status has this id. A sweep finds the others. */
   #objectOf(id: string): KubeObject | undefined {
-    const { kind, hasStatus: hasRoom } = this.#source.environment
+    const { kind, hasStatus } = this.#source.environment
     const { cache } = this.#context
-    // Before the first list there is nobody to remember; every object is looked at then anyway.
-    const isReady = hasRoom && cache.hasSynced
+    // Before the first list of objects there is nothing to search, and every object is enqueued later anyway.
+    const isReady = hasStatus && cache.hasSynced
     return isReady
       ? (cache.list(kind) as unknown as readonly KubeObject[]).find((object) => recordIn(object).id === id)
       : undefined

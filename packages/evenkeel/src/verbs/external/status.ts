@@ -1,8 +1,11 @@
 /**
- * What is said about an object and its thing: `status.external`, and the conditions Synced, Ready, Owned and Drifted.
+ * The status of an object about its external resource: `status.external`, and the conditions Synced, Ready, Owned, Drifted.
  *
- * The time of the last look alone is no news: it is written with other news, or when the old one is about to be older
- * than a status may be that says it is in sync.
+ * The time of the last observation alone is not worth a write. It is written with other changes, or before it is older
+ * than `maxAgeMs`.
+ *
+ * Errors: an API error of our own writes passes through to the work queue. A failed driver call becomes a condition, and
+ * a back-off.
  */
 import { deepEqual, formatTime, parseTime, type ExternalReport, type JsonObject } from '#api'
 import type { Reconciled } from '#controller'
@@ -11,61 +14,61 @@ import { PolicyError } from './policy.ts'
 import { externalStatusOf, type ResourceRecord } from './record.ts'
 import { CallFailed, type DriverOperation, type ExternalSession } from './session.ts'
 
-interface ReportText {
+interface ConditionText {
   readonly reason: string
   readonly message: string
 }
 
-/** How many paths of a drift are told. */
+/** How many paths of a drift are reported. */
 const pathsMax = 20
 
-export function reportOwned({ conditions: words, environment: { strategy } }: ExternalSession): void {
-  words.set('Owned', { holds: true, reason: ownedReasons[strategy], message: '' })
+export function reportOwned({ conditions, environment: { strategy } }: ExternalSession): void {
+  conditions.set('Owned', { isTrue: true, reason: ownedReasons[strategy], message: '' })
 }
 
-const ownedReasons = { S1: 'Named', S2: 'Marked', S3: 'Token', S4: 'Tracked', S5: 'Checkpoint' } as const
+const ownedReasons = { S1: 'Named', S2: 'Labelled', S3: 'Token', S4: 'Tracked', S5: 'Checkpoint' } as const
 
-export function reportNotOwned({ conditions: words }: ExternalSession, facts: ReportText): void {
-  words.set('Owned', { holds: false, ...facts })
+export function reportNotOwned({ conditions }: ExternalSession, text: ConditionText): void {
+  conditions.set('Owned', { isTrue: false, ...text })
 }
 
-/** It is not as it should be, and so it cannot be ready. */
-export function reportNotSynced({ conditions: words }: ExternalSession, facts: ReportText): void {
-  words.set('Synced', { holds: false, ...facts })
-  words.set('Ready', { holds: false, ...facts })
+/** Sets Synced to False, and with it Ready. */
+export function reportNotSynced({ conditions }: ExternalSession, text: ConditionText): void {
+  conditions.set('Synced', { isTrue: false, ...text })
+  conditions.set('Ready', { isTrue: false, ...text })
 }
 
-export function reportSynced({ conditions: words }: ExternalSession, readiness: ExternalReadiness): void {
+export function reportSynced({ conditions }: ExternalSession, readiness: ExternalReadiness): void {
   const {
     ready,
     reason = ready ? 'Ready' : 'NotReady',
     message = '',
   }: Exclude<ExternalReadiness, boolean> = typeof readiness === 'boolean' ? { ready: readiness } : readiness
-  words.set('Synced', { holds: true, reason: 'Synced', message: '' })
-  words.set('Ready', { holds: ready, reason, message })
+  conditions.set('Synced', { isTrue: true, reason: 'Synced', message: '' })
+  conditions.set('Ready', { isTrue: ready, reason, message })
 }
 
 export function reportDrift(
-  { conditions: words }: ExternalSession,
+  { conditions }: ExternalSession,
   paths: readonly string[],
   { reason = 'Drifted' }: { reason?: string } = {},
 ): void {
-  words.set(
+  conditions.set(
     'Drifted',
     paths.length === 0
-      ? { holds: false, reason: 'AsDesired', message: '' }
-      : { holds: true, reason, message: formatPaths(paths) },
+      ? { isTrue: false, reason: 'AsDesired', message: '' }
+      : { isTrue: true, reason, message: formatPaths(paths) },
   )
 }
 
 const conditionOrder = ['Synced', 'Ready', 'Owned', 'Drifted'] as const
 
-/** Says it all, in the same order whatever happened: the order of a list is part of it. */
-export function setConditions({ conditions: words, status, environment: { kind } }: ExternalSession): void {
+/** Writes the conditions in a fixed order, so that the same state gives the same list. */
+export function setConditions({ conditions, status, environment: { kind } }: ExternalSession): void {
   if (!status || !kind.subresources.status) return
   for (const type of conditionOrder) {
-    const said = words.get(type)
-    if (said) status.condition(type, said.holds, { reason: said.reason, message: said.message })
+    const condition = conditions.get(type)
+    if (condition) status.condition(type, condition.isTrue, { reason: condition.reason, message: condition.message })
   }
 }
 
@@ -78,22 +81,22 @@ export function formatPaths(paths: readonly string[]): string {
   return paths.length > pathsMax ? `${first} and ${paths.length - pathsMax} more` : first
 }
 
-interface ReportFacts {
+interface ReportOptions {
   readonly drift?: { readonly paths: readonly string[]; readonly isReverted?: boolean }
-  /** Whether this run has seen the thing. */
+  /** Whether this run has observed the resource. */
   readonly isObserved: boolean
 }
 
-/** Writes down what is known of the thing. */
+/** Writes `status.external`. */
 export function writeReport(
   session: ExternalSession,
-  remembered: ResourceRecord,
-  { drift, isObserved: isSeen }: ReportFacts,
+  record: ResourceRecord,
+  { drift, isObserved }: ReportOptions,
 ): void {
   const {
     status,
     environment: {
-      hasStatus: hasRoom,
+      hasStatus,
       strategy,
       settings: { maxAgeMs },
       driver,
@@ -101,10 +104,10 @@ export function writeReport(
     base: { clock },
     object,
   } = session
-  if (!status || !hasRoom) return
+  if (!status || !hasStatus) return
   const old = externalStatusOf(object)
   const now = formatTime(clock.now())
-  const { id, attempt, observedGeneration } = remembered
+  const { id, attempt, observedGeneration } = record
   const lastRevertedTime = drift?.isReverted ? now : old.drift?.lastRevertedTime
   const hasDrift = (drift?.paths.length ?? 0) > 0 || lastRevertedTime !== undefined
   const next: ExternalReport = {
@@ -121,40 +124,36 @@ export function writeReport(
   }
   const { lastObservedTime: oldTime, ...rest } = old
   const isOld = clock.now() - (parseTime(oldTime ?? '') ?? -Infinity) >= maxAgeMs - session.policy.pollIntervalMs
-  const lastObservedTime = isSeen && (isOld || !deepEqual(rest, next)) ? now : oldTime
+  const lastObservedTime = isObserved && (isOld || !deepEqual(rest, next)) ? now : oldTime
   status.set({
     external: { ...next, ...(lastObservedTime !== undefined && { lastObservedTime }) },
-  } as unknown as Partial<JsonObject>)
+  } as object as Partial<JsonObject>)
   if (old.strategy !== undefined && old.strategy !== strategy)
-    session.base.log.warn('the way things are known to be ours has changed', {
+    session.base.log.warn('ownership strategy changed', {
       system: driver.name,
       from: old.strategy,
       to: strategy,
     })
 }
 
-/** Says that looking failed; a status may keep saying what a look not long ago has shown. */
+/** Reports a failed observation, unless the last successful one is recent. */
 function reportUnobserved(session: ExternalSession, { reason, error }: { reason: string; error: unknown }): void {
   const {
-    environment: { observations: seen, driver },
+    environment: { observations, driver },
     uid,
     nowMs,
     policy: { pollIntervalMs },
     object,
   } = session
-  const { lastSeenMs } = seen.of(uid)
+  const { lastSeenMs } = observations.of(uid)
   if (lastSeenMs !== undefined && nowMs - lastSeenMs <= 2 * pollIntervalMs) return
   const { lastObservedTime } = externalStatusOf(object)
-  const since = lastObservedTime === undefined ? 'it was never looked at' : `last seen at ${lastObservedTime} or later`
-  reportNotSynced(session, { reason, message: `${driver.name} cannot be asked (${since}): ${messageOf(error)}` })
+  const since = lastObservedTime === undefined ? 'never observed' : `last observed at ${lastObservedTime} or later`
+  reportNotSynced(session, {
+    reason,
+    message: `cannot observe the resource in ${driver.name} (${since}): ${messageOf(error)}`,
+  })
 }
-
-/*
- * What follows when a look or a deed fails: what the status says, and when it is tried again.
- *
- * What the server says about our own writes passes through; the queue knows what to do about it. What the outside says
- * becomes words on the object.
- */
 
 const observingOperations: ReadonlySet<DriverOperation> = new Set(['connect', 'observe', 'list'])
 
@@ -165,10 +164,10 @@ const reasons: Readonly<Record<DriverOperation, string>> = {
   create: 'CreateFailed',
   update: 'UpdateFailed',
   remove: 'RemoveFailed',
-  mark: 'MarkFailed',
+  setLabels: 'SetLabelsFailed',
 }
 
-/** When to try again. @throws what is to be tried again as the queue sees fit */
+/** Reports a failure. @returns when to retry @throws the error, if the work queue decides about the retry */
 export async function afterFailure(session: ExternalSession, error: unknown): Promise<Reconciled> {
   const {
     base: { signal },
@@ -180,16 +179,14 @@ export async function afterFailure(session: ExternalSession, error: unknown): Pr
   if (error instanceof PolicyError) {
     reportNotSynced(session, {
       reason: 'InvalidPolicy',
-      message: `${error.message}; nothing is done until that is put right`,
+      message: `${error.message}; the external resource is not synced until this is fixed`,
     })
-    return { park: 'a policy that can be understood' }
+    return { park: 'a valid policy' }
   }
   const isDeleting = deletionTimestamp !== undefined
   if (isProviderUnavailable(error)) {
-    const unseen = { reason: isDeleting ? 'Deleting' : 'ProviderUnavailable', error }
-    if (isDeleting)
-      reportNotSynced(session, { reason: unseen.reason, message: `it cannot be removed yet: ${error.message}` })
-    else reportUnobserved(session, unseen)
+    if (isDeleting) reportNotSynced(session, { reason: 'Deleting', message: `deletion failed: ${error.message}` })
+    else reportUnobserved(session, { reason: 'ProviderUnavailable', error })
     return { afterMs: session.jittered(error.retryAfterMs) }
   }
   if (!(error instanceof CallFailed)) throw error
@@ -199,8 +196,7 @@ export async function afterFailure(session: ExternalSession, error: unknown): Pr
 async function reportFailure(session: ExternalSession, error: CallFailed, isDeleting: boolean): Promise<Reconciled> {
   const { operation, failure, cause } = error
   const reason = failure === 'throttled' ? 'Throttled' : reasons[operation]
-  if (isDeleting)
-    reportNotSynced(session, { reason: 'Deleting', message: `it cannot be removed yet: ${error.message}` })
+  if (isDeleting) reportNotSynced(session, { reason: 'Deleting', message: `deletion failed: ${error.message}` })
   else if (observingOperations.has(operation)) reportUnobserved(session, { reason, error })
   else {
     reportNotSynced(session, { reason, message: error.message })

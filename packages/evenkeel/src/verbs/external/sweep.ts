@@ -1,9 +1,9 @@
 /**
- * A look at everything at once: finds what single looks cannot, and asks for a single look wherever something is wrong.
+ * The sweep: lists all external resources, and enqueues every object whose resource differs.
  *
- * Invariants: nothing is deleted because something is missing somewhere; a thing is deleted only after it was looked at
- * again and its object asked for at the server; when too much is wrong at once it is taken for a mistake of the list, or
- * of the server, and a person is asked.
+ * Invariants: an absence alone never causes a deletion; an orphan is deleted only after it was observed again and the
+ * server confirmed that its object does not exist; when too many resources are missing or orphaned at once, the list or
+ * the server may be wrong, and a person must confirm.
  */
 import { isNotFound, type KubeObject } from '#api'
 import type { CacheKey } from '#cache'
@@ -28,50 +28,56 @@ interface SweepRun {
   readonly environment: ExternalEnvironment
   readonly base: BaseContext
   readonly run: PluginRun
-  /** Asks for a single look. */
+  /** Enqueues a reconcile of one object. */
   readonly enqueue: (key: CacheKey, note: string) => void
-  /** What is remembered for the objects there are. */
+  /** The records of these objects, by UID. */
   readonly records: (objects: readonly KubeObject[]) => Promise<ReadonlyMap<string, ResourceRecord>>
-  /** Counts what a watch should have told. */
+  /** Counts changes that the watch of the driver has missed. */
   readonly onMissed: (count: number) => void
 }
 
 const resourcesMax = 1_000_000
-/** More are left to the next sweep. */
+/** More orphans are left to the next sweep. */
 const orphansMax = 1000
-/** Below so many, a share says nothing. */
+/** Up to this number, the percentage limit does not apply. */
 const fewMax = 2
 
-export async function sweep(given: SweepRun): Promise<Reconciled> {
-  const { environment: parts, base, run } = given
-  const observations = await listObservations(given).catch((error: unknown) => listFailed(given, error))
+export async function sweep(sweepRun: SweepRun): Promise<Reconciled> {
+  const { environment, base, run } = sweepRun
+  const observations = await listObservations(sweepRun).catch((error: unknown) => listFailed(sweepRun, error))
   if (!observations) return undefined
-  parts.observations.noteSwept(new Set(observations.flatMap(({ labels }) => readOwnershipLabels(labels)?.uid ?? [])))
-  const objects = run.cache.list(parts.kind) as unknown as readonly KubeObject[]
-  const census = takeInventory(observations, {
-    environment: parts,
+  environment.observations.noteSwept(
+    new Set(observations.flatMap(({ labels }) => readOwnershipLabels(labels)?.uid ?? [])),
+  )
+  const objects = run.cache.list(environment.kind) as unknown as readonly KubeObject[]
+  const inventory = takeInventory(observations, {
+    environment,
     objects,
-    records: await given.records(objects),
+    records: await sweepRun.records(objects),
     nowMs: base.clock.now(),
   })
-  const name = sweepName({ system: parts.driver.name, instance: parts.settings.instance, kind: parts.kind.kind })
+  const name = sweepName({
+    system: environment.driver.name,
+    instance: environment.settings.instance,
+    kind: environment.kind.kind,
+  })
   const known = (await base.client.find(ExternalSweep, { name }, { signal: base.signal })) as
     | ExternalSweepObject
     | undefined
-  enqueueObjects(given, census)
-  const orphans = await abandonedOf(given, census)
+  enqueueObjects(sweepRun, inventory)
+  const orphans = await confirmedOrphans(sweepRun, inventory)
   const questions = [
-    ...checkMissing(given, census, known),
-    ...(await clearOrphans(given, { ...census, orphans }, known)),
-    ...(await clearForeign(given, { ...census, orphans }, known)),
+    ...checkMissing(sweepRun, inventory, known),
+    ...(await clearOrphans(sweepRun, { ...inventory, orphans }, known)),
+    ...(await clearForeign(sweepRun, { ...inventory, orphans }, known)),
   ]
-  const isLeft = parts.settings.scope === undefined && !deletesOrphans(parts)
+  const isReportOnly = environment.settings.scope === undefined && !deletesOrphans(environment)
   const report = {
-    system: parts.driver.name,
-    instance: parts.settings.instance,
+    system: environment.driver.name,
+    instance: environment.settings.instance,
     questions,
-    orphans: isLeft ? orphans.map(({ observation }) => observation.id) : [],
-    suspicious: census.suspicious,
+    orphans: isReportOnly ? orphans.map(({ observation }) => observation.id) : [],
+    suspicious: inventory.suspicious,
   }
   await writeSweep(known, { name, report }, base)
   return undefined
@@ -82,13 +88,13 @@ async function listObservations({
     driver,
     calls,
     settings: { callTimeoutMs, scope, instance },
-    identity: marker,
+    identity,
   },
   base: { signal, clock, random },
 }: SweepRun): Promise<Observation<unknown>[] | undefined> {
   const { list } = driver
   if (!list) return undefined
-  const labels = scope === undefined ? { instance, kind: kindLabel(marker) } : {}
+  const labels = scope === undefined ? { instance, kind: kindLabel(identity) } : {}
   return calls.collect(
     { signal, clock, random, timeoutMs: callTimeoutMs, connection: undefined },
     {
@@ -98,7 +104,7 @@ async function listObservations({
   )
 }
 
-/** Nothing follows from a list that failed, but that nobody has looked for a while: each object finds out, and says so. */
+/** Enqueues objects that were not observed for two intervals: each reports the failed observation itself. */
 function listFailed(
   {
     base: { log, signal, clock },
@@ -106,7 +112,7 @@ function listFailed(
     environment: {
       driver,
       kind,
-      observations: seen,
+      observations,
       settings: { sweepMs },
     },
     enqueue,
@@ -115,10 +121,10 @@ function listFailed(
 ): undefined {
   if (signal.aborted) throw error
   for (const object of run.cache.list(kind) as unknown as readonly KubeObject[]) {
-    const { lastSeenMs = -Infinity } = seen.of(object.metadata.uid ?? '')
-    if (clock.monotonic() - lastSeenMs > 2 * sweepMs) enqueue(keyOf(object), 'nobody could look at it')
+    const { lastSeenMs = -Infinity } = observations.of(object.metadata.uid ?? '')
+    if (clock.monotonic() - lastSeenMs > 2 * sweepMs) enqueue(keyOf(object), 'observation is overdue')
   }
-  log.warn('things outside could not be listed', {
+  log.warn('cannot list external resources', {
     system: driver.name,
     error: messageOf(error),
     ...(isProviderUnavailable(error) && { retryAfterMs: error.retryAfterMs }),
@@ -127,16 +133,16 @@ function listFailed(
 }
 
 function enqueueObjects(
-  { environment: { observations: seen, driver }, base: { clock, log }, enqueue, onMissed }: SweepRun,
-  { fine, changed, stale, duplicates }: Inventory,
+  { environment: { observations, driver }, base: { clock, log }, enqueue, onMissed }: SweepRun,
+  { inSync, changed, stale, duplicates }: Inventory,
 ): void {
-  for (const uid of fine) seen.of(uid).lastSeenMs = clock.monotonic()
-  for (const [uid, ids] of duplicates) seen.of(uid).duplicates = ids
-  for (const object of changed) enqueue(keyOf(object), 'not as desired')
-  for (const object of stale) enqueue(keyOf(object), 'not looked at for long')
+  for (const uid of inSync) observations.of(uid).lastSeenMs = clock.monotonic()
+  for (const [uid, ids] of duplicates) observations.of(uid).duplicates = ids
+  for (const object of changed) enqueue(keyOf(object), 'differs from the desired state')
+  for (const object of stale) enqueue(keyOf(object), 'status is about to be outdated')
   if (changed.length === 0 || !driver.watch) return
   onMissed(changed.length)
-  log.warn('the watch of things outside has missed changes', { system: driver.name, count: changed.length })
+  log.warn('watch missed changes of external resources', { system: driver.name, count: changed.length })
 }
 
 function checkMissing(
@@ -155,12 +161,12 @@ function checkMissing(
   const ids = missing.map(({ metadata: { namespace = '', name = '' } }) => `${namespace}/${name}`)
   const question = makeQuestion(
     'recreateMissing',
-    `${missing.length} of ${expected} things are not in the list of ${driver.name}: a mistake of the list, or are they really gone?`,
+    `${missing.length} of ${expected} external resources are missing in the list of ${driver.name}. Confirm to create them again, if the list is right`,
     ids,
   )
   const isTooMany = missing.length > fewMax && missing.length * 100 > expected * missingPercentMax
   if (isTooMany && !isConfirmed(known, question)) {
-    log.error('too many things outside are missing: nothing is done about it until somebody agrees', {
+    log.error('too many external resources are missing: waiting for confirmation', {
       system: driver.name,
       missing: missing.length,
       expected,
@@ -168,30 +174,30 @@ function checkMissing(
     })
     return [question]
   }
-  for (const object of missing) enqueue(keyOf(object), 'not in the list')
+  for (const object of missing) enqueue(keyOf(object), 'missing in the list')
   if (missing.length > 0 && driver.watch) onMissed(missing.length)
   return []
 }
 
-/** Certain is what is sealed; otherwise somebody must have said so. */
+/** By option; without it only if the labels are sealed, so that ownership is certain. */
 function deletesOrphans({ settings: { orphans, secret } }: ExternalEnvironment): boolean {
   return (orphans ?? (secret === undefined ? 'report' : 'delete')) === 'delete'
 }
 
 async function clearOrphans(
-  given: SweepRun,
+  sweepRun: SweepRun,
   { orphans, expected }: Inventory,
   known: ExternalSweepObject | undefined,
 ): Promise<SweepQuestion[]> {
   const {
-    environment: parts,
+    environment,
     base: { log },
-  } = given
-  if (orphans.length === 0 || parts.settings.scope !== undefined) return []
+  } = sweepRun
+  if (orphans.length === 0 || environment.settings.scope !== undefined) return []
   const ids = orphans.map(({ observation }) => observation.id)
-  if (!deletesOrphans(parts)) {
-    log.warn('things outside carry our marks and have no object: leftovers, or forged', {
-      system: parts.driver.name,
+  if (!deletesOrphans(environment)) {
+    log.warn('external resources have our ownership labels but no object (leaked or forged)', {
+      system: environment.driver.name,
       ids: ids.slice(0, 20),
       count: ids.length,
     })
@@ -199,66 +205,71 @@ async function clearOrphans(
   }
   const question = makeQuestion(
     'deleteOrphans',
-    `${ids.length} things have no object any more, and only ${expected} have one: is this the right cluster?`,
+    `${ids.length} external resources have no object, and only ${expected} have one. Confirm to delete them, if this is the right cluster`,
     ids,
   )
-  const isTooMany = ids.length > fewMax && ids.length * 100 > (ids.length + expected) * parts.settings.missingPercentMax
+  const isTooMany =
+    ids.length > fewMax && ids.length * 100 > (ids.length + expected) * environment.settings.missingPercentMax
   if (isTooMany && !isConfirmed(known, question)) return [question]
-  for (const { observation } of orphans) await removeOrphan(given, observation)
+  for (const { observation } of orphans) await removeOrphan(sweepRun, observation)
   return []
 }
 
-/** In exclusive use everything that no object asks for goes, after somebody has agreed to this very list. */
+/** Exclusive use: deletes every resource that no object declares, after a person has confirmed this list. */
 async function clearForeign(
-  given: SweepRun,
+  sweepRun: SweepRun,
   { foreign, orphans, suspicious }: Inventory,
   known: ExternalSweepObject | undefined,
 ): Promise<SweepQuestion[]> {
-  const { scope } = given.environment.settings
-  const doomed = [...foreign.map(({ id }) => id), ...orphans.map(({ observation }) => observation.id), ...suspicious]
-  if (scope === undefined || doomed.length === 0) return []
+  const { scope } = sweepRun.environment.settings
+  const undeclared = [
+    ...foreign.map(({ id }) => id),
+    ...orphans.map(({ observation }) => observation.id),
+    ...suspicious,
+  ]
+  if (scope === undefined || undeclared.length === 0) return []
   const question = makeQuestion(
     'deleteForeign',
-    `${doomed.length} things in ${scope} are asked for by no object, and would be deleted`,
-    doomed,
+    `${undeclared.length} external resources in ${scope} belong to no object. Confirm to delete them`,
+    undeclared,
   )
   if (!isConfirmed(known, question)) return [question]
-  for (const id of doomed.sort()) await removeOrphan(given, { id, observed: undefined })
+  for (const id of undeclared.sort()) await removeOrphan(sweepRun, { id, observed: undefined })
   return []
 }
 
-/** The cache may be behind, or not hold all objects: the server says which are really gone. */
-async function abandonedOf(given: SweepRun, { orphans }: Inventory): Promise<readonly Orphan[]> {
-  const abandoned: Orphan[] = []
-  for (const orphan of orphans.slice(0, orphansMax)) if (await isAbandoned(given, orphan)) abandoned.push(orphan)
-  return abandoned
+/** The orphans whose object does not exist on the server either: the cache may lag behind, or be filtered. */
+async function confirmedOrphans(sweepRun: SweepRun, { orphans }: Inventory): Promise<readonly Orphan[]> {
+  const confirmed: Orphan[] = []
+  for (const orphan of orphans.slice(0, orphansMax)) if (await hasNoObject(sweepRun, orphan)) confirmed.push(orphan)
+  return confirmed
 }
 
-async function isAbandoned(
-  { environment: parts, base: { client, signal }, enqueue }: SweepRun,
+async function hasNoObject(
+  { environment, base: { client, signal }, enqueue }: SweepRun,
   { observation, labels }: Orphan,
 ): Promise<boolean> {
-  if (!labels) return isUnnamed({ parts, client, signal }, observation)
+  if (!labels) return hasNoDerivedOwner({ environment, client, signal }, observation)
   const { name, namespace } = labels
-  const place = { name, ...(namespace !== '' && { namespace }) }
-  const object = (await client.find(parts.kind, place, { live: true, signal }).catch((error: unknown) => {
+  const key = { name, ...(namespace !== '' && { namespace }) }
+  const object = (await client.find(environment.kind, key, { live: true, signal }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined
     throw error
   })) as KubeObject | undefined
   if (!object) return true
   if (object.metadata.uid === labels.uid) return false
-  if (policyFor(object as never, parts.settings.policy).adoption !== 'ifMarked') return true
-  enqueue(place, 'something of its predecessor is there')
+  if (policyFor(object as never, environment.settings.policy).adoption !== 'ifLabelled') return true
+  enqueue(key, 'a resource of its predecessor can be adopted')
   return false
 }
 
-async function isUnnamed(
-  { parts, client, signal }: { parts: ExternalEnvironment } & Pick<BaseContext, 'client' | 'signal'>,
+async function hasNoDerivedOwner(
+  { environment, client, signal }: { environment: ExternalEnvironment } & Pick<BaseContext, 'client' | 'signal'>,
   observation: Observation<unknown>,
 ): Promise<boolean> {
-  const { items } = await client.list(parts.kind, { live: true, signal })
+  const { items } = await client.list(environment.kind, { live: true, signal })
   const again = takeInventory([observation], {
-    environment: parts,
+    environment,
     objects: items as unknown as readonly KubeObject[],
     records: new Map(),
     nowMs: 0,
@@ -266,24 +277,24 @@ async function isUnnamed(
   return again.orphans.length === 1
 }
 
-/** Looked at once more: what it was a moment ago proves nothing. */
+/** Observes the resource once more before the delete call: the list may be outdated. */
 async function removeOrphan(
-  { environment: { driver, calls, settings, identity: marker }, base: { signal, clock, random, log } }: SweepRun,
+  { environment: { driver, calls, settings, identity }, base: { signal, clock, random, log } }: SweepRun,
   { id, labels }: Observation<unknown>,
 ): Promise<void> {
-  const caller = { signal, clock, random, timeoutMs: settings.callTimeoutMs, connection: undefined }
+  const context = { signal, clock, random, timeoutMs: settings.callTimeoutMs, connection: undefined }
   try {
-    const now = await calls.make(caller, (call) => driver.observe(id, call))
-    if (!now) return
+    const current = await calls.make(context, (call) => driver.observe(id, call))
+    if (!current) return
     const uid = (labels as { readonly uid?: string } | undefined)?.uid ?? ''
     if (
       settings.scope === undefined &&
       (driver.capabilities.labels ?? 'none') !== 'none' &&
-      checkOwnership(now.labels, marker, uid) !== 'ours'
+      checkOwnership(current.labels, identity, uid) !== 'ours'
     )
       return
-    await calls.make(caller, (call) => driver.remove(id, call))
-    log.info('removed a thing outside that has no object', { system: driver.name, id })
+    await calls.make(context, (call) => driver.remove(id, call))
+    log.info('orphaned external resource deleted', { system: driver.name, id })
   } catch (error) {
     if (failureOf(error) !== 'absent') throw error
   }

@@ -1,8 +1,11 @@
 /**
- * Brings the thing of an object to what the object says: look, compare, act, look again.
+ * Syncs the external resource of an object: locate, compare, act, observe again.
  *
- *   not there ──▶ make it          not as desired ──▶ change it, or say so
- *   not ours, or nobody knows ──▶ say so and ask; nothing is touched
+ *   absent ──▶ create          differs ──▶ update, or report drift
+ *   ownership or outcome unknown ──▶ report and ask a person; nothing is touched
+ *
+ * Duplicates are resources whose labels name the same object. Labels alone do not tell which of them is right, so they
+ * are deleted only if the policy says so.
  */
 import type { Reconciled } from '#controller'
 import type { Observation } from './driver.ts'
@@ -23,69 +26,69 @@ import {
 } from './status.ts'
 
 export interface SyncResult {
-  /** The thing, when it is there and ours. */
+  /** The resource, if it exists and is ours. */
   readonly observation?: Observation<unknown>
   readonly isSynced: boolean
   readonly isReady: boolean
   readonly result: Reconciled
 }
 
-/** @throws {CallFailed} and whatever the server says */
+/** @throws {CallFailed} @throws {ApiError} */
 export async function syncResource(session: ExternalSession): Promise<SyncResult> {
   await session.connect()
-  const remembered = await session.readRecord()
-  const found = await locate(session, remembered, { isCleanup: false })
+  const record = await session.readRecord()
+  const found = await locate(session, record, { isCleanup: false })
   switch (found.state) {
     case 'absent':
-      return recreate(session, remembered)
+      return createIfAllowed(session, record)
     case 'unsure':
-      return waitFor(session, remembered, found.afterMs)
+      return waitFor(session, record, found.afterMs)
     case 'unknown':
-      return askForResolution(session, remembered, found)
+      return askForResolution(session, record, found)
     case 'foreign':
-      return refuse(session, remembered, found)
+      return refuse(session, record, found)
     case 'missing':
       return waitForResource(session, found.id)
     case 'adoptable':
-      return adopt(session, remembered, found.observation)
+      return adopt(session, record, found.observation)
     case 'ours':
-      return converge(session, withId(remembered, found.observation.id), found)
+      return converge(session, withId(record, found.observation.id), found)
   }
 }
 
-/** What was begun and is found has been made. */
-function withId(remembered: ResourceRecord, id: string): ResourceRecord {
-  const { attempt } = remembered
+/** The record with the id; an open attempt whose resource was found is Created. */
+function withId(record: ResourceRecord, id: string): ResourceRecord {
+  const { attempt } = record
   const isOpen = attempt !== undefined && attempt.outcome !== 'Created' && attempt.outcome !== 'Adopted'
-  return { ...remembered, id, ...(isOpen && { attempt: { ...attempt, outcome: 'Created' as const } }) }
+  return { ...record, id, ...(isOpen && { attempt: { ...attempt, outcome: 'Created' as const } }) }
 }
 
 function stopped(result: Reconciled): SyncResult {
   return { isSynced: false, isReady: false, result }
 }
 
-function waitFor(session: ExternalSession, remembered: ResourceRecord, afterMs: number): SyncResult {
-  const { attempt } = remembered
-  // A thing that was there a moment ago is looked for once more before anybody hears of it.
+function waitFor(session: ExternalSession, record: ResourceRecord, afterMs: number): SyncResult {
+  const { attempt } = record
+  // A resource that was observed before is observed once more before its absence is reported.
   if (attempt && attempt.outcome !== 'Created' && attempt.outcome !== 'Adopted') {
     reportNotSynced(session, {
       reason: 'Settling',
-      message: 'it was begun to be made; until it is sure what came of that nothing is done',
+      message: 'waiting for the outcome of the last create call',
     })
-    writeReport(session, remembered, { isObserved: false })
+    writeReport(session, record, { isObserved: false })
   }
   return stopped({ afterMs })
 }
 
-/** Somebody named a thing to take over: another one would not be what was meant. */
+/** The annotation names a resource to adopt, and it does not exist: creating another one would not be what was meant. */
 function waitForResource(session: ExternalSession, id: string): SyncResult {
-  reportNotSynced(session, { reason: 'AdoptionPending', message: `${id} is to be taken over, and is not there` })
+  reportNotSynced(session, { reason: 'AdoptionPending', message: `${id} is to be adopted, and does not exist` })
   return stopped({ afterMs: session.policy.pollIntervalMs })
 }
 
 function askForResolution(
   session: ExternalSession,
-  remembered: ResourceRecord,
+  record: ResourceRecord,
   { attempt }: Extract<LocateResult, { state: 'unknown' }>,
 ): SyncResult {
   const {
@@ -95,143 +98,148 @@ function askForResolution(
   const choices = choicesFor(object, attempt, { isCleanup: false })
   reportNotSynced(session, {
     reason: 'CreateOutcomeUnknown',
-    message: `${driver.name} did not say whether it was made (attempt ${attempt.key}), and it cannot be found out: ${choices}`,
+    message: `${driver.name} did not confirm create attempt ${attempt.key}, and its outcome cannot be determined; ${choices}`,
   })
   reportNotOwned(session, { reason: 'CreateOutcomeUnknown', message: choices })
-  writeReport(session, remembered, { isObserved: false })
-  return stopped({ park: 'an answer on whether the thing was made' })
+  writeReport(session, record, { isObserved: false })
+  return stopped({ park: 'a decision about the create attempt (annotation external.evenkeel.dev/resolve)' })
 }
 
 const foreignReasons = {
-  unmarked: ['MarksMissing', 'it does not carry our marks (any more)'],
+  unlabelled: ['OwnershipLabelsMissing', 'it does not have our ownership labels'],
   otherInstance: ['OwnedByOther', 'it belongs to another installation'],
   otherKind: ['OwnedByOther', 'it belongs to an object of another kind'],
   otherObject: ['OwnedByOther', 'it belongs to another object'],
-  orphaned: ['Orphaned', 'an object has let go of it'],
-  forged: ['MarksForged', 'its marks are not sealed by us'],
-  unproven: ['Unproven', 'nothing says that we made it'],
+  orphaned: ['Orphaned', 'it was orphaned by a deleted object'],
+  forged: ['OwnershipLabelsForged', 'the seal of its ownership labels is invalid'],
+  unproven: ['Unproven', 'there is no proof that we created it'],
   ours: ['Owned', ''],
 } as const
 
 function refuse(
   session: ExternalSession,
-  remembered: ResourceRecord,
-  { observation, reason: why }: Extract<LocateResult, { state: 'foreign' }>,
+  record: ResourceRecord,
+  { observation, reason: ownership }: Extract<LocateResult, { state: 'foreign' }>,
 ): SyncResult {
   const {
     object,
     policy: { pollIntervalMs },
   } = session
-  const [reason, sentence] = foreignReasons[why]
-  const message = `${observation.id}: ${sentence}, so it is not touched; ${choicesFor(object, remembered.attempt, { isCleanup: false })}`
+  const [reason, sentence] = foreignReasons[ownership]
+  const message = `${observation.id}: ${sentence}, so it is not touched; ${choicesFor(object, record.attempt, { isCleanup: false })}`
   reportNotOwned(session, { reason, message })
   reportNotSynced(session, { reason, message: `${observation.id}: ${sentence}` })
-  writeReport(session, remembered, { isObserved: true })
+  writeReport(session, record, { isObserved: true })
   return stopped({ afterMs: pollIntervalMs })
 }
 
 async function adopt(
   session: ExternalSession,
-  remembered: ResourceRecord,
+  record: ResourceRecord,
   observation: Observation<unknown>,
 ): Promise<SyncResult> {
   const {
-    store: memory,
+    store,
     policy: { paused },
     environment: { driver },
     labels,
     base: { log },
   } = session
   if (paused) {
-    reportNotSynced(session, { reason: 'Paused', message: `${observation.id} would be taken over` })
+    reportNotSynced(session, { reason: 'Paused', message: `${observation.id} would be adopted` })
     return stopped({ afterMs: session.policy.pollIntervalMs })
   }
   const next: ResourceRecord = {
     id: observation.id,
-    attempt: { ...(remembered.attempt ?? firstAttempt(session)), outcome: 'Adopted' },
+    attempt: { ...(record.attempt ?? firstAttempt(session)), outcome: 'Adopted' },
   }
-  await memory.write(next)
-  log.info('took over a thing outside', { system: driver.name, id: observation.id })
-  // Another object's marks on it would be believed; none at all is no harm.
+  await store.write(next)
+  log.info('external resource adopted', { system: driver.name, id: observation.id })
+  // Labels of another object would be trusted later, so they are replaced. Missing labels do no harm.
   if (observation.labels !== undefined && driver.setLabels)
-    await session.call('mark', async (given) => driver.setLabels?.(observation.id, labels, given))
+    await session.call('setLabels', async (call) => driver.setLabels?.(observation.id, labels, call))
   return converge(session, next, { observation, duplicates: [] })
 }
 
-async function recreate(session: ExternalSession, remembered: ResourceRecord): Promise<SyncResult> {
+async function createIfAllowed(session: ExternalSession, record: ResourceRecord): Promise<SyncResult> {
   const {
     object,
     policy: { paused, manage, drift, pollIntervalMs },
   } = session
-  const isAnswered = resolutionOf(object, remembered)?.type === 'recreate'
-  const wasThere = remembered.observedGeneration !== undefined && !isAnswered
-  const isDrift = wasThere && remembered.observedGeneration === session.generation
-  const why = paused
+  const isAnswered = resolutionOf(object, record)?.type === 'recreate'
+  const hadResource = record.observedGeneration !== undefined && !isAnswered
+  const isDrift = hadResource && record.observedGeneration === session.generation
+  const reason = paused
     ? 'Paused'
     : !manage.includes('create')
       ? 'CreateNotAllowed'
       : isDrift && drift !== 'revert'
         ? 'Missing'
         : undefined
-  if (why !== undefined) {
-    reportNotSynced(session, { reason: why, message: 'it is not there, and is not made' })
-    if (wasThere) reportDrift(session, drift === 'report' ? [''] : [], { reason: 'Missing' })
-    writeReport(session, remembered, { isObserved: true })
+  if (reason !== undefined) {
+    reportNotSynced(session, { reason, message: 'the external resource does not exist, and is not created' })
+    if (hadResource) reportDrift(session, drift === 'report' ? [''] : [], { reason: 'Missing' })
+    writeReport(session, record, { isObserved: true })
     return stopped({ afterMs: pollIntervalMs })
   }
-  const made = await createResource(session, remembered, { isAnswered })
-  const observation = await session.observe(made.id ?? '')
-  if (!observation) return notObservedYet(session, made)
-  const found = classify(session, made, { observation, isAnswer: false })
-  if (found.state === 'foreign') return refuse(session, made, found)
-  return converge(session, made, { observation, duplicates: [], isBack: isDrift })
+  const created = await createResource(session, record, { isAnswered })
+  const observation = await session.observe(created.id ?? '')
+  if (!observation) return notObservedYet(session, created)
+  const found = classify(session, created, { observation, isAnswer: false })
+  if (found.state === 'foreign') return refuse(session, created, found)
+  return converge(session, created, { observation, duplicates: [], isRecreated: isDrift })
 }
 
-function notObservedYet(session: ExternalSession, made: ResourceRecord): SyncResult {
+function notObservedYet(session: ExternalSession, created: ResourceRecord): SyncResult {
   reportOwned(session)
-  reportNotSynced(session, { reason: 'Settling', message: 'it was made, and is not shown yet' })
-  writeReport(session, made, { isObserved: false })
+  reportNotSynced(session, { reason: 'Settling', message: 'created, and not observed yet' })
+  writeReport(session, created, { isObserved: false })
   return stopped({ afterMs: Math.max(session.windowMs, 1000) })
 }
 
 interface ConvergeOptions {
   readonly observation: Observation<unknown>
   readonly duplicates: readonly string[]
-  /** It was gone, and has just been made again. @default false */
-  readonly isBack?: boolean
+  /** It was missing, and this run created it again. @default false */
+  readonly isRecreated?: boolean
 }
 
 async function converge(
   session: ExternalSession,
-  remembered: ResourceRecord,
-  { observation, duplicates, isBack = false }: ConvergeOptions,
+  record: ResourceRecord,
+  { observation, duplicates, isRecreated = false }: ConvergeOptions,
 ): Promise<SyncResult> {
   const {
-    environment: { observations: seen },
+    environment: { observations },
     uid,
     nowMs,
   } = session
-  seen.of(uid).lastSeenMs = nowMs
+  observations.of(uid).lastSeenMs = nowMs
   const left = await removeDuplicates(session, observation.id, duplicates)
-  if (left.length > 0) return reportDuplicates(session, remembered, [observation.id, ...left])
+  if (left.length > 0) return reportDuplicates(session, record, [observation.id, ...left])
   reportOwned(session)
   const drift = compare(session, observation)
-  const isNewWish = remembered.observedGeneration !== session.generation
-  const wanted = isNewWish ? [...drift.revert, ...drift.report].sort() : drift.revert
-  const waitMs = isNewWish ? 0 : doubtMs(session, drift)
-  // A single look may be old, and would be taken for a change of somebody else.
+  const isNewSpec = record.observedGeneration !== session.generation
+  const paths = isNewSpec ? [...drift.revert, ...drift.report].sort() : drift.revert
+  const waitMs = isNewSpec ? 0 : confirmDriftMs(session, drift)
+  // A single observation may be outdated, and would look like a change by someone else.
   if (waitMs > 0) return stopped({ afterMs: waitMs })
-  if (wanted.length === 0)
-    return finishSync(session, { remembered, observation, reported: isNewWish ? [] : drift.report, isReverted: isBack })
-  return change(session, { remembered, observation, paths: wanted, isNewSpec: isNewWish })
+  if (paths.length === 0)
+    return finishSync(session, {
+      record,
+      observation,
+      reported: isNewSpec ? [] : drift.report,
+      isReverted: isRecreated,
+    })
+  return change(session, { record, observation, paths, isNewSpec })
 }
 
-/** How long until a difference is believed. */
-function doubtMs(
-  { environment: { observations: seen }, uid, nowMs, windowMs }: ExternalSession,
+/** How long a difference must persist before it counts. */
+function confirmDriftMs(
+  { environment: { observations }, uid, nowMs, windowMs }: ExternalSession,
   { revert, report }: Drift,
 ): number {
-  const known = seen.of(uid)
+  const known = observations.of(uid)
   if (revert.length === 0 && report.length === 0) delete known.driftSinceMs
   else known.driftSinceMs ??= nowMs
   return known.driftSinceMs === undefined ? 0 : windowMs - (nowMs - known.driftSinceMs)
@@ -245,7 +253,7 @@ function compare(
 }
 
 interface Change {
-  readonly remembered: ResourceRecord
+  readonly record: ResourceRecord
   readonly observation: Observation<unknown>
   readonly paths: readonly string[]
   readonly isNewSpec: boolean
@@ -253,7 +261,7 @@ interface Change {
 
 async function change(
   session: ExternalSession,
-  { remembered, observation, paths, isNewSpec: isNewWish }: Change,
+  { record, observation, paths, isNewSpec }: Change,
 ): Promise<SyncResult> {
   const {
     policy: { paused, manage, pollIntervalMs },
@@ -263,43 +271,43 @@ async function change(
     windowMs,
     base: { log },
   } = session
-  reportDrift(session, isNewWish ? [] : paths)
+  reportDrift(session, isNewSpec ? [] : paths)
   if (paused || !manage.includes('update')) {
     reportNotSynced(session, {
       reason: paused ? 'Paused' : 'UpdateNotAllowed',
-      message: `not as desired, and not changed: ${formatPaths(paths)}`,
+      message: `differs from the desired state, and is not updated: ${formatPaths(paths)}`,
     })
-    await session.store.note(remembered)
-    writeReport(session, remembered, { isObserved: true, drift: { paths } })
+    await session.store.note(record)
+    writeReport(session, record, { isObserved: true, drift: { paths } })
     return { observation, ...stopped({ afterMs: pollIntervalMs }) }
   }
   await session.assertCurrent()
-  await session.call('update', (given) =>
+  await session.call('update', (call) =>
     driver.update(observation.id, driver.desired(object as never), {
-      ...given,
+      ...call,
       observed: observation.observed,
       paths,
       labels,
     }),
   )
-  log.info('changed a thing outside', { system: driver.name, id: observation.id, paths: formatPaths(paths) })
+  log.info('external resource updated', { system: driver.name, id: observation.id, paths: formatPaths(paths) })
   const after = await session.observe(observation.id)
   const left = after ? compare(session, after) : undefined
   if (after && left?.revert.length === 0)
     return finishSync(session, {
-      remembered,
+      record,
       observation: after,
-      reported: isNewWish ? [] : left.report,
-      isReverted: !isNewWish,
+      reported: isNewSpec ? [] : left.report,
+      isReverted: !isNewSpec,
     })
-  reportNotSynced(session, { reason: 'Settling', message: `changed, and not shown yet: ${formatPaths(paths)}` })
-  await session.store.note(remembered)
-  writeReport(session, remembered, { isObserved: true, drift: { paths } })
+  reportNotSynced(session, { reason: 'Settling', message: `updated, and not observed yet: ${formatPaths(paths)}` })
+  await session.store.note(record)
+  writeReport(session, record, { isObserved: true, drift: { paths } })
   return stopped({ afterMs: windowMs > 0 ? windowMs : pollIntervalMs })
 }
 
-interface SyncedFacts {
-  readonly remembered: ResourceRecord
+interface SyncedResource {
+  readonly record: ResourceRecord
   readonly observation: Observation<unknown>
   readonly reported: readonly string[]
   readonly isReverted: boolean
@@ -307,25 +315,28 @@ interface SyncedFacts {
 
 async function finishSync(
   session: ExternalSession,
-  { remembered, observation, reported, isReverted }: SyncedFacts,
+  { record, observation, reported, isReverted }: SyncedResource,
 ): Promise<SyncResult> {
   const {
-    environment: { driver, observations: seen },
+    environment: { driver, observations },
     uid,
     generation,
     policy: { pollIntervalMs },
   } = session
-  if (reported.length === 0) delete seen.of(uid).driftSinceMs
+  if (reported.length === 0) delete observations.of(uid).driftSinceMs
   const readiness = driver.ready?.(observation.observed) ?? true
   const isReady = typeof readiness === 'boolean' ? readiness : readiness.ready
-  const next: ResourceRecord = { ...remembered, observedGeneration: generation }
+  const next: ResourceRecord = { ...record, observedGeneration: generation }
   await session.store.note(next)
   reportDrift(session, reported)
   if (reported.length > 0)
-    reportNotSynced(session, { reason: 'Drifted', message: `somebody changed it: ${formatPaths(reported)}` })
+    reportNotSynced(session, {
+      reason: 'Drifted',
+      message: `changed outside of this controller: ${formatPaths(reported)}`,
+    })
   else reportSynced(session, readiness)
   writeReport(session, next, { isObserved: true, drift: { paths: reported, isReverted } })
-  // What a list shows need not be asked for one by one; what is not ready yet soon is, or is not.
+  // A sweep observes ready resources, if the driver has a list. Others are polled.
   const result = isReady
     ? driver.list
       ? undefined
@@ -334,24 +345,21 @@ async function finishSync(
   return { observation, isSynced: reported.length === 0, isReady, result }
 }
 
+/** Poll interval of a resource that is not ready. */
 const unreadyMs = 5000
 
-function reportDuplicates(session: ExternalSession, remembered: ResourceRecord, ids: readonly string[]): SyncResult {
-  const words = {
+function reportDuplicates(session: ExternalSession, record: ResourceRecord, ids: readonly string[]): SyncResult {
+  const condition = {
     reason: 'Duplicate',
-    message: `${ids.length} things say that they are of this object: ${ids.join(', ')}; none is touched. Remove the wrong one, or set duplicates to delete to keep ${ids[0] ?? ''}`,
+    message: `${ids.length} external resources have the ownership labels of this object: ${ids.join(', ')}; none is touched. Delete the wrong one, or set the policy duplicates to delete to keep ${ids[0] ?? ''}`,
   }
-  reportNotOwned(session, words)
-  reportNotSynced(session, words)
-  writeReport(session, remembered, { isObserved: true })
+  reportNotOwned(session, condition)
+  reportNotSynced(session, condition)
+  writeReport(session, record, { isObserved: true })
   return stopped({ afterMs: session.policy.pollIntervalMs })
 }
 
-/*
- * Several things that say they belong to one object: one of them is wrong, and marks alone do not say which.
- */
-
-/** Removes the others where the policy says so. @returns those that are left */
+/** Deletes duplicates if the policy says so. @returns those that are left */
 async function removeDuplicates(
   session: ExternalSession,
   kept: string,
@@ -359,20 +367,20 @@ async function removeDuplicates(
 ): Promise<readonly string[]> {
   const {
     policy: { duplicates: onDuplicates, paused, manage },
-    environment: { driver, observations: seen, identity: marker },
+    environment: { driver, observations, identity },
     uid,
   } = session
   const left: string[] = []
   for (const id of duplicates) {
     const duplicate = await session.observe(id)
-    if (!duplicate || id === kept || checkOwnership(duplicate.labels, marker, uid) !== 'ours') continue
+    if (!duplicate || id === kept || checkOwnership(duplicate.labels, identity, uid) !== 'ours') continue
     if (onDuplicates !== 'delete' || paused || !manage.includes('delete')) {
       left.push(id)
       continue
     }
     await session.assertCurrent()
-    await session.call('remove', (given) => driver.remove(id, given))
+    await session.call('remove', (call) => driver.remove(id, call))
   }
-  seen.of(uid).duplicates = left
+  observations.of(uid).duplicates = left
   return left
 }
