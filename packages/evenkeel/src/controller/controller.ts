@@ -19,15 +19,15 @@ import {
 } from '#base'
 import type { CacheKey, ObjectCache } from '#cache'
 import type { Client } from '#client'
-import { Backoff, ParkedKeys, runWorkers, WorkQueue } from '#queue'
+import { Backoff, ParkedKeys, WorkQueue } from '#queue'
 import type { ContextPlugin } from './context.ts'
 import { checkDeclaration, withVerbs, type ControllerDeclaration } from './declaration.ts'
-import { toRunAborted } from './errors.ts'
 import { cleanupSteps, finalizerFor } from './finalizers.ts'
 import { describeHealth, type ControllerHealth } from './health.ts'
 import { HotLoops, type HotLoopOptions } from './hot-loops.ts'
 import type { Ledger } from './ledger.ts'
 import { controllerMeter, type ControllerMeter } from './metrics.ts'
+import { Reconciler } from './reconcile.ts'
 import type { Cause } from './run-record.ts'
 import { declaredSources, type AddedSource, type Source, type SourceContext, type StartedSource } from './sources.ts'
 import { DroppedFields } from './status.ts'
@@ -67,6 +67,8 @@ export class Controller {
   constructor(given: ControllerDeclaration, environment: ControllerEnvironment) {
     const {
       cluster = defaultCluster,
+      client,
+      cache,
       clock,
       random,
       log,
@@ -92,20 +94,32 @@ export class Controller {
       ...plugins.flatMap((plugin) => plugin.steps?.(declaration, this.name) ?? []),
     ]
     const named = log.child({ controller: this.name })
-    this.#worker = new Worker({
-      ...environment,
-      log: named,
+    const reconciler = new Reconciler({
       name: this.name,
       declaration,
       steps,
       plugins: [...plugins, ...(declaration.verbs ?? [])],
-      addSource: (source) => this.addSource(source),
+      cache,
+      clock,
       dropped: new DroppedFields(declaration.for, { log: named }),
-      hotLoops: this.#hotLoops,
-      meter: this.#meter,
-      tracing,
+      addSource: (source) => this.addSource(source),
+    })
+    this.#worker = new Worker({
+      name: this.name,
+      declaration,
+      reconciler,
       queue: this.#queue,
       backoff: this.#backoff,
+      parked: this.#parked,
+      client,
+      cache,
+      ledger,
+      hotLoops: this.#hotLoops,
+      clock,
+      random,
+      log: named,
+      meter: this.#meter,
+      tracing,
     })
     for (const source of declaredSources(declaration, {
       observe: (event) => {
@@ -163,27 +177,12 @@ export class Controller {
     if (!this.#isWatching) throw new RangeError(`the controller ${this.name} does not watch: call watch or run`)
     if (this.#isWorking) throw new RangeError(`the controller ${this.name} works already`)
     this.#isWorking = true
-    this.#worker.open()
-    const stopListening = onAbort(signal, (reason) => {
-      this.#worker.abort(toRunAborted(reason))
-    })
     try {
       await this.waitForSync({ signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error
       })
-      if (signal.aborted) return
-      await runWorkers((item) => this.#worker.work(item), {
-        queue: this.#queue,
-        backoff: this.#backoff,
-        parked: this.#parked,
-        concurrency: this.declaration.concurrency ?? 1,
-        signal,
-        onFinished: (worked) => {
-          this.#worker.finished(worked)
-        },
-      })
+      if (!signal.aborted) await this.#worker.run(signal)
     } finally {
-      stopListening()
       this.#isWorking = false
     }
   }

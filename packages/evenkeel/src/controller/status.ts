@@ -48,7 +48,8 @@ interface StatusWriterOptions {
 export class StatusWriter<S = JsonObject> {
   readonly #object: KubeObject
   readonly #clock: Clock
-  readonly #hasStatus: boolean
+  /** Whether the kind has a status. */
+  readonly hasStatus: boolean
   readonly #fields: JsonObjectDraft = {}
   readonly #conditions = new Map<string, CollectedCondition>()
   #isTouched = false
@@ -56,7 +57,7 @@ export class StatusWriter<S = JsonObject> {
   constructor({ object, clock, hasStatus }: StatusWriterOptions) {
     this.#object = object
     this.#clock = clock
-    this.#hasStatus = hasStatus
+    this.hasStatus = hasStatus
   }
 
   /** Whether anything was said. A reconcile that says nothing about the status leaves it alone. */
@@ -116,7 +117,7 @@ export class StatusWriter<S = JsonObject> {
   }
 
   #touch(): void {
-    if (!this.#hasStatus)
+    if (!this.hasStatus)
       throw new RangeError(`${this.#object.kind} has no status: give its kind a status schema, or say nothing about it`)
     this.#isTouched = true
   }

@@ -164,11 +164,19 @@ export class WorkQueue<Reason = string> {
     this.#checkDrained()
   }
 
-  /** Gives a taken key back unworked, with its reasons, so that nothing is lost when a worker has to leave. */
-  putBack({ key, priority, reasons }: WorkItem<Reason>): void {
-    this.add(key, { priority })
-    for (const reason of reasons) this.add(key, { priority, reason })
-    this.done(key)
+  /** Adds a taken key once more, with its priority and reasons. */
+  addAgain(
+    { key, priority, reasons }: Pick<WorkItem<Reason>, 'key' | 'priority' | 'reasons'>,
+    { afterMs = 0 }: Pick<AddOptions, 'afterMs'> = {},
+  ): void {
+    this.add(key, { afterMs, priority })
+    for (const reason of reasons) this.add(key, { afterMs, priority, reason })
+  }
+
+  /** Returns a taken key unprocessed, with its reasons, so that nothing is lost when a worker has to stop. */
+  putBack(item: WorkItem<Reason>): void {
+    this.addAgain(item)
+    this.done(item.key)
   }
 
   /**
