@@ -18,7 +18,7 @@ import {
   isUnauthorized,
   isUnsupportedMediaType,
 } from '#api'
-import { randomFraction, type Cancel, type Clock, type Random } from '#base'
+import { ExponentialBackoff, type Cancel, type Clock, type Random } from '#base'
 import { isConnectionError, isUnknownKind } from '#client'
 
 /** What a reflector was doing: taking everything as a stream, taking everything by list, or following changes. */
@@ -121,39 +121,30 @@ function isTooLarge(error: unknown): boolean {
   return findCause(error, 'ResourceVersionTooLarge') !== undefined
 }
 
-/*
- * How long to wait before asking a server again: 0.8 s, twice as long each time up to 30 s, each stretched by chance to
- * at most double, so that a thousand caches do not come back in the same moment.
- */
-
-const baseMs = 800
-const maxMs = 30_000
-/** Whoever had no trouble for this long begins anew. */
+/** A reflector without a failure for this long starts with the shortest wait. */
 const forgetMs = 120_000
 
+/** The wait before a reflector asks again: 0.8 s, doubled up to 30 s, times a random factor from 1 to 2. */
 export class RetryDelay {
   readonly #clock: Clock
-  readonly #random: Random
-  #failures = 0
+  readonly #backoff: ExponentialBackoff
   #lastAtMs = -Infinity
 
   constructor({ clock, random }: { clock: Clock; random: Random }) {
     this.#clock = clock
-    this.#random = random
+    this.#backoff = new ExponentialBackoff({ random, baseMs: 800, maxMs: 30_000, jitter: { from: 1, by: 1 } })
   }
 
-  /** Begins anew: there is reason to think that it works now. */
+  /** Forgets the failures: there is reason to expect success. */
   reset(): void {
-    this.#failures = 0
+    this.#backoff.reset()
   }
 
   /** The next wait; never shorter than what the server asked for. */
   nextMs(retryAfterMs = 0): number {
     const now = this.#clock.monotonic()
-    if (now - this.#lastAtMs > forgetMs) this.#failures = 0
-    const plainMs = Math.min(baseMs * 2 ** Math.min(this.#failures, 10), maxMs)
-    const delayMs = Math.max(plainMs * (1 + randomFraction(this.#random)), retryAfterMs)
-    this.#failures++
+    if (now - this.#lastAtMs > forgetMs) this.#backoff.reset()
+    const delayMs = Math.max(this.#backoff.next(), retryAfterMs)
     this.#lastAtMs = now + delayMs
     return delayMs
   }

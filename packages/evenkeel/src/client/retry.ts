@@ -12,7 +12,7 @@
  * would make a second object. Waits are what the server asks for plus up to a tenth, so that clients do not come back
  * all at once; one that asks for more than `waitMaxMs` gets no retry, and the caller is told how long it would have been.
  */
-import { randomFraction, sleep, type Clock, type Random } from '#base'
+import { ExponentialBackoff, sleep, type Clock, type Random } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { isConnectionError } from './connection-error.ts'
 import { retryAfterOf } from './rest-client.ts'
@@ -38,8 +38,7 @@ export function withRetry(
   { clock, random, retriesMax = 10, waitMaxMs = 30_000 }: RetryOptions,
 ): Transport {
   if (!(retriesMax >= 0)) throw new RangeError(`retriesMax must be 0 or more, got ${retriesMax}`)
-  const pause = (delayMs: number, request: WireRequest): Promise<void> =>
-    sleep(clock, delayMs * (1 + 0.1 * randomFraction(random)), { signal: request.signal })
+  const backoff = new ExponentialBackoff({ random, baseMs: 25, maxMs: 1000, jitter: { from: 1, by: 0.1 } })
   const retrying: Transport = async (request) => {
     // A body that comes in pieces is gone once it was read.
     const isRepeatable = request.body === undefined || request.body instanceof Uint8Array
@@ -49,8 +48,8 @@ export function withRetry(
       const askedMs = response && waitOf(response, request)
       if (response && (askedMs === undefined || isLast || askedMs > waitMaxMs)) return response
       await drop(response)
-      // A server that asks for no wait at all is not taken at its word for ever.
-      await pause(Math.max(askedMs ?? 0, Math.min(1000, 25 * 2 ** retries)), request)
+      // The back-off is the least: a server that asks for no wait at all must not cause a busy loop.
+      await sleep(clock, backoff.delayMs(retries, { leastMs: askedMs ?? 0 }), { signal: request.signal })
     }
   }
   return Object.assign(retrying, transport.acceptsLightSignals && { acceptsLightSignals: true as const })

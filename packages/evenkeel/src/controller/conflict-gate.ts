@@ -13,7 +13,7 @@
  * the watch catches up, and opens.
  */
 import { isApiError, type TypeMeta } from '#api'
-import type { Clock } from '#base'
+import { exponentialMs, type Clock } from '#base'
 import type { CacheKey, ObjectCache } from '#cache'
 import type { Client, WriteNotice } from '#client'
 import { peek } from './reconcile-client.ts'
@@ -35,8 +35,7 @@ interface ConflictGateOptions {
   readonly patienceMs?: number
 }
 
-const firstWaitMs = 10
-const longestWaitMs = 1000
+const wait = { baseMs: 10, maxMs: 1000 }
 
 export class ConflictGate {
   readonly #cache: ObjectCache
@@ -76,8 +75,7 @@ export class ConflictGate {
     if (!conflict) return 0
     const waitedMs = this.#clock.monotonic() - conflict.sinceMs
     const hasPassed = this.#versionOf(conflict) !== conflict.version
-    if (!hasPassed && waitedMs < this.#patienceMs)
-      return Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, conflict.checks++))
+    if (!hasPassed && waitedMs < this.#patienceMs) return exponentialMs(conflict.checks++, wait)
     this.#pending.delete(key)
     if (!hasPassed) await this.#refresh(conflict, signal).catch(() => undefined)
     return 0

@@ -9,6 +9,7 @@
  *
  * Invariants: what is kept is bounded; fields are compared only for keys that are suspected.
  */
+import { exponentialMs } from '#base'
 import type { Ledger } from './ledger.ts'
 import type { Cause, LedgerEntry, RunCause } from './run-record.ts'
 
@@ -88,7 +89,7 @@ export class HotLoops {
     return {
       rounds,
       fields: repeated(changes),
-      delayMs: Math.min(this.#maxMs, this.#baseMs * 2 ** Math.min(30, rounds - this.#roundsMax)),
+      delayMs: exponentialMs(rounds - this.#roundsMax, { baseMs: this.#baseMs, maxMs: this.#maxMs }),
     }
   }
 
