@@ -4,10 +4,12 @@
 
 export {
   abortable,
+  acceptLightSignals,
   deadline,
   DeadlineError,
   nextTurn,
   onAbort,
+  signalFor,
   sleep,
   anySignal,
   nativeSignal,

@@ -25,7 +25,7 @@ import { isUnknownKind } from '#client'
 import { CacheEvent, type EventContext, type EventFacts } from './event.ts'
 import type { IndexValues } from './indexes.ts'
 import { hasReachedVersion, Item, type ItemDecoder, type Items } from './items.ts'
-import type { ChangeEvent, ListWatch } from './list-watch.ts'
+import { withSignals, type ChangeEvent, type ListWatch } from './list-watch.ts'
 import { Listener, ListenerSubscription, type Handler, type HandlerOptions, type Subscription } from './listeners.ts'
 import { OwnWrites, PendingWriteCheck, VersionWaiters } from './own-writes.ts'
 import { Reflector, type ReflectorOptions, type ReflectorState } from './reflector.ts'
@@ -100,7 +100,7 @@ export class Informer<T extends KubeObject> {
 
   constructor(options: InformerOptions<T>) {
     const {
-      source,
+      source: listWatch,
       group,
       kind,
       cluster = defaultCluster,
@@ -128,15 +128,17 @@ export class Informer<T extends KubeObject> {
         this.#log.error('an index function failed', { index, object: name, error })
       },
     })
+    const source = withSignals(listWatch)
     this.#pendingWriteCheck = new PendingWriteCheck<T>({
       store: this.#store,
-      find: source.find?.bind(source),
+      find: source.find,
       shape: this.#shape,
       clock,
       checkMs: checkWritesMs,
     })
     this.#reflector = new Reflector<T>({
       ...options,
+      source,
       shape: this.#shape,
       clock,
       random,

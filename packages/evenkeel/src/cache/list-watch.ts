@@ -6,7 +6,7 @@
  * also when the server says so in the middle of a watch.
  */
 import { isExpired, type KubeObject } from '#api'
-import type { AbortOptions } from '#base'
+import { acceptLightSignals, signalFor, type AbortOptions } from '#base'
 import type { Client, KindLike } from '#client'
 import { Items, type Item } from './items.ts'
 import type { CacheScope } from './store.ts'
@@ -19,7 +19,6 @@ export interface ListRequest {
   /** Absent for everything at once. */
   readonly limit?: number
   readonly continue?: string
-  /** One of ours: what asks for Node's own, as `fetch` does, gets it from `forOthers(signal)`. */
   readonly signal: AbortSignal
 }
 
@@ -37,7 +36,6 @@ export interface WatchRequest<T extends KubeObject = KubeObject> {
   /** Where the objects that are there may be put, instead of telling of each; changes until the bookmark are made there too. */
   readonly gather?: Items<T> | undefined
   readonly timeoutSeconds: number
-  /** One of ours: what asks for Node's own, as `fetch` does, gets it from `forOthers(signal)`. */
   readonly signal: AbortSignal
 }
 
@@ -81,7 +79,7 @@ export function clientListWatch<T extends KubeObject>({
   decoder: form,
 }: ClientListWatchOptions<T>): ListWatch<T> {
   const selection = selectionOf(scope)
-  return {
+  return acceptLightSignals<ListWatch<T>>({
     list: async ({ resourceVersion, limit = 0, continue: token, signal }: ListRequest): Promise<ListPage<T>> => {
       const { items, metadata } = await client.page(kind, {
         ...selection,
@@ -116,6 +114,16 @@ export function clientListWatch<T extends KubeObject>({
       const object = await client.find(kind, { name, ...(namespace !== '' && { namespace }) }, { signal })
       return object && form.itemOf(object)
     },
+  })
+}
+
+/** The same list-watch; one of user code gets the platform's own signals. */
+export function withSignals<T extends KubeObject>(source: ListWatch<T>): ListWatch<T> {
+  const find = source.find?.bind(source)
+  return {
+    list: (request) => source.list({ ...request, signal: signalFor(source, request.signal) }),
+    watch: (request) => source.watch({ ...request, signal: signalFor(source, request.signal) }),
+    ...(find && { find: (key, { signal }) => find(key, { signal: signal && signalFor(source, signal) }) }),
   }
 }
 

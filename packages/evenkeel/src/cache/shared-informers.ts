@@ -23,7 +23,8 @@ export interface SharedInformer {
   readonly scope: CacheScope
   readonly informer: Informer<KubeObject>
   readonly projections: Set<SharedProjection>
-  stopper: LightAbortController | undefined
+  /** Stops the informer; undefined until it starts. */
+  stop: ((reason: unknown) => void) | undefined
   done: Promise<void> | undefined
 }
 
@@ -122,7 +123,7 @@ export class SharedInformers {
     if (source.projections.size > 0) return
     this.#shared.delete(source)
     this.#options.onChange()
-    source.stopper?.abort(new Error('nobody needs the informer any more'))
+    source.stop?.(new Error('the last handle of the informer was released'))
     await source.done
   }
 
@@ -136,7 +137,7 @@ export class SharedInformers {
         resolve()
       })
     })
-    for (const { stopper: controller } of this.#shared) controller?.abort(signal.reason)
+    for (const { stop } of this.#shared) stop?.(signal.reason)
     for (const { done } of this.shared) await done
   }
 
@@ -154,7 +155,7 @@ export class SharedInformers {
       scope,
       informer: make(union),
       projections: new Set(),
-      stopper: undefined,
+      stop: undefined,
       done: undefined,
     }
     this.#shared.add(source)
@@ -164,7 +165,10 @@ export class SharedInformers {
   }
 
   #start(source: SharedInformer): void {
-    const controller = (source.stopper = new LightAbortController())
+    const controller = new LightAbortController()
+    source.stop = (reason) => {
+      controller.abort(reason)
+    }
     source.done = this.#follow(source, controller.signal).catch((error: unknown) => {
       this.#options.log.error('an informer ended by a mistake of ours', { kind: source.union.kind.kind, error })
     })

@@ -14,7 +14,7 @@ import {
   type JsonValue,
   type Subject,
 } from '#api'
-import { deadline, DeadlineError, LightAbortController, nativeSignal, onAbort, type Clock, type Deadline } from '#base'
+import { deadline, DeadlineError, LightAbortController, onAbort, signalFor, type Clock, type Deadline } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
 import { ConnectionError } from './connection-error.ts'
 
@@ -134,7 +134,7 @@ export class RestClient {
     signal.throwIfAborted()
     const { transport } = this.#options
     const response = await transport({
-      ...this.#request(call, transport.acceptsLightSignals ? signal : nativeSignal(signal)),
+      ...this.#request(call, signalFor(transport, signal)),
       ...more,
     })
     this.#options.warnings.note(response.headers, call)

@@ -12,7 +12,7 @@
  * would make a second object. Waits are what the server asks for plus up to a tenth, so that clients do not come back
  * all at once; one that asks for more than `waitMaxMs` gets no retry, and the caller is told how long it would have been.
  */
-import { ExponentialBackoff, sleep, type Clock, type Random } from '#base'
+import { acceptLightSignals, ExponentialBackoff, sleep, type Clock, type Random } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { isConnectionError } from './connection-error.ts'
 import { retryAfterOf } from './rest-client.ts'
@@ -52,7 +52,7 @@ export function withRetry(
       await sleep(clock, backoff.delayMs(retries, { leastMs: askedMs ?? 0 }), { signal: request.signal })
     }
   }
-  return Object.assign(retrying, transport.acceptsLightSignals && { acceptsLightSignals: true as const })
+  return acceptLightSignals(retrying, { like: transport })
 }
 
 /** The answer; undefined when there was none and the request may be repeated. */

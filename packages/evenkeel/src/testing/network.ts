@@ -5,8 +5,8 @@
  * process that has died asks nothing and hears nothing; that it tries is remembered.
  */
 import type { UnstructuredObject } from '#api'
-import { LightAbortController, onAbort } from '#base'
-import { acceptingLightSignals, type Transport, type WireRequest, type WireResponse } from '#wire'
+import { acceptLightSignals, LightAbortController, onAbort } from '#base'
+import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { Interaction, Interceptor } from './deviation.ts'
 import type { EventQueue } from './event-loop.ts'
 import { arrivalsAtRunStart, ObservedState } from './observed-state.ts'
@@ -92,7 +92,7 @@ export class NetworkLink {
     this.#life = life
   }
 
-  readonly transport: Transport = acceptingLightSignals((request) => {
+  readonly transport: Transport = acceptLightSignals((request) => {
     const requestInfo = readRequestInfo(request)
     const about = describeRequest(requestInfo)
     if (this.#life.isDead) {

@@ -47,13 +47,4 @@ export interface WireResponse {
   readonly body?: Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
 }
 
-export interface Transport {
-  (request: WireRequest): Promise<WireResponse>
-  /** It waits by `onAbort` only, and so may be given our own signals, which cost less than Node's. */
-  readonly acceptsLightSignals?: true
-}
-
-/** Says so of a transport of ours. */
-export function acceptingLightSignals(transport: Transport): Transport {
-  return Object.assign(transport, { acceptsLightSignals: true as const })
-}
+export type Transport = (request: WireRequest) => Promise<WireResponse>
