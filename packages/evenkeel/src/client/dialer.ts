@@ -34,8 +34,6 @@ export interface DialerOptions {
 interface DialOptions {
   /** Where to read to, for who does not want a stream. */
   readonly onread?: OnReadOpts
-  /** Whether to go on with what was agreed on before, which saves both sides the signatures. @default false */
-  readonly resume?: boolean
 }
 
 const keepAliveMs = 60_000
@@ -46,7 +44,6 @@ export class Dialer {
   readonly #isSecure: boolean
   readonly #sockets = new Set<Socket>()
   #context: SecureContext | undefined
-  #session: Buffer | undefined
 
   constructor(options: DialerOptions) {
     this.#options = options
@@ -60,7 +57,7 @@ export class Dialer {
   }
 
   /** Begins to connect. A socket that takes too long fails with `ETIMEDOUT`. */
-  dial({ onread, resume = false }: DialOptions = {}): Socket {
+  dial({ onread }: DialOptions = {}): Socket {
     const { hostname, port } = this.#url
     const host = hostname.replace(/^\[|\]$/g, '')
     const place = {
@@ -71,10 +68,7 @@ export class Dialer {
       keepAliveInitialDelay: keepAliveMs,
       ...(onread && { onread }),
     } satisfies TcpSocketConnectOpts
-    const socket = this.#isSecure
-      ? connectTls({ ...place, ...this.#secure(host), ...(resume && this.#session && { session: this.#session }) })
-      : connectPlain(place)
-    if (resume) this.#remember(socket)
+    const socket = this.#isSecure ? connectTls({ ...place, ...this.#secure(host) }) : connectPlain(place)
     const stopTimer = this.#options.clock.after(this.#options.connectTimeoutMs, () => {
       socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }))
     })
@@ -107,15 +101,6 @@ export class Dialer {
   /** Cuts off what is under way. */
   destroy(): void {
     for (const socket of this.#sockets) socket.destroy(new Error('it was closed by its owner'))
-  }
-
-  #remember(socket: Socket): void {
-    socket.on('session', (session: Buffer) => {
-      this.#session = session
-    })
-    socket.on('error', () => {
-      this.#session = undefined
-    })
   }
 
   #secure(host: string): ConnectionOptions {

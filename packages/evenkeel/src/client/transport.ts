@@ -10,7 +10,7 @@
 import { BlockList, isIP } from 'node:net'
 import { abortable, SystemClock } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
-import { LazyCarrier, type Carrier, type CarrierRequest, type CarrierResponse } from './carrier.ts'
+import { Carrier, type CarrierRequest, type CarrierResponse } from './carrier.ts'
 import { ConnectionError, toConnectionError } from './connection-error.ts'
 import { Dialer, type TlsMaterial } from './dialer.ts'
 import { StreamConnections } from './stream-connection.ts'
@@ -146,20 +146,19 @@ function explain(error: unknown, origin: string, signal: AbortSignal): unknown {
 }
 
 function openConnections(options: ConnectionSetOptions): ConnectionSet {
-  const { origin, tls, connectTimeoutMs, connectionsMax, proxyUrl } = options
+  const { origin, tls, connectTimeoutMs, proxyUrl } = options
   const { connectionsMax: _, ...unbounded } = options
-  const isDirect = proxyUrl === undefined
-  const dialer = (): Dialer => new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() })
   return {
     tls,
-    requests: new LazyCarrier({
-      direct: isDirect ? { dialer: dialer(), connectionsMax } : undefined,
-      library: options,
-    }),
-    streams: new LazyCarrier({ library: unbounded }),
-    direct: isDirect
-      ? new StreamConnections({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) })
-      : undefined,
+    requests: new Carrier(options),
+    streams: new Carrier(unbounded),
+    direct:
+      proxyUrl === undefined
+        ? new StreamConnections({
+            dialer: new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() }),
+            explain: (error) => toConnectionError(error, origin),
+          })
+        : undefined,
   }
 }
 
