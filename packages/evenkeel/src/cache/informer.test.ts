@@ -257,7 +257,7 @@ test('89 Informer finds objects by index exactly, with many values, and files wh
   server.remove('one')
   await clock.advance(0)
   expect([at('b'), at('c')]).toEqual([[], ['two']])
-  expect(() => informer.list({ index: { name: 'colour', value: 'red' } })).toThrow('there is no index "colour"')
+  expect(() => informer.list({ index: { name: 'colour', value: 'red' } })).toThrow('no index "colour"')
 })
 
 test('89 Informer survives an index function that throws', async () => {
