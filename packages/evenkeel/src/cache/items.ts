@@ -37,7 +37,7 @@ interface Names<T extends KubeObject> {
   readonly items: Map<string, Item<T>>
   rows: PackedRows | undefined
   /** Decodes the objects of rows. */
-  form: ItemDecoder<T> | undefined
+  decoder: ItemDecoder<T> | undefined
 }
 
 export class Items<T extends KubeObject> {
@@ -81,10 +81,14 @@ export class Items<T extends KubeObject> {
    * Adds an object of a list as it stands in some bytes, in place of the one with its name. False when it cannot be kept
    * as a row: then it has to be added as an item.
    */
-  putListed(bytes: Buffer, place: RowSpan, { namespace, form }: { namespace: string; form: ItemDecoder<T> }): boolean {
+  putListed(
+    bytes: Buffer,
+    place: RowSpan,
+    { namespace, decoder }: { namespace: string; decoder: ItemDecoder<T> },
+  ): boolean {
     const names = this.#names(namespace)
     const rows = (names.rows ??= new PackedRows(this.#blocks))
-    names.form = form
+    names.decoder = decoder
     const { size, bytes: before } = rows
     if (!rows.put(bytes, place)) return false
     this.#bytes += rows.bytes - before
@@ -118,7 +122,7 @@ export class Items<T extends KubeObject> {
     if (this.#last?.namespace === namespace) return this.#last
     let names = this.#namespaces.get(namespace)
     if (!names) {
-      names = { namespace, items: new Map(), rows: undefined, form: undefined }
+      names = { namespace, items: new Map(), rows: undefined, decoder: undefined }
       this.#namespaces.set(namespace, names)
     }
     this.#last = names
@@ -158,7 +162,7 @@ export class Items<T extends KubeObject> {
   }
 
   #keep(names: Names<T>, row: TakenRow): Item<T> {
-    const item = Item.ofBytes<T>({ ...row, namespace: names.namespace }, names.form as ItemDecoder<T>)
+    const item = Item.ofBytes<T>({ ...row, namespace: names.namespace }, names.decoder as ItemDecoder<T>)
     names.items.set(row.name, item)
     this.#bytes += item.bytes
     return item
@@ -200,7 +204,7 @@ export class Item<T extends KubeObject = KubeObject> {
   readonly name: string
   /** `metadata.resourceVersion` */
   readonly version: string
-  readonly #form: ItemDecoder<T> | undefined
+  readonly #decoder: ItemDecoder<T> | undefined
   readonly #held: string | Buffer | T
   readonly #start: number
   readonly #end: number
@@ -209,7 +213,7 @@ export class Item<T extends KubeObject = KubeObject> {
   private constructor(
     { namespace, name, version }: ItemNames,
     held: string | Buffer | T,
-    { form, start = 0, end = 0 }: { form?: ItemDecoder<T>; start?: number; end?: number } = {},
+    { decoder, start = 0, end = 0 }: { decoder?: ItemDecoder<T>; start?: number; end?: number } = {},
   ) {
     this.namespace = namespace
     this.name = name
@@ -217,17 +221,17 @@ export class Item<T extends KubeObject = KubeObject> {
     this.#held = held
     this.#start = start
     this.#end = end
-    this.#form = form
+    this.#decoder = decoder
   }
 
   /** Keeps a position in a block, which must not change any more. */
-  static ofBytes<T extends KubeObject>(bytes: ItemBytes, form: ItemDecoder<T>): Item<T> {
-    return new Item<T>(bytes, bytes.block, { form, start: bytes.start, end: bytes.end })
+  static ofBytes<T extends KubeObject>(bytes: ItemBytes, decoder: ItemDecoder<T>): Item<T> {
+    return new Item<T>(bytes, bytes.block, { decoder, start: bytes.start, end: bytes.end })
   }
 
   /** Keeps the text; the decoder turns it into an object when it is read. */
-  static ofText<T extends KubeObject>(text: ItemText, form: ItemDecoder<T>): Item<T> {
-    return new Item<T>(text, text.text, { form })
+  static ofText<T extends KubeObject>(text: ItemText, decoder: ItemDecoder<T>): Item<T> {
+    return new Item<T>(text, text.text, { decoder })
   }
 
   /**
@@ -269,7 +273,7 @@ export class Item<T extends KubeObject = KubeObject> {
   #parse(text: string): T {
     try {
       const value: unknown = JSON.parse(text)
-      if (isJsonObject(value)) return (this.#form as ItemDecoder<T>).decode(value)
+      if (isJsonObject(value)) return (this.#decoder as ItemDecoder<T>).decode(value)
       throw new TypeError('not an object')
     } catch (cause) {
       const error = new ApiError(
@@ -277,7 +281,7 @@ export class Item<T extends KubeObject = KubeObject> {
         `cannot decode the cached JSON of ${JSON.stringify(this.name)}; the list is requested again`,
         { cause },
       )
-      this.#form?.onBroken?.(error)
+      this.#decoder?.onBroken?.(error)
       throw error
     }
   }

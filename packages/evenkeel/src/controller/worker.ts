@@ -63,11 +63,7 @@ export interface RunningKey {
   readonly runningMs: number
 }
 
-/** How a run ended, and what follows from it. */
-interface RunResult {
-  readonly outcome: Outcome
-  readonly decision: RequeueDecision
-}
+type RunResult = { readonly outcome: Outcome; readonly decision: RequeueDecision }
 
 export class Worker {
   readonly #name: string

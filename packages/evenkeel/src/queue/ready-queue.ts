@@ -42,7 +42,7 @@ class Fifo<T extends FifoNode> {
   }
 
   join(one: T): void {
-    assert(one.list === undefined, 'one stands in one line at a time')
+    assert(one.list === undefined, 'an element is in at most one list')
     one.list = this
     one.before = this.#last
     if (this.#last) this.#last.after = one
@@ -51,7 +51,7 @@ class Fifo<T extends FifoNode> {
   }
 
   leave(one: T): void {
-    assert(one.list === this, 'one leaves the line one stands in')
+    assert(one.list === this, 'an element is deleted from its own list')
     if (one.before) one.before.after = one.after
     else this.#first = one.after
     if (one.after) one.after.before = one.before
@@ -149,7 +149,7 @@ export class ReadyQueue<T extends ReadyNode> {
       level = this.#byPriority.peek()
     }
     const first = level?.fifo.first
-    assert(first !== undefined, 'somebody who is ready stands in the line of its priority')
+    assert(first !== undefined, 'a ready element is in the list of its priority')
     return first
   }
 

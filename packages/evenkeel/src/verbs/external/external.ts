@@ -284,7 +284,7 @@ class External implements ExternalVerb {
       const wiring = this.#bySource.get(source)
       if (wiring) return wiring
     }
-    throw new RangeError(`${this.name} is not among the verbs of this controller: add it to verbs of its declaration`)
+    throw new RangeError(`${this.name} is not a verb of this controller: add it to verbs of its declaration`)
   }
 }
 
