@@ -1,19 +1,29 @@
 /**
- * Cancellation: everything that can wait takes a signal, and leaves no listener behind.
+ * Cancellation: everything that waits takes a signal, and leaves no listener behind.
  *
- * Invariant: when a function of this file returns or its promise settles, it has removed
- * every listener and timer it added.
+ * Internally we use `LightAbortController`: the contract of `AbortController` at a fraction of its price. A signal of
+ * the platform is an event target with events, handlers and a registry of its own; most of ours have one listener,
+ * which is never called. Code that waits by `onAbort` does not notice the difference.
+ *
+ *   our code ──light signal──▶ our code                          (`acceptLightSignals` marked it)
+ *   our code ──light signal──▶ `signalFor` ──native signal──▶ user code, `fetch`, `AbortSignal.any`
+ *
+ * Light signals are internal: no public type mentions them, and user code always gets the platform's signal. A target
+ * that may be either (a transport, a list-watch) is called with `signalFor(target, signal)`.
+ *
+ * Invariants: when a function of this file returns or its promise settles, it has removed every listener and timer that
+ * it added; listeners of a light signal are called once, in order, also after one of them threw.
  */
 import { setMaxListeners } from 'node:events'
 import type { Cancel, Clock } from './clock.ts'
 
-/** What every call that can wait takes as its last parameter. */
+/** The last parameter of everything that waits. */
 export interface AbortOptions {
-  /** Ends the wait; the call then rejects with the signal's reason. */
+  /** Ends the wait: the promise rejects with the signal's reason. */
   signal?: AbortSignal | undefined
 }
 
-/** Calls back once when the signal aborts, at once if it has; gives back how to stop listening. */
+/** Calls back once when the signal aborts, at once if it has. Returns a function that stops listening. */
 export function onAbort(signal: AbortSignal | undefined, callback: (reason: unknown) => void): () => void {
   if (!signal) return () => undefined
   if (signal.aborted) {
@@ -31,29 +41,29 @@ export function onAbort(signal: AbortSignal | undefined, callback: (reason: unkn
   }
 }
 
-/** Each who listens is told, also if two give the same function. */
+/** A wrapper per listener, so that two listeners with the same function are both called. */
 function listenTo(signal: LightAbortSignal, callback: (reason: unknown) => void): () => void {
-  const called = (reason: unknown): void => {
+  const listener = (reason: unknown): void => {
     callback(reason)
   }
-  signal.listen(called)
+  signal.listen(listener)
   return () => {
-    signal.unlisten(called)
+    signal.unlisten(listener)
   }
 }
 
-/** Signals that somebody has waited on, and whether Node knows that they may be many. */
+/** Signals with a listener of ours, and whether the limit of listeners was lifted. */
 const awaitedSignals = new WeakMap<AbortSignal, boolean>()
 
-/** Node takes more than ten listeners for a leak; many who wait on one signal are what signals are for. Most have one only. */
+/** Node warns about a leak from the eleventh listener on. Most signals have one, so the limit is lifted at the second. */
 function allowManyListeners(signal: AbortSignal): void {
-  const isTold = awaitedSignals.get(signal)
-  if (isTold === true) return
-  awaitedSignals.set(signal, isTold !== undefined)
-  if (isTold !== undefined && signal instanceof EventTarget) setMaxListeners(0, signal)
+  const isLifted = awaitedSignals.get(signal)
+  if (isLifted === true) return
+  awaitedSignals.set(signal, isLifted !== undefined)
+  if (isLifted !== undefined && signal instanceof EventTarget) setMaxListeners(0, signal)
 }
 
-/** The promise's outcome, or the signal's reason if that comes first. The work behind it goes on. */
+/** The outcome of the promise, or the signal's reason if that comes first. The work behind the promise continues. */
 export function abortable<T>(promise: Promise<T>, { signal }: AbortOptions = {}): Promise<T> {
   if (!signal) return promise
   return new Promise((resolve, reject) => {
@@ -89,22 +99,22 @@ export function sleep(clock: Clock, delayMs: number, { signal }: AbortOptions = 
   })
 }
 
-/** Lets waiting input and other work go first; loops over many items call it now and then. */
+/** Gives other work a turn; long loops call it now and then. */
 export function nextTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     clock.soon(resolve)
   })
 }
 
-/** A signal that aborts after a while, or with the given one. `done` frees the timer. */
+/** A signal that aborts after a time, or with another signal. `done` frees the timer. */
 export interface Deadline {
   readonly signal: AbortSignal
-  /** The same for our own code, which may not give it to others. */
+  /** The same as a light signal, for code of ours that does not pass it on to user code. */
   readonly lightSignal: AbortSignal
   readonly done: () => void
 }
 
-/** The reason of a {@link deadline} that ran out. */
+/** The reason of a {@link deadline} that has passed. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError'
 }
@@ -114,7 +124,7 @@ export function deadline(clock: Clock, delayMs: number, { signal }: AbortOptions
   return new ClockDeadline(clock, delayMs, signal)
 }
 
-// A class, because an object with a getter of its own has a shape of its own, which outlives it.
+// A class: an object literal with a getter gets a hidden class of its own, which outlives it.
 class ClockDeadline implements Deadline {
   readonly #stopper = new LightAbortController()
   readonly #cancel: Cancel
@@ -124,7 +134,7 @@ class ClockDeadline implements Deadline {
     this.#cancel = clock.after(delayMs, () => {
       this.#end(new DeadlineError(`gave up after ${delayMs} ms`))
     })
-    // A signal that has aborted calls back at once, before there is anything to stop listening to.
+    // An aborted signal calls back at once, before `#unlisten` is set.
     this.#unlisten = onAbort(signal, (reason) => {
       this.#cancel()
       this.#stopper.abort(reason)
@@ -150,20 +160,10 @@ class ClockDeadline implements Deadline {
   }
 }
 
-/*
- * `AbortController` for what stays among ourselves: the same contract at a fraction of its price.
- *
- * A signal of Node is an event target, with events, handlers and a registry of its own; most of ours have one listener,
- * which is never called. Who waits by `onAbort` does not notice the difference.
- *
- * Invariants: listeners are called once, in order, each even if one before it threw; a signal from here is never given to
- * the code of others, as `fetch` and `AbortSignal.any` accept only Node's: they get {@link nativeSignal}.
- */
-
 type AbortCallback = (reason: unknown) => void
 type AbortEventListener = ((event: Event) => void) | { handleEvent(event: Event): void }
 
-/** Aborts a signal that nobody but our own code looks at. */
+/** Aborts a light signal. */
 export class LightAbortController {
   readonly signal = new LightAbortSignal()
 
@@ -182,7 +182,7 @@ export class LightAbortSignal implements AbortSignal {
   #wrapped: Map<unknown, AbortCallback> | undefined
   #real: AbortController | undefined
 
-  /** Node's own signal that aborts with this one, always the same. */
+  /** The platform's signal that aborts with this one; always the same. */
   get native(): AbortSignal {
     if (!this.#real) {
       const real = (this.#real = new AbortController())
@@ -195,22 +195,22 @@ export class LightAbortSignal implements AbortSignal {
     return this.#real.signal
   }
 
-  /** Calls back when it aborts, which it has not. The same function is called once however often it was given. */
-  listen(called: AbortCallback): void {
-    if (!this.#first && !this.#more) this.#first = called
-    else (this.#more ??= new Set(this.#first ? [this.#first] : [])).add(called)
+  /** Calls back when it aborts; it must not have aborted yet. A function that was added twice is called once. */
+  listen(callback: AbortCallback): void {
+    if (!this.#first && !this.#more) this.#first = callback
+    else (this.#more ??= new Set(this.#first ? [this.#first] : [])).add(callback)
   }
 
-  unlisten(called: AbortCallback): void {
-    if (this.#first === called) this.#first = undefined
-    this.#more?.delete(called)
+  unlisten(callback: AbortCallback): void {
+    if (this.#first === callback) this.#first = undefined
+    this.#more?.delete(callback)
   }
 
   fire(reason: unknown): void {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason
-    if (this.#more) for (const called of this.#more) callSafely(called, reason)
+    if (this.#more) for (const callback of this.#more) callSafely(callback, reason)
     else if (this.#first) callSafely(this.#first, reason)
     this.#first = this.#more = this.#wrapped = undefined
     if (this.onabort)
@@ -225,40 +225,54 @@ export class LightAbortSignal implements AbortSignal {
 
   addEventListener(type: string, listener: AbortEventListener | null): void {
     if (type !== 'abort' || listener === null || this.aborted || this.#wrapped?.has(listener)) return
-    const called = (): void => {
+    const callback = (): void => {
       if (typeof listener === 'function') listener.call(this as never, new Event('abort'))
       else listener.handleEvent(new Event('abort'))
     }
-    ;(this.#wrapped ??= new Map()).set(listener, called)
-    this.listen(called)
+    ;(this.#wrapped ??= new Map()).set(listener, callback)
+    this.listen(callback)
   }
 
   removeEventListener(type: string, listener: AbortEventListener | null): void {
-    const called = type === 'abort' ? this.#wrapped?.get(listener) : undefined
-    if (!called) return
+    const callback = type === 'abort' ? this.#wrapped?.get(listener) : undefined
+    if (!callback) return
     this.#wrapped?.delete(listener)
-    this.unlisten(called)
+    this.unlisten(callback)
   }
 
   dispatchEvent(): boolean {
-    throw new TypeError('only its Stopper aborts a signal')
+    throw new TypeError('only its controller aborts a signal')
   }
 }
 
-/** A signal as the code of others needs it. */
+/** The platform's signal for any signal. */
 export function nativeSignal(signal: AbortSignal): AbortSignal {
   return signal instanceof LightAbortSignal ? signal.native : signal
 }
 
-/** Node's own signal that aborts with the first of these, whoever made them. */
+/** The platform's signal that aborts with the first of these. */
 export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   return AbortSignal.any(signals.map(nativeSignal))
 }
 
-/** What one listener throws is not for those who abort, and not for the other listeners: it goes where Node's goes. */
-function callSafely(called: AbortCallback, reason: unknown): void {
+/** Functions and objects of ours that wait by `onAbort` only. A registry, so that no public type has to mention it. */
+const lightTargets = new WeakSet()
+
+/** Marks a target of ours: it gets light signals. With `like`, only if that target is marked: for wrappers. */
+export function acceptLightSignals<T extends object>(target: T, { like }: { readonly like?: object } = {}): T {
+  if (like === undefined || lightTargets.has(like)) lightTargets.add(target)
+  return target
+}
+
+/** The signal to call a target with: as it is for a marked target, the platform's for any other. */
+export function signalFor(target: object, signal: AbortSignal): AbortSignal {
+  return lightTargets.has(target) ? signal : nativeSignal(signal)
+}
+
+/** An error of one listener concerns neither the caller of `abort` nor other listeners: it is thrown as Node does it. */
+function callSafely(callback: AbortCallback, reason: unknown): void {
   try {
-    called(reason)
+    callback(reason)
   } catch (error) {
     process.nextTick(() => {
       throw error

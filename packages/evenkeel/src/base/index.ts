@@ -4,10 +4,12 @@
 
 export {
   abortable,
+  acceptLightSignals,
   deadline,
   DeadlineError,
   nextTurn,
   onAbort,
+  signalFor,
   sleep,
   anySignal,
   nativeSignal,
@@ -17,6 +19,13 @@ export {
   type Deadline,
 } from './abort.ts'
 export { assert, AssertionError, unreachable } from './assert.ts'
+export {
+  ExponentialBackoff,
+  exponentialMs,
+  type ExponentialBackoffOptions,
+  type ExponentialOptions,
+  type Jitter,
+} from './backoff.ts'
 export { Channel, type ChannelOptions } from './channel.ts'
 export { SystemClock, type Cancel, type Clock } from './clock.ts'
 export { deferred, type Deferred } from './deferred.ts'

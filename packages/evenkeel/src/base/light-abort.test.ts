@@ -1,6 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { abortable, anySignal, LightAbortController, nativeSignal, onAbort } from './abort.ts'
+import {
+  abortable,
+  acceptLightSignals,
+  anySignal,
+  LightAbortController,
+  nativeSignal,
+  onAbort,
+  signalFor,
+} from './abort.ts'
 
 const reason = new Error('enough')
 
@@ -170,4 +178,24 @@ describe('forOthers', () => {
     stopper.abort(reason)
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError', cause: reason })
   })
+})
+
+test("signalFor gives a light signal to marked targets and to wrappers of them, the platform's to all others", () => {
+  const { signal } = new LightAbortController()
+  const ours = acceptLightSignals(() => undefined)
+  const theirs = (): void => undefined
+  expect(signalFor(ours, signal)).toBe(signal)
+  expect(signalFor(theirs, signal)).toBe(signal.native)
+  expect(
+    signalFor(
+      acceptLightSignals(() => undefined, { like: ours }),
+      signal,
+    ),
+  ).toBe(signal)
+  expect(
+    signalFor(
+      acceptLightSignals(() => undefined, { like: theirs }),
+      signal,
+    ),
+  ).toBeInstanceOf(AbortSignal)
 })

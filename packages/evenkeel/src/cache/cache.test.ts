@@ -77,11 +77,11 @@ test('ObjectCache holds nothing by itself and says how to', async () => {
   const { cache, clock, api } = setUp()
   await clock.advance(0)
   expect(() => cache.list(Widget)).toThrow(
-    'the cache holds no Widget (test.dev/v1): call cache.hold(Widget) first, or read from the server with the client',
+    'no informer for Widget (test.dev/v1): call cache.getInformer(Widget) first, or read from the server with the client',
   )
   cache.getInformer(Widget, { namespaces: ['a'] })
   await clock.advance(0)
-  expect(() => cache.find(Widget, { name: 'two', namespace: 'b' })).toThrow('add "b" to the namespaces of its hold')
+  expect(() => cache.find(Widget, { name: 'two', namespace: 'b' })).toThrow('add "b" to the namespaces of its informer handle')
   expect(api.requests).toHaveLength(1)
 })
 
@@ -108,7 +108,7 @@ test('ObjectCache watches once for all who hold the same, and stops with the las
   expect(namesOf(cache.list(Widget))).toEqual(['one', 'two'])
   await second.release()
   expect(cache.states).toEqual([])
-  expect(() => cache.list(Widget)).toThrow('the cache holds no Widget')
+  expect(() => cache.list(Widget)).toThrow('no informer for Widget')
   cache.getInformer(Widget)
   await clock.advance(0)
   expect(api.requests).toHaveLength(2)
@@ -139,7 +139,7 @@ test('ObjectCache holds several namespaces, which may change; handlers and index
 test('ObjectCache refuses another transform for what is held', () => {
   const { cache } = setUp()
   cache.getInformer(Widget, { transform: (object) => object })
-  expect(() => cache.getInformer(Widget, { transform: (object) => ({ ...object }) })).toThrow('another transform')
+  expect(() => cache.getInformer(Widget, { transform: (object) => ({ ...object }) })).toThrow('a different transform')
 })
 
 test('ObjectCache keeps the picked fields and no others', async () => {
@@ -153,7 +153,7 @@ test('ObjectCache keeps the picked fields and no others', async () => {
   expect(Object.keys(slim.spec ?? {})).toEqual(['size'])
   // @ts-expect-error tags were not picked
   expect(slim.spec?.tags).toBeUndefined()
-  expect(() => cache.list(Widget)).toThrow('the cache holds no Widget')
+  expect(() => cache.list(Widget)).toThrow('no informer for Widget')
 })
 
 test('ObjectCache keeps metadata alone, with the type of the object', async () => {
@@ -190,7 +190,7 @@ test('ObjectCache watches a kind once for all who want different parts of it, an
   expect(cache.get(Tags, key).spec).not.toHaveProperty('size')
   expect(cache.get(Meta, key)).toBe(cache.get(Meta, key))
   expect(Object.isFrozen(cache.get(Meta, key).metadata)).toBe(true)
-  expect(() => cache.list(Widget)).toThrow('the cache holds no Widget')
+  expect(() => cache.list(Widget)).toThrow('no informer for Widget')
   api.server.put('one', { size: 3 })
   await clock.advance(0)
   expect(heard).toEqual([
@@ -299,7 +299,7 @@ test('ObjectCache says once that it takes more memory than it should, which kind
   expect(said.map(({ level, message, fields }) => [level, message, fields])).toEqual([
     [
       'warn',
-      expect.stringContaining('hold fewer fields (pick, metadataOnly), fewer objects') as string,
+      expect.stringContaining('keep fewer fields (pick, metadataOnly) or fewer objects') as string,
       { mib: 0.1, mibMax: 0.1, kinds: ['Widget (whole): 0.1 MiB, 4 objects', 'Widget (metadata): 0 MiB, 1 objects'] },
     ],
   ])
@@ -365,7 +365,7 @@ test('ObjectCache.waitForSync is refused at once when it may not list', async ()
   await clock.advance(0)
   const error = await cache.waitForSync().catch((reason: unknown) => reason)
   expect(isForbidden(error)).toBe(true)
-  expect((error as Error).message).toContain('may not list and watch Widget (test.dev) in all namespaces')
+  expect((error as Error).message).toContain('cannot list and watch Widget (test.dev) in all namespaces')
   expect((error as Error).message).toContain('User "bob" cannot watch')
 })
 

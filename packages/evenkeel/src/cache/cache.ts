@@ -1,9 +1,9 @@
 /**
- * Objects without asking the server: what informers follow, read in memory, our own writes included.
+ * The object cache: reads from memory what informers watch, including our own writes.
  *
- * Nothing is followed that nobody asked for: reading a kind that is not held is a mistake and says how to hold it.
- * Invariants: what is handed out is frozen and shared, never a copy; a read never goes behind our own writes; a kind,
- * namespace and selection is watched once, however many hold it, and in whatever forms they do from the beginning.
+ * Only kinds with an informer are watched: reading another kind is an error that says how to get an informer.
+ * Invariants: what is returned is frozen and shared, never a copy; a read is never older than our own writes; a kind,
+ * namespace and selection is watched once, however many users and projections it has from the beginning.
  */
 import {
   ApiError,
@@ -46,8 +46,8 @@ export interface ObjectCacheOptions {
   /** @default counted and shown to nobody */
   readonly metrics?: Metrics
   /**
-   * How much memory the objects should take at most. Above it nothing is thrown away, as that would be a lie to readers:
-   * the log says which kinds take it, and what can be done.
+   * How much memory the objects should take at most. Above it no object is dropped, because readers must not miss any:
+   * the log names the kinds that take the memory and what can be done.
    *
    * @default 536_870_912 (512 MiB)
    */
@@ -59,11 +59,11 @@ export interface GetInformerOptions<T> {
   readonly namespaces?: readonly string[]
   readonly labelSelector?: string | LabelSelector
   readonly fieldSelector?: string | Readonly<Record<string, string>>
-  /** Makes an object smaller before it is kept; prefer `pick`, which the type knows of. */
+  /** Makes an object smaller before it is kept; prefer `pick`, which changes the type as well. */
   readonly transform?: (object: T) => T
   /** @default false */
   readonly keepManagedFields?: boolean
-  /** Take lists as streams where the server can. @default true */
+  /** Request lists as streams where the server can. @default true */
   readonly streaming?: boolean
 }
 
@@ -106,18 +106,18 @@ export class ObjectCache {
     })
   }
 
-  /** Runs the informers, also those that come later, until the signal aborts; then it resolves. */
+  /** Runs the informers, also later ones, until the signal aborts; then it resolves. */
   run(signal: AbortSignal): Promise<void> {
     return this.#informers.run(signal)
   }
 
-  /** Holds the objects of a kind in memory until it is released. Who asks for the same shares the informer. */
+  /** Keeps the objects of a kind in memory until the handle is released. Equal requests share an informer. */
   getInformer<K extends CacheKind>(
     kind: K,
     options: GetInformerOptions<CachedOf<K>> = {},
   ): InformerHandle<CachedObject<K>> {
     const { namespaces, transform, labelSelector, fieldSelector } = options
-    const hold = (namespace: string | undefined): SharedProjection => {
+    const acquire = (namespace: string | undefined): SharedProjection => {
       const scope = { namespace, labelSelector, fieldSelector }
       const { keepManagedFields = false, streaming = true } = options
       const manner = `${keepManagedFields ? 'managed' : ''} ${streaming ? '' : 'paged'}`
@@ -129,10 +129,10 @@ export class ObjectCache {
         makeInformer: (union) => this.#makeInformer(union, scope, options as GetInformerOptions<unknown>),
       })
     }
-    return new InformerHandle<CachedObject<K>>({ informers: this.#informers, acquire: hold, namespaces })
+    return new InformerHandle<CachedObject<K>>({ informers: this.#informers, acquire, namespaces })
   }
 
-  /** Resolves when everything that is held has been listed once. @throws {ApiError} `Forbidden`, at once, when we may not. */
+  /** Resolves when every informer has listed once. @throws {ApiError} `Forbidden`, at once, when it is not permitted. */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
     await Promise.all(this.#informers.shared.map(({ informer }) => informer.waitForSync(options)))
   }
@@ -149,10 +149,10 @@ export class ObjectCache {
     return object
   }
 
-  /** One object, or undefined when it is not there. */
+  /** One object, or undefined when it does not exist. */
   find<K extends CacheKind>(kind: K, { name, namespace }: CacheKey): CachedOf<K> | undefined {
-    for (const { informer: view } of this.#readable(kind, namespace)) {
-      const object = view.find({ name, ...(namespace !== undefined && { namespace }) })
+    for (const { informer } of this.#readable(kind, namespace)) {
+      const object = informer.find({ name, ...(namespace !== undefined && { namespace }) })
       if (object !== undefined) return object as unknown as CachedOf<K>
     }
     return undefined
@@ -160,16 +160,16 @@ export class ObjectCache {
 
   /** Objects of a kind, in no particular order. */
   list<K extends CacheKind>(kind: K, query: CacheQuery = {}): CachedOf<K>[] {
-    const members = this.#readable(kind, query.namespace)
-    return members.flatMap(({ informer: view }) => view.list(query)) as unknown as CachedOf<K>[]
+    const projections = this.#readable(kind, query.namespace)
+    return projections.flatMap(({ informer }) => informer.list(query)) as unknown as CachedOf<K>[]
   }
 
-  /** Shows an object as the server stored it for us, wherever it is held, until the watch tells of it. */
+  /** Shows an object as the server stored it for us, in every informer that has it, until the watch delivers it. */
   noteWrite(object: KubeObject, facts: WriteFacts = {}): void {
     for (const { informer } of this.#informersOf(object)) informer.noteWrite(object, facts)
   }
 
-  /** Shows an object as gone until the watch tells of it. */
+  /** Shows an object as deleted until the watch delivers it. */
   noteDelete(object: TypeMeta & { readonly metadata: KubeObject['metadata'] }): void {
     const { name, namespace, uid, resourceVersion } = object.metadata
     if (!name) return
@@ -182,7 +182,7 @@ export class ObjectCache {
     for (const { informer } of this.#informersOf(object)) informer.noteDelete(deleted)
   }
 
-  /** For a client's `hooks.afterWrite`: every write of that client is seen by reads from here on. */
+  /** For a client's `hooks.afterWrite`: reads from here on include every write of that client. */
   afterWrite(write: WriteNotice, object: KubeObject | undefined): void {
     if (write.dryRun || (write.subresource !== undefined && object?.kind !== write.kind)) return
     const { apiVersion, kind, namespace, name } = write
@@ -191,7 +191,7 @@ export class ObjectCache {
       this.noteDelete({ apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }) } })
   }
 
-  /** Resolves when what is held of a kind has come to a version; at once when nothing is. */
+  /** Resolves when the informers of a kind have reached a version; at once when there are none. */
   async waitForVersion(
     kind: CacheKind | TypeMeta,
     version: string,
@@ -203,19 +203,19 @@ export class ObjectCache {
     await Promise.all(waiting.map(({ informer }) => informer.waitForVersion(version, { signal })))
   }
 
-  /** Tries again now, instead of waiting, wherever the kind was missing or refused. */
+  /** Retries now instead of waiting, wherever the kind was missing or refused. */
   wake(kind: TypeMeta): void {
     for (const { informer } of this.#informersOf(kind)) informer.wake()
   }
 
-  /** What each informer is doing. */
+  /** The state of each informer. */
   get states(): readonly CacheState[] {
-    return this.#informers.shared.map(({ union, scope, projections: members, informer }) => ({
+    return this.#informers.shared.map(({ union, scope, projections, informer }) => ({
       apiVersion: union.kind.apiVersion,
       kind: union.kind.kind,
       form: union.id,
       scope,
-      holders: [...members].reduce((sum, { handles: holders }) => sum + holders, 0),
+      holders: [...projections].reduce((sum, { handles: holders }) => sum + holders, 0),
       hasSynced: informer.hasSynced,
       objects: informer.size,
       bytes: informer.bytes,
@@ -224,7 +224,7 @@ export class ObjectCache {
     }))
   }
 
-  /** What it asks the server for, and what it keeps of the answer, is settled when it begins. */
+  /** What it requests and what it keeps is fixed when it starts. */
   #makeInformer(
     union: ProjectionUnion,
     scope: CacheScope,
@@ -234,9 +234,9 @@ export class ObjectCache {
     const onBroken = (error: Error): void => {
       informer.relist(error)
     }
-    const form = lazy(() => kindDecoder<KubeObject>(union.kind, { keepManagedFields, onBroken }))
+    const decoder = lazy(() => kindDecoder<KubeObject>(union.kind, { keepManagedFields, onBroken }))
     const source = lazy(() =>
-      clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, decoder: form() }),
+      clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, decoder: decoder() }),
     )
     const informer: Informer<KubeObject> = new Informer<KubeObject>({
       source: {
@@ -244,7 +244,7 @@ export class ObjectCache {
         watch: (request) => source().watch(request),
         find: async (key, options) => source().find?.(key, options),
       },
-      decoder: { decode: (object) => form().decode(object), onBroken },
+      decoder: { decode: (object) => decoder().decode(object), onBroken },
       scope,
       streaming,
       group: parseApiVersion(apiVersion).group,
@@ -261,19 +261,20 @@ export class ObjectCache {
     return informer
   }
 
-  /** The informers that together answer a question, all of them in sync. */
+  /** The informers that together answer a query, all of them synced. */
   #readable(kind: CacheKind, namespace: string | undefined): readonly SharedProjection[] {
-    const members = this.#informers.ofKind(kind)
-    const able = members.filter((member) => coversNamespace(member, namespace))
+    const projections = this.#informers.ofKind(kind)
+    const able = projections.filter((projection) => coversNamespace(projection, namespace))
     if (able.length === 0)
-      throw new RangeError(describeMissingInformer(kind, { namespace, isHeldElsewhere: members.length > 0 }))
+      throw new RangeError(describeMissingInformer(kind, { namespace, isElsewhere: projections.length > 0 }))
     const whole = able.find(
-      (member) =>
-        isUnselected(member) && (member.scope.namespace === undefined || member.scope.namespace === namespace),
+      (projection) =>
+        isUnselected(projection) &&
+        (projection.scope.namespace === undefined || projection.scope.namespace === namespace),
     )
     const unselected = able.filter(isUnselected)
     const used = whole ? [whole] : unselected.length > 0 ? unselected : able
-    const late = used.find(({ informer: view }) => !view.hasSynced)
+    const late = used.find(({ informer }) => !informer.hasSynced)
     if (late)
       throw new ApiError(
         'ServiceUnavailable',
@@ -290,18 +291,18 @@ export class ObjectCache {
 
 type CachedObject<K extends CacheKind> = CachedOf<K> & KubeObject
 
-/** What one informer is doing, and for whom. */
+/** The state of one informer. */
 export type CacheState = TypeMeta &
   Informer<KubeObject>['state'] & {
-    /** `whole`, `metadata`, or which fields: enough for everybody who holds it. */
+    /** `whole`, `metadata`, or the fields: what all its users need together. */
     readonly form: string
     readonly scope: CacheScope
     readonly holders: number
     readonly hasSynced: boolean
     readonly objects: number
-    /** About how much memory they take. */
+    /** The approximate memory. */
     readonly bytes: number
-    /** Writes of ours that the watch has not told yet. */
+    /** Our writes that the watch has not delivered yet. */
     readonly ahead: number
   }
 
@@ -309,7 +310,7 @@ function isOfKind({ union: { kind: held } }: SharedInformer, { apiVersion, kind 
   return held.apiVersion === apiVersion && held.kind === kind
 }
 
-/** Made when it is first asked for, and then always the same. */
+/** Computed at the first call, then always the same. */
 function lazy<R extends object>(make: () => R): () => R {
   let made: R | undefined
   return () => (made ??= make())
@@ -325,12 +326,12 @@ function isUnselected({ scope }: SharedProjection): boolean {
 
 function describeMissingInformer(
   { kind, apiVersion }: CacheKind,
-  { namespace, isHeldElsewhere }: { namespace: string | undefined; isHeldElsewhere: boolean },
+  { namespace, isElsewhere }: { namespace: string | undefined; isElsewhere: boolean },
 ): string {
   const where = namespace === undefined ? '' : ` of namespace ${JSON.stringify(namespace)}`
   const how =
-    isHeldElsewhere && namespace !== undefined
-      ? `add ${JSON.stringify(namespace)} to the namespaces of its hold`
-      : `call cache.hold(${kind}) first`
-  return `the cache holds no ${kind} (${apiVersion})${where}: ${how}, or read from the server with the client`
+    isElsewhere && namespace !== undefined
+      ? `add ${JSON.stringify(namespace)} to the namespaces of its informer handle`
+      : `call cache.getInformer(${kind}) first`
+  return `no informer for ${kind} (${apiVersion})${where}: ${how}, or read from the server with the client`
 }

@@ -1,7 +1,8 @@
 /**
- * What a handler hears: what happened to one object, since the last thing that this handler heard of it.
+ * A cache event: what happened to one object since the last event that this handler got for it.
  *
- * Objects are parsed when they are asked for: a handler that only wants keys pays nothing for them.
+ * Objects are parsed when they are read: a handler that needs only keys does not pay for parsing. Events of one object
+ * can be merged, e.g. `add v1` and `update v1 → v3` become `add v3`.
  */
 import { formatKey, type KubeObject, type ObjectKey } from '#api'
 import type { Item } from './items.ts'
@@ -20,26 +21,26 @@ export interface EventContext {
 export interface EventFacts<T extends KubeObject> {
   readonly type: CacheEventType
   readonly item: Item<T>
-  /** What the handler heard last; undefined for what it has never heard of. */
+  /** The state of the handler's last event; undefined if there was none. */
   readonly old?: Item<T> | undefined
   readonly isInitial?: boolean
   readonly isResync?: boolean
-  /** Found by comparing lists: what happened in between nobody knows. */
+  /** Found by comparing lists: the history in between is unknown. */
   readonly isListed?: boolean
 }
 
 export class CacheEvent<T extends KubeObject = KubeObject> {
   readonly type: CacheEventType
-  /** Part of what was there when the handler came. */
+  /** Part of the objects that existed when the handler was added. */
   readonly isInitial: boolean
-  /** Nothing happened: the object is told again because its time has come. */
+  /** Nothing changed: the object is delivered again because of `resyncMs`. */
   readonly isResync: boolean
   /** Found by comparing lists after an interruption. */
   readonly isListed: boolean
   readonly #context: EventContext
   readonly #item: Item<T>
   readonly #old: Item<T> | undefined
-  /** What the handler sees of an object; undefined: all of it. */
+  /** Projects the object for this handler; undefined: whole. */
   #show: ((object: KubeObject) => T) | undefined
 
   constructor(
@@ -55,12 +56,12 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
     this.#old = old
   }
 
-  /** The object after the change; for `delete` the last state that is known. */
+  /** The object after the change; for `delete` the last known state. */
   get object(): T {
     return this.#show ? this.#show(this.#item.object) : this.#item.object
   }
 
-  /** The object as the handler heard of it last. */
+  /** The object of the handler's last event. */
   get old(): T | undefined {
     const old = this.#old?.object
     return old && this.#show ? this.#show(old) : old
@@ -82,26 +83,26 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
     return formatKey({ cluster, group, kind, namespace: this.#item.namespace, name: this.#item.name })
   }
 
-  /** An update from one object to another of the same name: the first was deleted in between. */
+  /** An update to another object of the same name: the first one was deleted in between. */
   get isReplaced(): boolean {
     return (
       this.type === 'update' && this.#old !== undefined && this.#old !== this.#item && this.#old.uid !== this.#item.uid
     )
   }
 
-  /** A delete that was noticed by its absence: the last state may be older than the object became. */
+  /** A delete that was found by comparing lists: the last state may be stale. */
   get isStateUnknown(): boolean {
     return this.type === 'delete' && this.isListed
   }
 
-  /** Exactly what we wrote ourselves, and nothing of anybody else's. Never said of what a list showed. */
+  /** Exactly our own write, without a change of another writer. Never true for changes found by a list. */
   get isOwn(): boolean {
     if (this.isListed || this.isInitial || this.isResync || this.type === 'delete') return false
     const { namespace, name, version } = this.#item
     return this.#context.ownWrites.explains({ namespace, name, from: this.#old?.version ?? '', to: version })
   }
 
-  /** The same event for somebody who sees another part of the objects. */
+  /** The same event for a handler with another projection. */
   through<V extends KubeObject>(show: (object: KubeObject) => V): CacheEvent<V> {
     const { type, isInitial, isResync, isListed } = this
     const event = new CacheEvent<V>(this.#context, {
@@ -117,8 +118,8 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
   }
 
   /**
-   * This event and a later one of the same object as one; undefined when together they are nothing: an object that
-   * came and went before the handler heard of it.
+   * This event and a later one of the same object as one; undefined when together they are nothing: an object that was
+   * created and deleted before the handler got an event for it.
    */
   merge(next: CacheEvent<T>): CacheEvent<T> | undefined {
     if (next.isResync) return this

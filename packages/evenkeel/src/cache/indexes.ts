@@ -1,8 +1,12 @@
 /**
  * Items by what is in them: every index gives an object any number of values, and finds objects by value.
  *
- * Invariants: an item is found under exactly the values its object had when it was put in; no value without items is
- * kept. A function that throws files the object nowhere and is reported: a lookup may miss it, the cache goes on.
+ * Worked example, an index `node` on pods: `{ n1: [web, db], n2: [job] }`. When `db` moves to n2, it is deleted under
+ * its old value, which was remembered, and added under the new one: `{ n1: [web], n2: [job, db] }`.
+ *
+ * Invariants: an item is found under exactly the values its object had when it was added; a value without items is not
+ * kept. If an index function throws, the object has no value in that index and the error is reported; lookups may miss
+ * the object, everything else works.
  */
 import type { KubeObject } from '#api'
 import type { Item } from './items.ts'
@@ -13,7 +17,7 @@ export type IndexValues<T extends KubeObject> = (object: T) => readonly string[]
 interface Index<T extends KubeObject> {
   readonly values: IndexValues<T>
   readonly items: Map<string, Set<Item<T>>>
-  /** What was filed where, so that taking out needs no second look. */
+  /** The values of each item, so that deleting it needs no second call of the function. */
   readonly filed: Map<Item<T>, readonly string[]>
 }
 
@@ -29,14 +33,12 @@ export class Indexes<T extends KubeObject> {
     return [...this.#indexes.keys()]
   }
 
-  /** Adds an index and files what is there already. @throws {RangeError} when the name is taken by another function. */
+  /** Adds an index and fills it with the present items. @throws {RangeError} when the name is taken by another function. */
   add(name: string, values: IndexValues<T>, existing: Iterable<Item<T>>): void {
     const known = this.#indexes.get(name)
     if (known) {
       if (known.values === values) return
-      throw new RangeError(
-        `there is an index ${JSON.stringify(name)} with another function already: choose another name`,
-      )
+      throw new RangeError(`index ${JSON.stringify(name)} already exists with another function: choose another name`)
     }
     const index: Index<T> = { values, items: new Map(), filed: new Map() }
     this.#indexes.set(name, index)
@@ -58,7 +60,7 @@ export class Indexes<T extends KubeObject> {
     for (const index of this.#indexes.values()) remove(index, item)
   }
 
-  /** Starts over with other items. */
+  /** Starts again with other items. */
   rebuild(items: () => Iterable<Item<T>>): void {
     for (const [name, index] of this.#indexes) {
       index.items.clear()

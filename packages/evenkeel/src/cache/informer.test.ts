@@ -257,7 +257,7 @@ test('89 Informer finds objects by index exactly, with many values, and files wh
   server.remove('one')
   await clock.advance(0)
   expect([at('b'), at('c')]).toEqual([[], ['two']])
-  expect(() => informer.list({ index: { name: 'colour', value: 'red' } })).toThrow('there is no index "colour"')
+  expect(() => informer.list({ index: { name: 'colour', value: 'red' } })).toThrow('no index "colour"')
 })
 
 test('89 Informer survives an index function that throws', async () => {
@@ -319,7 +319,7 @@ test('Informer refuses those who wait for it at once when it may not list, names
   const error = await informer.waitForSync().catch((reason: unknown) => reason)
   expect(isForbidden(error)).toBe(true)
   expect((error as Error).message).toBe(
-    'the cache may not list and watch Widget (test.dev) in namespace "a": widgets.test.dev is forbidden: User "bob" cannot list resource "widgets" in API group "test.dev" in the namespace "a"',
+    'cannot list and watch Widget (test.dev) in namespace "a" for the cache: widgets.test.dev is forbidden: User "bob" cannot list resource "widgets" in API group "test.dev" in the namespace "a"',
   )
   await clock.advance(60_000)
   expect(informer.hasSynced).toBe(true)

@@ -1,11 +1,13 @@
 /**
- * Room 17: put it in the index, *then* tell handlers.
+ * An informer: applies what the reflector delivers to the store, *then* calls the handlers.
  *
- * Before: the reflector said what changed. After: handlers decide to whom it matters.
+ *   server ──▶ reflector ──replace, apply──▶ store ──events──▶ listeners ──▶ handlers
+ *                                              ▲
+ *   our own writes ──noteWrite, noteDelete─────┘ readers see them at once; handlers get the event of the watch
  *
- * Invariants: when a handler hears of a change the store has it already; a new list becomes visible in one step, and then
- * handlers hear first what went, then what came or changed, in the order of the list; every handler hears the same story
- * of an object, whatever we wrote ourselves in the meantime; a handler that is slow or throws costs nobody but itself.
+ * Invariants: when a handler gets an event, the store has the change already; a new list becomes visible in one step, and
+ * then handlers get first deletions, then additions and updates in the order of the list; every handler gets the same
+ * sequence of events of an object, whatever we wrote ourselves; a handler that is slow or throws affects only itself.
  */
 import { ApiError, defaultCluster, isForbidden, isNotFound, isUnauthorized, type KubeObject } from '#api'
 import {
@@ -25,7 +27,7 @@ import { isUnknownKind } from '#client'
 import { CacheEvent, type EventContext, type EventFacts } from './event.ts'
 import type { IndexValues } from './indexes.ts'
 import { hasReachedVersion, Item, type ItemDecoder, type Items } from './items.ts'
-import type { ChangeEvent, ListWatch } from './list-watch.ts'
+import { withSignals, type ChangeEvent, type ListWatch } from './list-watch.ts'
 import { Listener, ListenerSubscription, type Handler, type HandlerOptions, type Subscription } from './listeners.ts'
 import { OwnWrites, PendingWriteCheck, VersionWaiters } from './own-writes.ts'
 import { Reflector, type ReflectorOptions, type ReflectorState } from './reflector.ts'
@@ -41,11 +43,11 @@ export interface InformerOptions<T extends KubeObject> extends Pick<
   readonly kind: string
   /** @default 'default' */
   readonly cluster?: string
-  /** What the source is limited to. @default everything */
+  /** What the list-watch is limited to. @default everything */
   readonly scope?: CacheScope
-  /** How objects that we wrote are kept. @default whole, without managed fields */
+  /** How our own writes are kept. @default whole, without managed fields */
   readonly decoder?: ItemDecoder<T>
-  /** Makes an object smaller before it is kept. Runs once for each version of an object; what it throws fails the list. */
+  /** Makes an object smaller before it is kept. Called once for each version of an object; an error fails the list. */
   readonly transform?: ((object: T) => T) | undefined
   /** @default the system's */
   readonly clock?: Clock
@@ -53,19 +55,19 @@ export interface InformerOptions<T extends KubeObject> extends Pick<
   readonly random?: Random
   /** @default silent */
   readonly log?: Logger
-  /** After how long the server is asked about a write of ours that the watch does not tell. @default 30_000 */
+  /** After how long the server is asked about our own write that the watch has not delivered. @default 30_000 */
   readonly checkWritesMs?: number
-  /** Told when there may be more to keep than before: a list has come, or an object. */
+  /** Called when the cache may have grown: after a list, or after an object. */
   readonly onGrowth?: (facts: { readonly isList: boolean }) => void
 }
 
-/** What was replaced by a write of ours. */
+/** What our write replaced. */
 export interface WriteFacts {
-  /** The version that was replaced, empty for a create; leave it out when it is not known: then nothing is taken for ours alone. */
+  /** The replaced version, empty for a create; leave it out when it is not known: then no change counts as ours alone. */
   readonly from?: string
 }
 
-/** What was deleted; the more is said, the less is guessed. */
+/** A deleted object; the more fields are known, the less is guessed. */
 export interface DeletedObject {
   readonly namespace?: string
   readonly name: string
@@ -95,17 +97,17 @@ export class Informer<T extends KubeObject> {
   readonly #answered = deferred<void>()
   #hasSynced = false
   #lastContactMs: number | undefined
-  /** What keeps us from the first list and will not go away by waiting. */
+  /** Why the first list fails, if waiting does not help. */
   #syncError: Error | undefined
 
   constructor(options: InformerOptions<T>) {
     const {
-      source,
+      source: listWatch,
       group,
       kind,
       cluster = defaultCluster,
       scope = {},
-      decoder: form = kindDecoder<T>({ apiVersion: '', kind }),
+      decoder = kindDecoder<T>({ apiVersion: '', kind }),
       transform,
       clock = new SystemClock(),
       random = new SystemRandom(),
@@ -118,25 +120,27 @@ export class Informer<T extends KubeObject> {
     this.#random = random
     this.#log = log.child({ kind })
     this.#scope = scope
-    this.#decoder = form
+    this.#decoder = decoder
     this.#isSelective = scope.labelSelector !== undefined || scope.fieldSelector !== undefined
     this.#selects = scopeFilter(scope)
     this.#onGrowth = onGrowth
     this.#shape = shapeWith(transform, kind)
     this.#store = new Store<T>({
       onIndexError: (index, { name }, error) => {
-        this.#log.error('an index function failed', { index, object: name, error })
+        this.#log.error('index function failed', { index, object: name, error })
       },
     })
+    const source = withSignals(listWatch)
     this.#pendingWriteCheck = new PendingWriteCheck<T>({
       store: this.#store,
-      find: source.find?.bind(source),
+      find: source.find,
       shape: this.#shape,
       clock,
       checkMs: checkWritesMs,
     })
     this.#reflector = new Reflector<T>({
       ...options,
+      source,
       shape: this.#shape,
       clock,
       random,
@@ -164,7 +168,7 @@ export class Informer<T extends KubeObject> {
     return this.#reflector.state
   }
 
-  /** Whether there has been a whole list. Then it may be old, but it is never empty for want of one. */
+  /** Whether there was a whole list. After that the cache may be stale, but it is never empty for lack of a list. */
   get hasSynced(): boolean {
     return this.#hasSynced
   }
@@ -173,32 +177,32 @@ export class Informer<T extends KubeObject> {
     return this.#store.size
   }
 
-  /** About how much memory its objects take. */
+  /** The approximate memory of its objects. */
   get bytes(): number {
     return this.#store.bytes
   }
 
-  /** How long ago the server was heard of last, if only to say that nothing happened; undefined when it never was. */
+  /** The time since the last message of the server, including bookmarks; undefined before the first. */
   get silentMs(): number | undefined {
     return this.#lastContactMs === undefined ? undefined : this.#clock.monotonic() - this.#lastContactMs
   }
 
-  /** How far the stream has come. */
+  /** The version that the watch has reached. */
   get version(): string {
     return this.#store.version
   }
 
-  /** Our writes that the stream has not told yet. */
+  /** Our writes that the watch has not delivered yet. */
   get pendingWriteCount(): number {
     return this.#store.pendingWrites.size
   }
 
   /** Follows the server until the signal aborts; then it resolves. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#log.debug('the informer begins', { ...this.#scope })
+    this.#log.debug('informer started', { ...this.#scope })
     await this.#reflector.run(signal)
     this.#pendingWriteCheck.stop()
-    const stopped = new Error('the informer was stopped before there was a list', { cause: signal.reason })
+    const stopped = new Error('the informer was stopped before the first list was complete', { cause: signal.reason })
     this.#synced.reject(stopped)
     this.#answered.reject(stopped)
   }
@@ -214,19 +218,19 @@ export class Informer<T extends KubeObject> {
   }
 
   /**
-   * Resolves when it is known how things stand: after the first whole list, or when the server said that we may not have
-   * it or that there is no such kind. Then `state` says which; it goes on trying.
+   * Resolves when the state is known: after the first whole list, or when the server refused it or does not have the
+   * kind. Then `state` says which; the informer keeps trying.
    */
   waitForAnswer({ signal }: AbortOptions = {}): Promise<void> {
     return abortable(this.#answered.promise, { signal })
   }
 
-  /** Tries again now instead of waiting: the kind has come, or a permission was given. */
+  /** Retries now instead of waiting: the kind was installed, or a permission was granted. */
   wake(): void {
     this.#reflector.wake()
   }
 
-  /** What the server sent cannot be read: everything is asked for again. */
+  /** Requests everything again: what the server sent cannot be decoded. */
   relist(why: Error): void {
     this.#reflector.relist(why)
   }
@@ -241,7 +245,7 @@ export class Informer<T extends KubeObject> {
     return selectItems(this.#store, query).map((item) => item.object)
   }
 
-  /** Makes objects findable by what is in them; what is there already is filed at once. */
+  /** Adds an index; objects that are in the cache are indexed at once. */
   addIndex(name: string, values: IndexValues<T>): void {
     this.#store.addIndex(name, values)
   }
@@ -250,7 +254,7 @@ export class Informer<T extends KubeObject> {
     this.#store.removeIndex(name)
   }
 
-  /** Tells a handler of everything that is there, then of every change. */
+  /** Adds a handler: it gets all present objects, then every change. */
   addHandler(handler: Handler<T>, { resyncMs = 0, skipOwn = false }: HandlerOptions = {}): Subscription {
     if (!(resyncMs === 0 || resyncMs >= 1000))
       throw new RangeError(`resyncMs must be 0 or at least 1000, got ${resyncMs}`)
@@ -259,7 +263,7 @@ export class Informer<T extends KubeObject> {
       skipOwn,
       clock: this.#clock,
       onError: (error, { keyText }) => {
-        this.#log.error('a handler failed', { object: keyText, error })
+        this.#log.error('event handler failed', { object: keyText, error })
       },
     })
     for (const item of this.#store.observedValues())
@@ -273,30 +277,30 @@ export class Informer<T extends KubeObject> {
     })
   }
 
-  /** Shows an object as the server stored it for us, until the watch tells of it. Objects outside our scope are left alone. */
+  /** Shows an object as the server stored it for us, until the watch delivers it. Objects out of scope are ignored. */
   noteWrite(object: KubeObject, { from }: WriteFacts = {}): void {
     const { namespace = '', name, resourceVersion = '', uid = '', deletionTimestamp, finalizers = [] } = object.metadata
     if (!name || resourceVersion === '') return
     if (this.#scope.namespace !== undefined && this.#scope.namespace !== namespace) return
     if (from !== undefined) this.#ownWrites.note({ namespace, name, from, to: resourceVersion })
     const isGone = deletionTimestamp !== undefined && finalizers.length === 0
-    // What has left our scope is gone for our readers; a grace period that runs counts as being there.
+    // An object that left our scope is deleted for our readers; one in its grace period still exists.
     if (isGone && object.metadata.deletionGracePeriodSeconds === 0)
       return this.noteDelete({ namespace, name, uid, resourceVersion })
     if (!this.#selects(object)) return this.noteDelete({ namespace, name })
-    // By text, because the object is the caller's: it is neither frozen nor changed.
+    // As text, because the object is the caller's: it must be neither frozen nor changed.
     const item = this.#shape(
       Item.ofText<T>({ namespace, name, version: resourceVersion, text: JSON.stringify(object) }, this.#decoder),
     )
     if (this.#store.note({ namespace, name, item, version: resourceVersion, uid })) this.#pendingWriteCheck.expect()
   }
 
-  /** Shows an object as gone, until the watch tells of it. */
+  /** Shows an object as deleted, until the watch delivers it. */
   noteDelete({ namespace = '', name, uid, resourceVersion = '' }: DeletedObject): void {
     if (this.#scope.namespace !== undefined && this.#scope.namespace !== namespace) return
     const shown = this.#store.get(namespace, name)
     if (shown && uid && shown.uid !== uid) return
-    // Whether we would ever have heard of it, only the server knows.
+    // Only the server knows whether the object was in our scope.
     if (!shown && this.#isSelective) return
     const version =
       resourceVersion !== '' && !hasReachedVersion(shown?.version ?? '', resourceVersion)
@@ -306,7 +310,7 @@ export class Informer<T extends KubeObject> {
       this.#pendingWriteCheck.expect()
   }
 
-  /** Resolves when the stream has come to a version. */
+  /** Resolves when the watch has reached a version. */
   waitForVersion(version: string, options: AbortOptions = {}): Promise<void> {
     return this.#versionWaiters.wait(version, options)
   }
@@ -341,7 +345,7 @@ export class Informer<T extends KubeObject> {
   }
 
   #notifyChange(item: Item<T>, old: Item<T> | undefined): void {
-    // A watch that is begun again may repeat its last word.
+    // A restarted watch may repeat its last event.
     if (old && old.version === item.version && item.version !== '') return
     this.#notify({ type: old ? 'update' : 'add', item, old })
   }
@@ -377,7 +381,7 @@ export class Informer<T extends KubeObject> {
     }
   }
 
-  /** A refusal will not go away by waiting: whoever waits for us hears of it at once. We try again all the same. */
+  /** Waiting does not help against a refusal: waits for the first list fail at once. The reflector retries all the same. */
   #fail(error: Error): void {
     if (this.#hasSynced) return
     const isRefusal = isForbidden(error) || isUnauthorized(error)
@@ -397,7 +401,7 @@ export class Informer<T extends KubeObject> {
         ? 'in all namespaces'
         : `in namespace ${JSON.stringify(this.#scope.namespace)}`
     const what = group === '' ? kind : `${kind} (${group})`
-    return new ApiError(error.reason, `the cache may not list and watch ${what} ${where}: ${error.message}`, {
+    return new ApiError(error.reason, `cannot list and watch ${what} ${where} for the cache: ${error.message}`, {
       subject: { group, kind },
       cause: error,
       code: error.code,

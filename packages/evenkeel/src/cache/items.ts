@@ -1,12 +1,24 @@
 /**
- * Items by namespace and name.
+ * Items by namespace and name, and the item itself: one object as a cache keeps it.
  *
- * Two maps deep, so that a namespace is listed without looking at the others and no key text is kept for each object.
- * What a list brought stays as rows (see `Rows`) until somebody asks for it; then it becomes an item for good, so an
- * object is the same item whoever asks and however often.
+ * `Items` is two maps deep, so that one namespace is listed without looking at the others and no key text is kept for
+ * each object. The objects of a list stay packed rows (see `packed-rows.ts`) until one is read; then it becomes an item
+ * for good, so an object is the same item for every reader.
  *
- * Invariants: no namespace is empty; a name is either a row or an item; the order is that of arrival, but for what was
- * asked for one by one.
+ * An `Item` is JSON until it is read. JSON takes half the memory of the parsed object, and as bytes in a shared block it
+ * costs the garbage collector nothing. The parsed object is frozen, shared, and kept only weakly: it lives as long as a
+ * reader holds it; a later read parses again. Worked example for a list of two pods in namespace `shop`:
+ *
+ *   after the list      shop → rows: web, db                       2 rows, no item, nothing parsed
+ *   find(shop, web)     shop → rows: db    items: web (parsed)     one row became an item
+ *   reader is done      shop → rows: db    items: web (JSON)       the parsed object was collected
+ *   event: db updated   shop → items: web (JSON), db (JSON)        the row of db was deleted
+ *
+ * `compareVersions` orders resource versions as far as a server's versions have an order.
+ *
+ * Invariants: no namespace is empty; a name is either a row or an item; the order is that of arrival, except for rows
+ * that were read one by one; an item never changes; its object is frozen to its leaves and has no managed fields unless
+ * the cache keeps them.
  */
 import {
   ApiError,
@@ -24,8 +36,8 @@ interface Names<T extends KubeObject> {
   readonly namespace: string
   readonly items: Map<string, Item<T>>
   rows: PackedRows | undefined
-  /** How objects of rows are read. */
-  form: ItemDecoder<T> | undefined
+  /** Decodes the objects of rows. */
+  decoder: ItemDecoder<T> | undefined
 }
 
 export class Items<T extends KubeObject> {
@@ -39,7 +51,7 @@ export class Items<T extends KubeObject> {
     return this.#size
   }
 
-  /** About how much memory they take. */
+  /** The approximate memory. */
   get bytes(): number {
     return this.#bytes
   }
@@ -49,7 +61,7 @@ export class Items<T extends KubeObject> {
     return names && (names.items.get(name) ?? this.#find(names, name))
   }
 
-  /** Puts an item in the place of the one with its name, which it gives back. */
+  /** Replaces the item of the same name, which is returned. */
   put(item: Item<T>): Item<T> | undefined {
     const names = this.#names(item.namespace)
     const old = names.items.get(item.name) ?? this.#find(names, item.name)
@@ -60,19 +72,23 @@ export class Items<T extends KubeObject> {
     return old
   }
 
-  /** Copies lines of a list to where their objects can stay when they are put in. */
+  /** Copies lines of a list to where their objects can stay when they are added. */
   copyLines(bytes: Buffer, start: number): CopiedLines {
     return this.#blocks.copyLines(bytes, start)
   }
 
   /**
-   * Puts in an object of a list as it lies in some bytes, in the place of the one with its name. False when it cannot be
-   * kept that way: then it has to be put in as an item.
+   * Adds an object of a list as it stands in some bytes, in place of the one with its name. False when it cannot be kept
+   * as a row: then it has to be added as an item.
    */
-  putListed(bytes: Buffer, place: RowSpan, { namespace, form }: { namespace: string; form: ItemDecoder<T> }): boolean {
+  putListed(
+    bytes: Buffer,
+    place: RowSpan,
+    { namespace, decoder }: { namespace: string; decoder: ItemDecoder<T> },
+  ): boolean {
     const names = this.#names(namespace)
     const rows = (names.rows ??= new PackedRows(this.#blocks))
-    names.form = form
+    names.decoder = decoder
     const { size, bytes: before } = rows
     if (!rows.put(bytes, place)) return false
     this.#bytes += rows.bytes - before
@@ -92,7 +108,7 @@ export class Items<T extends KubeObject> {
     return old
   }
 
-  /** All, or those of one namespace. Must not be kept while items come and go. */
+  /** All, or those of one namespace. Do not keep the iterator while items change. */
   *values(namespace?: string): Generator<Item<T>> {
     const wanted = namespace === undefined ? this.#namespaces.values() : [this.#namespaces.get(namespace)]
     for (const names of wanted) {
@@ -106,14 +122,14 @@ export class Items<T extends KubeObject> {
     if (this.#last?.namespace === namespace) return this.#last
     let names = this.#namespaces.get(namespace)
     if (!names) {
-      names = { namespace, items: new Map(), rows: undefined, form: undefined }
+      names = { namespace, items: new Map(), rows: undefined, decoder: undefined }
       this.#namespaces.set(namespace, names)
     }
     this.#last = names
     return names
   }
 
-  /** A row has come in its place. */
+  /** A row replaced it. */
   #dropItem({ items }: Names<T>, name: string): void {
     const old = items.get(name)
     if (!old) return
@@ -127,7 +143,7 @@ export class Items<T extends KubeObject> {
     this.#last = undefined
   }
 
-  /** The item of a row, from now on. */
+  /** Turns a row into an item. */
   #find(names: Names<T>, name: string): Item<T> | undefined {
     const { rows } = names
     if (!rows) return undefined
@@ -146,29 +162,18 @@ export class Items<T extends KubeObject> {
   }
 
   #keep(names: Names<T>, row: TakenRow): Item<T> {
-    const item = Item.ofBytes<T>({ ...row, namespace: names.namespace }, names.form as ItemDecoder<T>)
+    const item = Item.ofBytes<T>({ ...row, namespace: names.namespace }, names.decoder as ItemDecoder<T>)
     names.items.set(row.name, item)
     this.#bytes += item.bytes
     return item
   }
 }
 
-/*
- * One object as a cache holds it: JSON until somebody looks inside, frozen and shared when somebody does.
- *
- * JSON takes half the memory of the parsed object, and as bytes in a block it shares with others (see `Blocks`) nothing
- * of the garbage collector's time. The parsed form is kept only as long as somebody holds it, or until memory is wanted
- * for something else; reading again parses again.
- *
- * Invariants: an item never changes; what it hands out is frozen to its leaves and has no managed fields unless the
- * cache was asked to keep them.
- */
-
 /** What the items of one cache have in common. */
 export interface ItemDecoder<T extends KubeObject> {
-  /** Turns an object that was parsed a moment ago into what readers see; may change it in place. */
+  /** Turns a freshly parsed object into what readers see; may change it in place. */
   decode(object: JsonObject): T
-  /** Hears of an item whose text turned out to be no object: the server must be asked again. */
+  /** Called when the text of an item is no object: the list must be requested again. */
   onBroken?(error: Error): void
 }
 
@@ -183,23 +188,23 @@ export interface ItemText extends ItemNames {
   readonly text: string
 }
 
-/** An item's names, and where in a block its JSON is. */
+/** An item's names, and the position of its JSON in a block. */
 interface ItemBytes extends ItemNames {
   readonly block: Buffer
   readonly start: number
   readonly end: number
 }
 
-/** What an item takes beside its object: itself, its name, its version, its place in a map. */
+/** The memory of an item beside its object: itself, its name, its version, its entry in a map. */
 const itemBytes = 250
 
 export class Item<T extends KubeObject = KubeObject> {
-  /** Empty for objects of the whole cluster. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string
   readonly name: string
   /** `metadata.resourceVersion` */
   readonly version: string
-  readonly #form: ItemDecoder<T> | undefined
+  readonly #decoder: ItemDecoder<T> | undefined
   readonly #held: string | Buffer | T
   readonly #start: number
   readonly #end: number
@@ -208,7 +213,7 @@ export class Item<T extends KubeObject = KubeObject> {
   private constructor(
     { namespace, name, version }: ItemNames,
     held: string | Buffer | T,
-    { form, start = 0, end = 0 }: { form?: ItemDecoder<T>; start?: number; end?: number } = {},
+    { decoder, start = 0, end = 0 }: { decoder?: ItemDecoder<T>; start?: number; end?: number } = {},
   ) {
     this.namespace = namespace
     this.name = name
@@ -216,17 +221,17 @@ export class Item<T extends KubeObject = KubeObject> {
     this.#held = held
     this.#start = start
     this.#end = end
-    this.#form = form
+    this.#decoder = decoder
   }
 
-  /** Keeps a place in a block, which must not change any more. */
-  static ofBytes<T extends KubeObject>(bytes: ItemBytes, form: ItemDecoder<T>): Item<T> {
-    return new Item<T>(bytes, bytes.block, { form, start: bytes.start, end: bytes.end })
+  /** Keeps a position in a block, which must not change any more. */
+  static ofBytes<T extends KubeObject>(bytes: ItemBytes, decoder: ItemDecoder<T>): Item<T> {
+    return new Item<T>(bytes, bytes.block, { decoder, start: bytes.start, end: bytes.end })
   }
 
-  /** Keeps the text; the form turns it into an object when one is wanted. */
-  static ofText<T extends KubeObject>(text: ItemText, form: ItemDecoder<T>): Item<T> {
-    return new Item<T>(text, text.text, { form })
+  /** Keeps the text; the decoder turns it into an object when it is read. */
+  static ofText<T extends KubeObject>(text: ItemText, decoder: ItemDecoder<T>): Item<T> {
+    return new Item<T>(text, text.text, { decoder })
   }
 
   /**
@@ -236,7 +241,7 @@ export class Item<T extends KubeObject = KubeObject> {
    */
   static ofObject<T extends KubeObject>(object: T): Item<T> {
     const { namespace = '', name, resourceVersion = '' } = object.metadata
-    if (!name) throw new RangeError(`a ${object.kind} without a name cannot be kept in a cache`)
+    if (!name) throw new RangeError(`cannot cache a ${object.kind} without metadata.name`)
     return new Item<T>({ namespace, name, version: resourceVersion }, deepFreeze(object), { end: parsedBytes(object) })
   }
 
@@ -257,7 +262,7 @@ export class Item<T extends KubeObject = KubeObject> {
     return this.object.metadata.uid ?? ''
   }
 
-  /** About how much memory it takes while nobody looks inside. */
+  /** The approximate memory while the object is not parsed. */
   get bytes(): number {
     const held = this.#held
     return (
@@ -268,21 +273,21 @@ export class Item<T extends KubeObject = KubeObject> {
   #parse(text: string): T {
     try {
       const value: unknown = JSON.parse(text)
-      if (isJsonObject(value)) return (this.#form as ItemDecoder<T>).decode(value)
+      if (isJsonObject(value)) return (this.#decoder as ItemDecoder<T>).decode(value)
       throw new TypeError('not an object')
     } catch (cause) {
       const error = new ApiError(
         'InternalError',
-        `what the server sent as ${JSON.stringify(this.name)} cannot be read; it is being asked again`,
+        `cannot decode the cached JSON of ${JSON.stringify(this.name)}; the list is requested again`,
         { cause },
       )
-      this.#form?.onBroken?.(error)
+      this.#decoder?.onBroken?.(error)
       throw error
     }
   }
 }
 
-/** About how much memory a parsed value takes. */
+/** The approximate memory of a parsed value. */
 function parsedBytes(value: unknown): number {
   if (typeof value === 'string') return 16 + value.length
   if (typeof value !== 'object' || value === null) return 8
@@ -291,16 +296,12 @@ function parsedBytes(value: unknown): number {
   return bytes
 }
 
-/*
- * Versions in order, as far as they have one.
- */
-
-/** Below 0 when `a` is older; undefined when a server counts in a way nobody can compare: then only equality says anything. */
+/** Below 0 when `a` is older; undefined when the server's versions cannot be compared: then only equality means something. */
 export function compareVersions(a: string, b: string): number | undefined {
   return isResourceVersion(a) && isResourceVersion(b) ? compareResourceVersions(a, b) : undefined
 }
 
-/** Whether what was seen up to `seen` includes what happened at `wanted`. */
+/** Whether everything up to `seen` includes what happened at `wanted`. */
 export function hasReachedVersion(seen: string, wanted: string): boolean {
   return (compareVersions(seen, wanted) ?? (seen === wanted ? 0 : -1)) >= 0
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '#api'
-import { SimulatedClock } from '#base'
+import { LightAbortController, SimulatedClock } from '#base'
 import { Client } from '#client'
 import { FakeApi } from './fake-api.fixture.ts'
-import { clientListWatch, type StreamEvent } from './list-watch.ts'
+import { clientListWatch, withSignals, type ListWatch, type StreamEvent } from './list-watch.ts'
 import { kindDecoder } from './transform.ts'
 
 const type = {
@@ -108,3 +108,38 @@ test('clientListWatch finds one object, or none', async () => {
 async function* pieces(all: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   for (const piece of all) yield await Promise.resolve(piece)
 }
+
+test("a list-watch and a transport of user code get the platform's own signals", async () => {
+  const signals: unknown[] = []
+  const note = ({ signal }: { readonly signal?: AbortSignal | undefined }): void => {
+    signals.push(signal)
+  }
+  const source: ListWatch<KubeObject> = {
+    list: (request) => {
+      note(request)
+      return Promise.resolve({ items: [], resourceVersion: '1', continue: '' })
+    },
+    watch: (request) => {
+      note(request)
+      return pieces([]) as AsyncIterable<never>
+    },
+    find: (_, options) => {
+      note(options)
+      return Promise.resolve(undefined)
+    },
+  }
+  const { signal } = new LightAbortController()
+  const wrapped = withSignals(source)
+  await wrapped.list({ signal })
+  wrapped.watch({ resourceVersion: '', timeoutSeconds: 1, signal })
+  await wrapped.find?.({ namespace: '', name: 'a' }, { signal })
+  const client = new Client({
+    transport: (request) => {
+      note(request)
+      return Promise.resolve({ status: 404, headers: {} })
+    },
+  })
+  await client.find(type, { namespace: 'x', name: 'a' }, { signal }).catch(() => undefined)
+  expect(signals).toHaveLength(4)
+  for (const one of signals) expect(one).toBeInstanceOf(AbortSignal)
+})

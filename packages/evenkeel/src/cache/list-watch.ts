@@ -1,12 +1,14 @@
 /**
- * What a cache needs of a server: pages of a collection, and its changes.
+ * What a cache needs of a server: pages of a collection, and its changes. The seam between this layer and the client.
  *
- * The seam between this layer and the client: `connecting/` makes one of a client, tests make one of a few lines. Which
- * collection (kind, namespace, selectors) was settled when it was made. What a server refuses is thrown as `ApiError`,
- * also when the server says so in the middle of a watch.
+ * `clientListWatch` makes one from a client, tests make one from a few lines. The collection (kind, namespace, selectors)
+ * is fixed when it is made. A refusal of the server is thrown as `ApiError`, also in the middle of a watch.
+ *
+ * `listAll` lists a whole collection page by page, at one version. If the continue token expires on the way, one more
+ * request asks for everything at once. The version is that of the first page: the token of a later page implies it.
  */
 import { isExpired, type KubeObject } from '#api'
-import type { AbortOptions } from '#base'
+import { acceptLightSignals, signalFor, type AbortOptions } from '#base'
 import type { Client, KindLike } from '#client'
 import { Items, type Item } from './items.ts'
 import type { CacheScope } from './store.ts'
@@ -14,12 +16,11 @@ import type { KindDecoder } from './transform.ts'
 import { WatchDecoder } from './watch-decoder.ts'
 
 export interface ListRequest {
-  /** `'0'` whatever the server has at hand, `''` the newest, a version: that or later. Absent with `continue`. */
+  /** `'0'`: any version the server has at hand; `''`: the newest; a version: that or later. Absent with `continue`. */
   readonly resourceVersion?: string
-  /** Absent for everything at once. */
+  /** Absent: everything at once. */
   readonly limit?: number
   readonly continue?: string
-  /** One of ours: what asks for Node's own, as `fetch` does, gets it from `forOthers(signal)`. */
   readonly signal: AbortSignal
 }
 
@@ -32,16 +33,15 @@ export interface ListPage<T extends KubeObject> {
 
 export interface WatchRequest<T extends KubeObject = KubeObject> {
   readonly resourceVersion: string
-  /** All objects that are there first, and a bookmark that says when they are through. */
+  /** Send all present objects first, then a bookmark that marks their end. */
   readonly sendInitialEvents?: boolean
-  /** Where the objects that are there may be put, instead of telling of each; changes until the bookmark are made there too. */
+  /** Where present objects may be put instead of an event for each; changes until the bookmark are applied there too. */
   readonly gather?: Items<T> | undefined
   readonly timeoutSeconds: number
-  /** One of ours: what asks for Node's own, as `fetch` does, gets it from `forOthers(signal)`. */
   readonly signal: AbortSignal
 }
 
-/** What a watch tells. */
+/** An event of a watch. */
 export type StreamEvent<T extends KubeObject> = ChangeEvent<T> | BookmarkEvent
 
 export interface ChangeEvent<T extends KubeObject> {
@@ -57,15 +57,14 @@ export interface BookmarkEvent {
 
 export interface ListWatch<T extends KubeObject> {
   list(request: ListRequest): Promise<ListPage<T>>
-  /** First an empty batch, when the server has agreed; then what arrived together comes together, in order. Ends when the server ends the watch, throws when it breaks, and with the signal's reason as soon as that aborts. */
+  /**
+   * First an empty batch, when the server has accepted; then events that arrived together come together, in order. Ends
+   * when the server ends the watch, throws when it breaks, and throws the signal's reason as soon as that aborts.
+   */
   watch(request: WatchRequest<T>): AsyncIterable<readonly StreamEvent<T>[]>
-  /** One object as it is now; for objects that we wrote and the watch does not tell of. */
+  /** The current state of one object; for our writes that the watch does not deliver. */
   find?(key: { readonly namespace: string; readonly name: string }, options: AbortOptions): Promise<Item<T> | undefined>
 }
-
-/*
- * A client as what a cache needs of a server.
- */
 
 export interface ClientListWatchOptions<T extends KubeObject> {
   readonly client: Client
@@ -78,10 +77,10 @@ export function clientListWatch<T extends KubeObject>({
   client,
   kind,
   scope,
-  decoder: form,
+  decoder,
 }: ClientListWatchOptions<T>): ListWatch<T> {
   const selection = selectionOf(scope)
-  return {
+  return acceptLightSignals<ListWatch<T>>({
     list: async ({ resourceVersion, limit = 0, continue: token, signal }: ListRequest): Promise<ListPage<T>> => {
       const { items, metadata } = await client.page(kind, {
         ...selection,
@@ -91,7 +90,7 @@ export function clientListWatch<T extends KubeObject>({
         ...(resourceVersion && { resourceVersion }),
       })
       return {
-        items: items.map((object) => form.itemOf(object)),
+        items: items.map((object) => decoder.itemOf(object)),
         resourceVersion: metadata.resourceVersion ?? '',
         continue: metadata.continue ?? '',
       }
@@ -107,19 +106,29 @@ export function clientListWatch<T extends KubeObject>({
           ...position,
           timeoutSeconds,
           signal,
-          mayOmitManagedFields: !form.keepManagedFields,
+          mayOmitManagedFields: !decoder.keepManagedFields,
         }),
-        { decoder: form, gather },
+        { decoder, gather },
       )
     },
     find: async ({ namespace, name }, { signal }): Promise<Item<T> | undefined> => {
       const object = await client.find(kind, { name, ...(namespace !== '' && { namespace }) }, { signal })
-      return object && form.itemOf(object)
+      return object && decoder.itemOf(object)
     },
+  })
+}
+
+/** The same list-watch; one of user code gets the platform's own signals. */
+export function withSignals<T extends KubeObject>(source: ListWatch<T>): ListWatch<T> {
+  const find = source.find?.bind(source)
+  return {
+    list: (request) => source.list({ ...request, signal: signalFor(source, request.signal) }),
+    watch: (request) => source.watch({ ...request, signal: signalFor(source, request.signal) }),
+    ...(find && { find: (key, { signal }) => find(key, { signal: signal && signalFor(source, signal) }) }),
   }
 }
 
-/** Only what is said: an absent selector selects everything, an undefined one is a mistake. */
+/** Only fields that are set: an absent selector selects everything, an undefined one is an error. */
 function selectionOf({
   namespace,
   labelSelector,
@@ -147,16 +156,9 @@ async function* batches<T extends KubeObject>(
   }
 }
 
-/*
- * A whole collection by list, page by page, of one moment.
- *
- * A token that expires on the way costs one more request: everything at once. The version is that of the first page;
- * later pages carry the token alone, which says the version.
- */
-
 interface ListAllOptions<T extends KubeObject> {
   readonly resourceVersion: string
-  /** 0 for everything at once. */
+  /** 0: everything at once. */
   readonly pageSize: number
   readonly shape: (item: Item<T>) => Item<T>
   readonly signal: AbortSignal
@@ -165,7 +167,7 @@ interface ListAllOptions<T extends KubeObject> {
 interface ListResult<T extends KubeObject> {
   readonly items: Items<T>
   readonly version: string
-  /** Whether the server gave pages. */
+  /** Whether the server returned pages. */
   readonly paged: boolean
 }
 

@@ -1,29 +1,38 @@
 /**
- * One handler and what waits for it.
+ * A listener: one event handler and the events that wait for it.
  *
- *   idle ──event──▶ told at once ──handler returns──▶ idle
- *                        └──handler waits──▶ busy: events wait, one per object, the latest state
+ *   idle ──event──▶ handler runs ──returns──▶ idle
+ *                        └──returns a promise──▶ busy: events wait, one per object, merged to the latest state
  *
- * A handler hears of one thing at a time. While it is busy, what happens to an object is merged into one event, so what
- * waits is never more than one event for each object. Invariants: what a handler throws goes to `onError` and nowhere
- * else; after `stop` no call begins.
+ * A handler gets one event at a time. Worked example, a handler that is busy with the addition of `a`:
+ *
+ *   arrives               waits
+ *   update b v2 → v3      b: v2 → v3
+ *   update b v3 → v5      b: v2 → v5              merged: the handler sees one update
+ *   add c, delete c       b: v2 → v5              together they are nothing
+ *   delete b              b: deleted, was v2
+ *
+ * A `Subscription` is what `addHandler` returns: whether the handler has got the initial objects, and how to remove it.
+ *
+ * Invariants: never more than one waiting event for each object; an error of a handler goes to `onError` and nowhere
+ * else; after `stop` the handler is not called again.
  */
 import type { KubeObject } from '#api'
 import { abortable, deferred, nextTurn, type AbortOptions, type Clock } from '#base'
 import type { CacheEvent } from './event.ts'
 
-/** Hears events one at a time: the next one waits until the promise settles. */
+/** Gets events one at a time: the next one waits until the promise settles. */
 export type Handler<T extends KubeObject> = (event: CacheEvent<T>) => void | Promise<void>
 
 interface ListenerOptions<T extends KubeObject> {
   readonly handler: Handler<T>
   readonly clock: Clock
   readonly onError: (error: unknown, event: CacheEvent<T>) => void
-  /** Leave out what we wrote ourselves. */
+  /** Leave out events of our own writes. */
   readonly skipOwn: boolean
 }
 
-/** After so many calls in a row others get their turn. */
+/** After so many calls in a row other work gets its turn. */
 const callsInARow = 256
 
 export class Listener<T extends KubeObject> {
@@ -41,12 +50,12 @@ export class Listener<T extends KubeObject> {
     this.#synced.promise.catch(() => undefined)
   }
 
-  /** Objects of which the handler has something to hear. */
+  /** Objects with a waiting event. */
   get backlog(): number {
     return this.#waiting.size
   }
 
-  /** Whether the handler has heard of everything that was there when it came. */
+  /** Whether the handler has got all objects that existed when it was added. */
   get hasSynced(): boolean {
     return this.#hasSynced
   }
@@ -55,7 +64,7 @@ export class Listener<T extends KubeObject> {
     return this.#synced.promise
   }
 
-  /** Tells the handler, now or when it has time. `later` keeps a long list of events from holding up whoever brings it. */
+  /** Calls the handler, now or when it is free. `later` keeps a long list of events from blocking the caller. */
   offer(event: CacheEvent<T>, { later = false }: { later?: boolean } = {}): void {
     if (this.#isStopped) return
     if (!later && !this.#work && this.#waiting.size === 0) {
@@ -67,17 +76,17 @@ export class Listener<T extends KubeObject> {
     if (!this.#work) this.#begin()
   }
 
-  /** All that was there has been offered. */
+  /** All initial objects were offered. */
   markSourceSynced(): void {
     this.#isSourceSynced = true
     this.#checkSynced()
   }
 
-  /** Ends it: no call begins from now on. Resolves when the call that is under way has ended; must not be waited for inside it. */
+  /** Stops it: the handler is not called again. Resolves when the current call has ended; do not await it in the handler. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#waiting.clear()
-    this.#synced.reject(new Error('the handler was removed before it had heard of everything'))
+    this.#synced.reject(new Error('the handler was removed before it got all initial objects'))
     await this.#work
   }
 
@@ -115,7 +124,7 @@ export class Listener<T extends KubeObject> {
     }
   }
 
-  /** Never throws and never rejects; gives a promise only when the handler does. */
+  /** Never throws and never rejects; returns a promise only if the handler does. */
   #call(event: CacheEvent<T>): Promise<void> | undefined {
     const { handler, onError, skipOwn } = this.#options
     if (this.#isStopped || (skipOwn && event.isOwn)) return undefined
@@ -137,20 +146,16 @@ export class Listener<T extends KubeObject> {
   }
 }
 
-/*
- * A handler's place at an informer: what it asked for, and how it leaves.
- */
-
 export interface HandlerOptions {
   /**
-   * Tells every object again after about this long (10 % more or less, so that not all do it at once), without asking
-   * the server; 0 for never. For controllers whose world also changes outside the server.
+   * Delivers every object again after about this time (10 % more or less, to spread the load), without a request to the
+   * server; 0: never. For controllers whose external state changes without an event.
    *
    * @default 0
    */
   resyncMs?: number
   /**
-   * Leaves out events that are exactly what we wrote ourselves: see `noteWrite`. What anybody else had a part in is told.
+   * Leaves out events that are exactly our own write: see `noteWrite`. Events with a part of another writer are delivered.
    *
    * @default false
    */
@@ -158,13 +163,13 @@ export interface HandlerOptions {
 }
 
 export interface Subscription {
-  /** Whether the handler has heard of all that was there when it came. */
+  /** Whether the handler has got all objects that existed when it was added. */
   readonly hasSynced: boolean
-  /** Objects of which the handler has something to hear. */
+  /** Objects with a waiting event. */
   readonly backlog: number
-  /** Resolves when the handler has heard of all that was there. */
+  /** Resolves when the handler has got all initial objects. */
   waitForSync(options?: AbortOptions): Promise<void>
-  /** Leaves. No call begins from now on; resolves when the call under way, if any, has ended. Do not wait for it inside the handler. */
+  /** Removes the handler. It is not called again; resolves when the current call, if any, has ended. Do not await it in the handler. */
   remove(): Promise<void>
 }
 
@@ -176,7 +181,7 @@ interface SubscribedListener {
   stop(): Promise<void>
 }
 
-/** The place of one listener. Classes, because getters of a single object keep alive what they know for long. */
+/** The subscription of one listener. A class, because the getters of an object literal keep their closure alive. */
 export class ListenerSubscription implements Subscription {
   readonly #listener: SubscribedListener
   readonly #leave: () => void
@@ -204,7 +209,7 @@ export class ListenerSubscription implements Subscription {
   }
 }
 
-/** Several places as one. */
+/** Several subscriptions as one. */
 export class JoinedSubscription implements Subscription {
   readonly #all: () => readonly Subscription[]
   readonly #leave: () => void

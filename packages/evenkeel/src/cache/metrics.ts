@@ -1,7 +1,10 @@
 /**
- * What a cache holds, as gauges by kind: objects, memory, whether it is all there, and when the server was last heard.
+ * The metrics of a cache by kind: objects, memory, whether it has synced, and the time of the last message; and the
+ * warning when cached objects take too much memory.
  *
- * Values are read when somebody looks; a kind that nobody holds any more has no series.
+ * Values are computed when they are read; a kind without an informer has no series. Above the memory limit no object is
+ * dropped, because readers must not miss any. The warning appears once, and again only after the memory was well below
+ * the limit or has doubled.
  */
 import { parseApiVersion } from '#api'
 import type { Cancel, Logger, Metrics } from '#base'
@@ -47,7 +50,7 @@ export class CacheMetrics {
     this.#metrics = metrics
   }
 
-  /** These are all informers that there are now. */
+  /** Sets the current informers. */
   follow(sources: readonly SharedInformer[]): void {
     const byKind = new Map<string, SharedInformer[]>()
     for (const source of sources) {
@@ -88,27 +91,20 @@ function sum(sources: readonly SharedInformer[], of: (source: SharedInformer) =>
   return sources.reduce((total, source) => total + of(source), 0)
 }
 
-/*
- * How much memory cached objects may take before somebody should be told.
- *
- * What is above the limit is kept all the same: a cache that forgets would lie to its readers. It is said once, and
- * again only after it was well below or has doubled.
- */
-
 interface MemoryBudgetOptions {
   readonly bytesMax: number
   readonly log: Logger
   readonly informers: () => readonly SharedInformer[]
 }
 
-/** Adding up takes a moment, so single objects are looked at by the thousand. */
+/** Adding up takes time, so it is done once for a thousand single objects. */
 const objectsPerCheck = 1024
 const kindsMax = 5
 const mebibyte = 1024 * 1024
 
 export class MemoryBudget {
   readonly #options: MemoryBudgetOptions
-  /** From where on it is worth saying. */
+  /** The next warning appears above this. */
   #sayAt: number
   #objects = 0
 
@@ -118,7 +114,7 @@ export class MemoryBudget {
     this.#sayAt = options.bytesMax
   }
 
-  /** Something came. */
+  /** The cache has grown. */
   check({ isList }: { readonly isList: boolean }): void {
     if (!isList && ++this.#objects % objectsPerCheck !== 0) return
     const { bytesMax, informers: sources, log } = this.#options
@@ -128,7 +124,7 @@ export class MemoryBudget {
     if (bytes < this.#sayAt) return
     this.#sayAt = bytes * 2
     log.warn(
-      'cached objects take more memory than they should: hold fewer fields (pick, metadataOnly), fewer objects (label selectors, namespaces), or raise bytesMax of the cache',
+      'cached objects take more memory than bytesMax: keep fewer fields (pick, metadataOnly) or fewer objects (label selectors, namespaces), or raise bytesMax',
       {
         mib: toMebibytes(bytes),
         mibMax: toMebibytes(bytesMax),

@@ -1,10 +1,27 @@
 /**
- * Which versions of objects are our own doing.
+ * Our own writes: which versions of objects are ours, which of them the watch has not delivered yet, and how to wait for
+ * a version.
  *
- * A change is ours alone if we know the version that our write replaced: then nothing of anybody else's hides in it.
- * Writes that do not know what they replaced (apply, a patch without a lock) are never taken for the whole story.
+ * `OwnWrites` says whether a change is ours alone. That is known only if we know the version that our write replaced:
+ * then no change of another writer is hidden in it. Writes without that knowledge (apply, a patch without a
+ * resourceVersion) never count as ours alone.
  *
- * Invariant: at most `writesMax` are remembered, the oldest go first; what is forgotten counts as somebody else's.
+ *   we write v5 → v8, the watch delivers v5 → v8    ours alone
+ *   we write v5 → v8, the watch delivers v4 → v8    v4 → v5 was another writer
+ *
+ * A `PendingWrite` is a write that the watch has not delivered:
+ *
+ *   none ──we write──▶ pending ──the watch delivers it, or passes its version──▶ none
+ *
+ * While a write is pending, readers see our version and the version of the watch is kept aside. A watch is in order: once
+ * it has passed our version without an event for the object, the object was deleted in between, and the state of the
+ * watch is true again. Deletes have no version of their own and wait for their event.
+ *
+ * `PendingWriteCheck` asks the server about writes that stay pending: deletes without an event, servers whose versions
+ * cannot be compared, watches that are stuck. It has one timer, only while a write is pending.
+ *
+ * Invariants: at most `writesMax` writes are remembered, the oldest are forgotten first and count as another writer's; a
+ * wait for a version whose signal aborts is forgotten at once.
  */
 import type { KubeObject } from '#api'
 import {
@@ -54,44 +71,34 @@ export class OwnWrites {
   }
 }
 
-/*
- * What we wrote and the watch has not told yet.
- *
- *   nothing ──we write──▶ ahead ──the stream tells of it, or has passed it──▶ nothing
- *
- * While an object is ahead, readers see our version of it and the stream's version waits aside. A stream is in order, so
- * once it has passed our version without a word about the object, somebody took the object away in between: then what
- * the stream said last is true again. Deletes have no version of their own and wait for the word.
- */
-
 export interface PendingWrite<T extends KubeObject> {
   readonly namespace: string
   readonly name: string
-  /** What we wrote; undefined when we took the object away. */
+  /** What we wrote; undefined for a delete. */
   readonly item: Item<T> | undefined
-  /** The version of our write; for a delete, the last one that was known before it. */
+  /** The version of our write; for a delete, the last version known before it. */
   readonly version: string
-  /** Of the object that we deleted; empty when it is not known. */
+  /** The uid of the deleted object; empty when it is not known. */
   readonly uid: string
-  /** What the stream said last. */
+  /** The item of the watch. */
   observed: Item<T> | undefined
 }
 
-/** Whether a change of this very object makes our own knowledge of it old. */
+/** Whether a change of this object makes our write obsolete. */
 export function isConfirmedBy<T extends KubeObject>(ahead: PendingWrite<T>, { type, item }: ChangeEvent<T>): boolean {
-  // A stream without gaps tells of our delete before it tells of whatever came under the same name afterwards.
+  // A watch without gaps delivers our delete before a new object of the same name.
   if (ahead.item === undefined) return type === 'DELETED' && (ahead.uid === '' || item.uid === ahead.uid)
   const order = compareVersions(item.version, ahead.version)
   if (order !== undefined) return order >= 0
   return type === 'DELETED' || item.version === ahead.version
 }
 
-/** Whether a stream that has come to a version leaves no doubt about our write. */
+/** Whether a watch that has reached a version leaves no doubt about our write. */
 export function isPassed<T extends KubeObject>(ahead: PendingWrite<T>, version: string): boolean {
   return ahead.item !== undefined && (compareVersions(version, ahead.version) ?? -1) >= 0
 }
 
-/** Whether a list of a version, with this item or none in our object's place, makes our own knowledge old. */
+/** Whether a list of a version, with this item or none for our object, makes our write obsolete. */
 export function isConfirmedByList<T extends KubeObject>(
   ahead: PendingWrite<T>,
   version: string,
@@ -100,13 +107,6 @@ export function isConfirmedByList<T extends KubeObject>(
   if ((compareVersions(version, ahead.version) ?? 0) < 0) return false
   return ahead.item !== undefined || listed === undefined || (ahead.uid !== '' && listed.uid !== ahead.uid)
 }
-
-/*
- * Asks the server about writes of ours that the watch does not tell of.
- *
- * Mostly the watch tells, or passes the write; this is for deletes that nobody announces, for servers whose versions
- * cannot be compared, and for watches that are stuck. One timer, only while something waits.
- */
 
 interface PendingWriteCheckOptions<T extends KubeObject> {
   readonly store: Store<T>
@@ -128,7 +128,7 @@ export class PendingWriteCheck<T extends KubeObject> {
     this.#options = options
   }
 
-  /** Something waits: look at it after a while. */
+  /** A write is pending: check it after a while. */
   expect(): void {
     if (this.#controller.signal.aborted) this.#controller = new LightAbortController()
     this.#cancel ??= this.#options.clock.after(this.#options.checkMs, () => {
@@ -168,12 +168,6 @@ export class PendingWriteCheck<T extends KubeObject> {
   }
 }
 
-/*
- * Waiting until a cache has seen a version.
- *
- * Invariant: who leaves by its signal is forgotten at once.
- */
-
 export class VersionWaiters {
   readonly #waiting = new Set<{ readonly version: string; readonly done: Deferred<void> }>()
   #seen = ''
@@ -182,7 +176,7 @@ export class VersionWaiters {
     return this.#waiting.size
   }
 
-  /** The cache has come this far. A new list counts for all, also for versions that nobody can compare. */
+  /** The cache has reached this version. A new list counts for all waits, also for versions that cannot be compared. */
   reach(version: string, { isList = false }: { isList?: boolean } = {}): void {
     this.#seen = version
     for (const waiter of this.#waiting) {

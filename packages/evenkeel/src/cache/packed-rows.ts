@@ -1,15 +1,27 @@
 /**
- * Objects of a list that nobody has asked for yet: for each a row of numbers that say where it lies in a block.
+ * Objects of a list that have not been read yet: for each a row of numbers with its position in a block of bytes.
  *
- * A program that caches a hundred thousand objects looks at few of them. As rows they take a quarter of the memory that an
- * item, its texts and its place in a map take, a third of the time to put in, and nothing of the garbage collector's.
- * A row is found by a hash of its name; the name itself is read where it lies.
+ * A program that caches a hundred thousand objects reads few of them. Rows take a quarter of the memory of items (with
+ * their texts and map entries), a third of the time to add, and no time of the garbage collector. A row is found by a
+ * hash of its name; the name itself is compared in the block. Worked example, two objects of a list:
  *
- * Invariants: names are ASCII (others are refused) and unique; a row that was taken is never found again; the order is that
- * of arrival.
+ *   block 0   {"type":"ADDED","object":{…"name":"web","resourceVersion":"7"…}}\n{"type":"ADDED","object":{…"name":"db"…
+ *             0                        26 …                                61
+ *   rows      hash(web)  0  26 61  43 46  67 68       hash, block, object from-to, name from-to, version from-to
+ *             hash(db)   0  …
+ *   table     [ 0 0 2 0 0 1 0 0 ]                     row numbers from 1, at hash modulo size or the next free slot
+ *
+ * `Blocks` is the memory: a list of a hundred thousand objects is a hundred blocks, not a hundred thousand strings that
+ * the garbage collector has to move. Lines are copied as they arrive, many at a time, and objects stay where they are in
+ * them; an object with a part cut out (managed fields) is copied by itself. A block lives as long as one of its objects.
+ * That suits lists, which come and go as a whole; later changes are kept apart, so the blocks of a list never take more
+ * than the list did.
+ *
+ * Invariants: names are ASCII (others are refused) and unique; a row that was deleted is never found again; the order is
+ * that of arrival.
  */
 
-/** Where an object and what must be known of it lie in some bytes: each a beginning and an end. */
+/** The positions of an object and of what must be known of it: a start and an end for each. */
 export interface RowSpan extends BlockPart {
   readonly nameStart: number
   readonly nameEnd: number
@@ -17,7 +29,7 @@ export interface RowSpan extends BlockPart {
   readonly versionEnd: number
 }
 
-/** A row, on its way to becoming an item. */
+/** A row that becomes an item. */
 export interface TakenRow {
   readonly name: string
   readonly version: string
@@ -26,19 +38,19 @@ export interface TakenRow {
   readonly end: number
 }
 
-/** A row: hash of the name, block, and beginning and end of object, name and version in it. Those that were taken have no end. */
+/** A row: hash of the name, block, and start and end of object, name and version. Deleted rows have no end. */
 const rowWidth = 8
 const [hashCell, blockCell, startCell, endCell, nameCell, nameEndCell, versionCell, versionEndCell] = [
   0, 1, 2, 3, 4, 5, 6, 7,
 ]
 const takenRow = -1
-/** What a row takes beside its object, with its place in the table. */
+/** The memory of a row beside its object, with its slot in the table. */
 const rowBytes = 48
 
 export class PackedRows {
   readonly #blocks: PackedBlocks
   #cells = new Int32Array(8 * rowWidth)
-  /** Row numbers, counted from 1, at the hash of their names or the next free place. */
+  /** Row numbers, counted from 1, at the hash of their names or the next free slot. */
   #table = new Int32Array(16)
   #count = 0
   #size = 0
@@ -52,12 +64,12 @@ export class PackedRows {
     return this.#size
   }
 
-  /** About how much memory they and their objects take. */
+  /** The approximate memory of the rows and their objects. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Keeps an object, in the place of the one with its name; false when its name cannot be kept in this form. */
+  /** Adds an object in place of the one with its name; false when its name cannot be kept in this form. */
   put(bytes: Buffer, place: RowSpan): boolean {
     const hash = hashOfBytes(bytes, place.nameStart, place.nameEnd)
     if (hash < 0) return false
@@ -76,7 +88,7 @@ export class PackedRows {
     return true
   }
 
-  /** Takes one out. */
+  /** Deletes a row and returns it. */
   take(name: string): TakenRow | undefined {
     const hash = hashOfText(name)
     if (hash < 0) return undefined
@@ -92,7 +104,7 @@ export class PackedRows {
     }
   }
 
-  /** Takes all of them out. */
+  /** Deletes and returns all rows. */
   *takeAll(): Generator<TakenRow> {
     for (let row = 0; row < this.#count; row++) {
       if (this.#cell(row, endCell) === takenRow) continue
@@ -127,7 +139,7 @@ export class PackedRows {
   #fill(bytes: Buffer, place: RowSpan, hash: number): void {
     const { block, start, end } = this.#blocks.keep(bytes, place)
     const shift = start - place.start
-    // What comes after the part that was cut out has moved up.
+    // Positions after the part that was cut out have moved.
     const later = shift - (place.cutEnd - place.cutStart)
     const nameShift = place.nameStart < place.cutEnd ? shift : later
     const versionShift = place.versionStart < place.cutEnd ? shift : later
@@ -155,7 +167,7 @@ export class PackedRows {
     )
   }
 
-  /** Four times the room: what is not used of it is not there. Rows that were taken keep their numbers, but are no longer looked for. */
+  /** Quadruples the table: unused pages take no memory. Deleted rows keep their numbers, but are no longer in the table. */
   #grow(): void {
     const cells = new Int32Array(this.#cells.length * 4)
     cells.set(this.#cells)
@@ -198,31 +210,22 @@ function hashOfText(text: string): number {
   return all > 0x7f ? -1 : mixed(hash)
 }
 
-/** Names often differ in a few digits only: their places must not lie beside each other. */
+/** Names often differ in a few digits only: their slots must not be neighbours. */
 function mixed(hash: number): number {
   const half = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
   return (half ^ (half >>> 15)) & 0x7fffffff
 }
 
-/*
- * Memory for the JSON of many objects that arrive together: a list of a hundred thousand is a hundred blocks, not a
- * hundred thousand texts that the garbage collector moves about.
- *
- * Lines are copied as they came, many at a time, and objects stay where they lie in them; what something is cut out of
- * is copied by itself. A block lives as long as one of its objects is held. That suits lists, which come as a whole and
- * go as a whole; what changes later is kept apart from them, so the blocks of a list never take more than the list did.
- */
-
 const blockBytes = 1024 * 1024
-/** The first block: many caches hold little, and most of those in simulations. */
+/** The size of the first block: many caches keep little, most of all in simulations. */
 const firstBytes = blockBytes / 16
-/** With less room than this a new block is begun: else a few lines would be copied at a time. */
+/** With less space left than this, a new block is started; otherwise only a few lines would be copied at a time. */
 const roomBytesMin = 16_384
 const noBlock = Buffer.alloc(0)
 const loopBytesMax = 256
 const newline = 0x0a
 
-/** A beginning and an end, and those of what is cut out in between; equal when nothing is. */
+/** A start and an end, and those of the part that is cut out; equal when nothing is. */
 interface BlockPart {
   readonly start: number
   readonly end: number
@@ -232,12 +235,12 @@ interface BlockPart {
 
 export class PackedBlocks {
   readonly #blocks: Buffer[] = []
-  /** How many objects of each block are not let go of. */
+  /** How many objects of each block are in use. */
   readonly #held: number[] = []
   #block: Buffer = noBlock
   #used = 0
 
-  /** Copies whole lines, as many as a block has room for and at least one; after the last one there is a newline too. */
+  /** Copies whole lines, as many as fit into a block and at least one, each with its newline. */
   copyLines(bytes: Buffer, start: number): CopiedLines {
     if (this.#room < Math.min(roomBytesMin, bytes.length - start + 1)) this.#begin()
     let next = bytes.length
@@ -255,8 +258,8 @@ export class PackedBlocks {
   }
 
   /**
-   * Keeps a part of some bytes: where it lies when that is in lines that were copied last, and as a copy otherwise. Says
-   * where it is now; the answer is used again for the next.
+   * Keeps a part of some bytes: in place when it is in the lines that were copied last, else as a copy. Returns its
+   * position in an object that is reused by the next call.
    */
   keep(bytes: Buffer, { start, end, cutStart, cutEnd }: BlockPart): StoredSpan {
     const isInPlace = bytes === this.#block && cutStart === cutEnd
@@ -272,7 +275,7 @@ export class PackedBlocks {
     return this.#blocks[block] ?? noBlock
   }
 
-  /** One object less: a block of which none is left is given back, unless it is the one that is being filled. */
+  /** One object less: a block without objects is freed, unless it is the one that is being filled. */
   release(block: number): void {
     const held = (this.#held[block] = (this.#held[block] ?? 0) - 1)
     if (held === 0 && block < this.#blocks.length - 1) this.#blocks[block] = noBlock
@@ -309,17 +312,17 @@ export class PackedBlocks {
   }
 }
 
-/** Where lines are now. */
+/** Where lines were copied to. */
 export interface CopiedLines {
   readonly block: Buffer
   readonly start: number
   readonly end: number
-  /** Where the first line is that was not copied. */
+  /** The start of the first line that was not copied. */
   readonly next: number
 }
 
 interface StoredSpan {
-  /** Which block. */
+  /** The block. */
   block: number
   start: number
   end: number

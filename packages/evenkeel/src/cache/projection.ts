@@ -1,9 +1,24 @@
 /**
- * Kinds of which a cache keeps only some fields, and the types that go with them.
+ * Projections: kinds of which a cache keeps only some fields, the types that go with them, and informers that serve
+ * several projections at once.
  *
- * The paths are said once, where the kind is picked; what was not picked is neither in memory nor in the type, so code
- * that reads it does not compile. Type and metadata (but for managed fields) are always kept. A path ends at a list or
- * goes past it not at all: lists are kept whole.
+ * The paths are named once, where the kind is picked. Other fields are neither in memory nor in the type, so code that
+ * reads them does not compile. apiVersion, kind and metadata (without managed fields) are always kept. A path may end at
+ * a list, but not go into it: lists are kept whole.
+ *
+ * `ProjectionUnion` is one watch for several users of the same objects: it keeps the fields that any of them wants.
+ *
+ *   whole                     ⊇ any
+ *   picked spec.a, status     ⊇ picked status.phase ⊇ metadata
+ *
+ * Worked example: before the watch starts, one controller asks for `status.phase` and another for `spec.nodeName`: the
+ * watch keeps both fields, and each controller sees only its own. A third one that asks for the whole pod after the watch
+ * has started gets a watch of its own.
+ *
+ * `ProjectedInformer` is an informer as one of its users sees it.
+ *
+ * Invariants: what is handed out is frozen, and the same object each time as long as its original is in use; the indexes
+ * of one projection are not those of another.
  */
 import {
   deepFreeze,
@@ -56,16 +71,16 @@ export interface PickedKind<K extends Kind = Kind, P extends string = string> ex
   readonly paths: readonly P[]
 }
 
-/** A kind as a cache can hold it. */
+/** A kind as a cache can keep it. */
 export type CacheKind = KindLike | PickedKind
 
-/** The type in which a cache hands out objects of a kind. */
+/** The type of the objects that a cache returns for a kind. */
 export type CachedOf<K> = K extends PickedKind<infer Base, infer P> ? Picked<ReadOf<Base>, P> & ReadOfMeta : ReadOf<K>
 
 type ReadOfMeta = TypeMeta
 
 /**
- * The same kind, of which a cache keeps these fields only.
+ * The same kind, of which a cache keeps only these fields.
  *
  * @example
  * const SlimPod = pick(Pod, ['spec.nodeName', 'status.phase'])
@@ -76,7 +91,7 @@ export function pick<K extends Kind, const P extends Exclude<PathOf<ReadOf<K>>, 
   paths: readonly P[],
 ): PickedKind<K, P> {
   if (paths.some((path) => path.split('.').some((step) => step === '')))
-    throw new RangeError(`a path is names joined by dots, got ${JSON.stringify(paths)}`)
+    throw new RangeError(`a path is field names joined by dots, got ${JSON.stringify(paths)}`)
   return Object.freeze({
     apiVersion: kind.apiVersion,
     kind: kind.kind,
@@ -89,12 +104,12 @@ export function isPickedKind(kind: CacheKind): kind is PickedKind {
   return 'paths' in kind
 }
 
-/** The kind that the server knows. */
+/** The kind without its projection. */
 export function servedKind(kind: CacheKind): KindLike {
   return isPickedKind(kind) ? kind.of : kind
 }
 
-/** A new object with type, metadata and what is at the paths; values are shared with the original. */
+/** A new object with apiVersion, kind, metadata and the values at the paths; values are shared with the original. */
 export function projectPaths(object: JsonObject, paths: readonly string[]): JsonObjectDraft {
   const kept: JsonObjectDraft = {}
   for (const key of ['apiVersion', 'kind', 'metadata']) if (object[key] !== undefined) kept[key] = object[key]
@@ -112,21 +127,12 @@ function copyPath(from: JsonObject, into: JsonObjectDraft, path: readonly string
   }
   if (!isJsonObject(value)) return
   const known = getOwn(into, step)
-  // A shorter path may have put the whole value there already.
+  // A shorter path may have copied the whole value already.
   if (known === value) return
   const next: JsonObjectDraft = isJsonObject(known) ? known : {}
   setOwn(into, step, next)
   copyPath(value, next, rest)
 }
-
-/*
- * One watch for several who want different parts of the same objects: it brings all that any of them wants.
- *
- *   whole                     ⊇ any
- *   picked spec.a, status     ⊇ picked status.phase ⊇ metadata
- *
- * It grows until the watch begins; then it is settled, and whoever wants more needs a watch of its own.
- */
 
 export class ProjectionUnion {
   #kind: CacheKind
@@ -138,40 +144,40 @@ export class ProjectionUnion {
     this.#id = projectionId(kind)
   }
 
-  /** The kind in the form that is enough for everybody so far. */
+  /** The kind with the fields that all users need so far. */
   get kind(): CacheKind {
     return this.#kind
   }
 
-  /** The form as a text. */
+  /** The projection as text. */
   get id(): string {
     return this.#id
   }
 
-  /** Whether there is room for one who wants the kind in this form. */
+  /** Whether a user with this projection can share the watch. */
   accepts(kind: CacheKind): boolean {
     return !this.#isFrozen || coversProjection(this.#kind, kind)
   }
 
-  /** For one who was admitted. */
+  /** Adds a user that can share it. */
   add(kind: CacheKind): void {
     if (coversProjection(this.#kind, kind)) return
     this.#kind = joinProjections(this.#kind, kind)
     this.#id = projectionId(this.#kind)
   }
 
-  /** The watch begins. */
+  /** The watch starts: the fields are fixed. */
   freeze(): void {
     this.#isFrozen = true
   }
 }
 
-/** A form as a text: the same kind picked by other paths is another. */
+/** A projection as text: the same kind picked with other paths is another projection. */
 export function projectionId(kind: CacheKind): string {
   return isPickedKind(kind) ? `pick ${kind.paths.join(',')}` : isMetadata(kind) ? 'metadata' : 'whole'
 }
 
-/** The fields that are kept beside type and metadata; undefined: all. */
+/** The fields that are kept beside apiVersion, kind and metadata; undefined: all. */
 export function projectedPaths(kind: CacheKind): readonly string[] | undefined {
   return isPickedKind(kind) ? kind.paths : isMetadata(kind) ? [] : undefined
 }
@@ -196,13 +202,6 @@ function joinProjections(a: CacheKind, b: CacheKind): CacheKind {
 function isMetadata(kind: CacheKind): boolean {
   return 'metadataOnly' in kind
 }
-
-/*
- * An informer as one of its users sees it: the parts of its objects that were asked for, whatever else it keeps for others.
- *
- * Invariants: what is handed out is frozen, and the same object each time for as long as its original is in use; indexes
- * of one view are not those of another.
- */
 
 interface ProjectedInformerOptions {
   readonly informer: Informer<KubeObject>
@@ -274,13 +273,13 @@ export class ProjectedInformer {
     )
   }
 
-  /** Nobody uses it any more. */
+  /** No user is left. */
   close(): void {
     for (const name of this.#indexes.keys()) this.#informer.removeIndex(this.#indexName(name))
     this.#indexes.clear()
   }
 
-  /** Whether the informer keeps what was asked for and nothing else. */
+  /** Whether the informer keeps exactly what was asked for. */
   get #isWhole(): boolean {
     return this.#paths === undefined || this.#union.id === this.#projectionId
   }

@@ -1,7 +1,9 @@
 /**
- * What to do about an error: the one table of how a reflector goes on.
+ * What a reflector does after an error: one table with a next step for every error, the wait before it, and the watchdog
+ * that notices a silent connection.
  *
- * Whatever went wrong, there is a next step; nothing here ends a reflector.
+ * The watchdog has one timer, which checks the time of the last message when it fires; a message costs one reading of
+ * the clock. Invariant: no error ends a reflector.
  */
 import {
   findCause,
@@ -18,31 +20,31 @@ import {
   isUnauthorized,
   isUnsupportedMediaType,
 } from '#api'
-import { randomFraction, type Cancel, type Clock, type Random } from '#base'
+import { ExponentialBackoff, type Cancel, type Clock, type Random } from '#base'
 import { isConnectionError, isUnknownKind } from '#client'
 
-/** What a reflector was doing: taking everything as a stream, taking everything by list, or following changes. */
+/** What a reflector was doing: receiving everything as a stream, listing, or watching. */
 export type ReflectorStep = 'stream' | 'list' | 'watch'
 
 export interface Recovery {
-  /** `sync`: take everything anew, as a stream where the server can. */
+  /** `sync`: request everything, as a stream where the server can. */
   readonly next: 'sync' | 'list' | 'watch'
-  /** Wait first: longer from time to time. */
+  /** Wait first, by the back-off. */
   readonly pause: boolean
-  /** The version we know is of no use: ask for the newest. */
+  /** Our version is useless: request the newest. */
   readonly forgetVersion?: boolean
-  /** The server does not stream lists: do not ask for one again. */
+  /** The server does not stream lists: do not request one again. */
   readonly noStreams?: boolean
-  /** The kind is not there: not our trouble, wait for it to come. */
+  /** The server does not have the kind: wait for it. */
   readonly park?: boolean
 }
 
-/** The server let a watch end at once and empty: asking again at once would become a load. */
+/** The server ended a watch at once without an event; an immediate retry would become a load. */
 export class ShortWatchError extends Error {
   override readonly name = 'ShortWatchError'
 }
 
-/** Nothing was heard for too long. */
+/** No data for too long. */
 export class SilenceError extends Error {
   override readonly name = 'SilenceError'
 }
@@ -52,19 +54,19 @@ export class CutListError extends Error {
   override readonly name = 'CutListError'
 }
 
-/** A streamed list does not become complete: this server does not know how to say so. */
+/** A streamed list does not become complete: this server does not send the bookmark. */
 export class EndlessListError extends Error {
   override readonly name = 'EndlessListError'
 }
 
-/** Somebody found out that what was heard is wrong. */
+/** The data of the watch turned out to be wrong. */
 export class RelistError extends Error {
   override readonly name = 'RelistError'
 }
 
 interface FailureContext {
   readonly step: ReflectorStep
-  /** Whether the newest state was asked for, not that of a version. */
+  /** Whether the newest state was requested, not that of a version. */
   readonly askedNewest: boolean
   /** Whether the watch worked before it failed. */
   readonly worked: boolean
@@ -72,18 +74,18 @@ interface FailureContext {
   readonly cuts: number
 }
 
-export function recoveryFor(error: unknown, situation: FailureContext): Recovery {
+export function recoveryFor(error: unknown, context: FailureContext): Recovery {
   if (isNotFound(error) || isUnknownKind(error)) return { next: 'sync', pause: true, park: true }
   if (error instanceof RelistError) return { next: 'sync', pause: true }
-  switch (situation.step) {
+  switch (context.step) {
     case 'watch':
-      return watchRecovery(error, situation)
+      return watchRecovery(error, context)
     case 'list':
       return isVersionError(error)
-        ? { next: 'list', pause: situation.askedNewest, forgetVersion: true }
+        ? { next: 'list', pause: context.askedNewest, forgetVersion: true }
         : { next: 'sync', pause: true }
     case 'stream':
-      return streamRecovery(error, situation)
+      return streamRecovery(error, context)
   }
 }
 
@@ -121,49 +123,34 @@ function isTooLarge(error: unknown): boolean {
   return findCause(error, 'ResourceVersionTooLarge') !== undefined
 }
 
-/*
- * How long to wait before asking a server again: 0.8 s, twice as long each time up to 30 s, each stretched by chance to
- * at most double, so that a thousand caches do not come back in the same moment.
- */
-
-const baseMs = 800
-const maxMs = 30_000
-/** Whoever had no trouble for this long begins anew. */
+/** A reflector without a failure for this long starts with the shortest wait. */
 const forgetMs = 120_000
 
+/** The wait before a reflector asks again: 0.8 s, doubled up to 30 s, times a random factor from 1 to 2. */
 export class RetryDelay {
   readonly #clock: Clock
-  readonly #random: Random
-  #failures = 0
+  readonly #backoff: ExponentialBackoff
   #lastAtMs = -Infinity
 
   constructor({ clock, random }: { clock: Clock; random: Random }) {
     this.#clock = clock
-    this.#random = random
+    this.#backoff = new ExponentialBackoff({ random, baseMs: 800, maxMs: 30_000, jitter: { from: 1, by: 1 } })
   }
 
-  /** Begins anew: there is reason to think that it works now. */
+  /** Forgets the failures: there is reason to expect success. */
   reset(): void {
-    this.#failures = 0
+    this.#backoff.reset()
   }
 
   /** The next wait; never shorter than what the server asked for. */
   nextMs(retryAfterMs = 0): number {
     const now = this.#clock.monotonic()
-    if (now - this.#lastAtMs > forgetMs) this.#failures = 0
-    const plainMs = Math.min(baseMs * 2 ** Math.min(this.#failures, 10), maxMs)
-    const delayMs = Math.max(plainMs * (1 + randomFraction(this.#random)), retryAfterMs)
-    this.#failures++
+    if (now - this.#lastAtMs > forgetMs) this.#backoff.reset()
+    const delayMs = Math.max(this.#backoff.next(), retryAfterMs)
     this.#lastAtMs = now + delayMs
     return delayMs
   }
 }
-
-/*
- * Notices when nothing was heard for too long: a connection may be dead without either end knowing.
- *
- * One timer, which looks at its watch when it fires; hearing something costs a clock reading.
- */
 
 export class Watchdog {
   readonly #clock: Clock
@@ -185,7 +172,7 @@ export class Watchdog {
     this.#heardAtMs = this.#clock.monotonic()
   }
 
-  /** From now on another silence is too long. */
+  /** Sets another limit from now on. */
   allow(limitMs: number): void {
     this.#limitMs = limitMs
     this.heard()

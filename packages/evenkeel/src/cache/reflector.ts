@@ -1,14 +1,12 @@
 /**
- * Room 16: are we listing, catching up or live?
- *
- * Before: the client said what the server says. After: the informer puts it in its store and tells handlers.
+ * A reflector: lists a collection, then watches it, and recovers from every error.
  *
  *   sync ──stream or list──▶ live ──end, cut, silence──▶ watch again from the last version
  *    ▲                         └──expired, refused by the server──▶ wait, sync
  *    └── any failure: wait (0.8 s to 60 s), or park while the kind is missing
  *
- * Invariants: it ends by its signal only, whatever the server or the sink does; the sink gets a whole list in one call or
- * nothing of it; a version is only taken from an event or bookmark that the server sent in order.
+ * Invariants: only its signal ends it, whatever the server or the sink does; the sink gets a whole list in one call or
+ * nothing of it; a version is taken only from an event or bookmark that the server sent in order.
  */
 import { isApiError, type KubeObject } from '#api'
 import {
@@ -40,21 +38,21 @@ import {
 } from './reflector-recovery.ts'
 import { unshaped } from './transform.ts'
 
-/** Where a reflector puts what it hears. */
+/** Where a reflector delivers to. */
 interface Sink<T extends KubeObject> {
-  /** Everything, in the place of everything before. */
+  /** A whole list, which replaces everything before. */
   replace(items: Items<T>, version: string): void
   apply(change: ChangeEvent<T>): void
-  /** Nothing happened up to this version. */
+  /** Nothing changed up to this version. */
   advance(version: string): void
-  /** Something failed and will be tried again. */
+  /** Something failed and is retried. */
   fail?(error: Error): void
 }
 
 export interface ReflectorOptions<T extends KubeObject> {
   readonly source: ListWatch<T>
   readonly sink: Sink<T>
-  /** What an item becomes before it is kept; what it throws fails the list. @default the item itself */
+  /** Transforms an item before it is kept; an error fails the list. @default the item itself */
   readonly shape?: (item: Item<T>) => Item<T>
   /** @default the system's */
   readonly clock?: Clock
@@ -62,7 +60,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly random?: Random
   /** @default silent */
   readonly log?: Logger
-  /** Take lists as streams where the server can. @default true */
+  /** Request lists as streams where the server can. @default true */
   readonly streaming?: boolean
   /** @default 500 */
   readonly pageSize?: number
@@ -70,12 +68,12 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly silenceMs?: number
 }
 
-/** While a streamed list comes, a silence of this length means that its end will not come. */
+/** A streamed list that is silent for this long does not get complete. */
 const initialSilenceMs = 30_000
 const initialWarningMs = 10_000
-/** However lively it is: a stream that has not become complete by then never will. */
+/** A streamed list that is not complete by then never will be, however many events arrive. */
 const initialMsMax = 600_000
-/** A watch that ends sooner, without a word, is a failure. */
+/** A watch that ends sooner without an event is a failure. */
 const shortWatchMs = 1000
 
 export class Reflector<T extends KubeObject> {
@@ -139,13 +137,13 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Ends a wait: try again now, because the kind has come or a permission was given. */
+  /** Ends a wait: retry now, because the kind was installed or a permission was granted. */
   wake(): void {
     this.#retryDelay.reset()
     this.#awake.abort()
   }
 
-  /** Takes everything anew: what was heard cannot be trusted. */
+  /** Requests everything again: the data so far cannot be trusted. */
   relist(why: Error): void {
     this.#watching?.abort(new RelistError(why.message, { cause: why }))
   }
@@ -201,13 +199,13 @@ export class Reflector<T extends KubeObject> {
     let gathered: Items<T> | undefined = new Items<T>()
     const resourceVersion = this.#newestOnly ? '' : this.#version
     const gather = this.#shape === unshaped ? gathered : undefined
-    await this.#follow({ resourceVersion, sendInitialEvents: true, gather, signal }, (arrival) => {
+    await this.#follow({ resourceVersion, sendInitialEvents: true, gather, signal }, (event) => {
       if (!gathered) {
-        this.#receive(arrival)
-      } else if (arrival.type !== 'BOOKMARK') {
-        this.#gather(gathered, arrival)
-      } else if (arrival.initialEventsEnd) {
-        this.#commit(gathered, arrival.version)
+        this.#receive(event)
+      } else if (event.type !== 'BOOKMARK') {
+        this.#gather(gathered, event)
+      } else if (event.initialEventsEnd) {
+        this.#commit(gathered, event.version)
         gathered = undefined
         this.#step = 'watch'
         return 'complete'
@@ -225,27 +223,27 @@ export class Reflector<T extends KubeObject> {
   async #watch(signal: AbortSignal): Promise<void> {
     this.#step = 'watch'
     this.#counts.watches++
-    await this.#follow({ resourceVersion: this.#version, signal }, (arrival) => {
-      this.#receive(arrival)
+    await this.#follow({ resourceVersion: this.#version, signal }, (event) => {
+      this.#receive(event)
     })
   }
 
-  #receive(arrival: StreamEvent<T>): void {
-    if (arrival.type === 'BOOKMARK') {
-      this.#version = arrival.version
-      this.#sink.advance(arrival.version)
+  #receive(event: StreamEvent<T>): void {
+    if (event.type === 'BOOKMARK') {
+      this.#version = event.version
+      this.#sink.advance(event.version)
       return
     }
-    // The last state of what is gone is told as it came: nothing of it is kept, so nothing can fail.
-    const item = arrival.type === 'DELETED' ? arrival.item : this.#shape(arrival.item)
-    this.#sink.apply(item === arrival.item ? arrival : { type: arrival.type, item })
+    // The last state of a deleted object is delivered without the transform: it is not kept, so nothing can fail.
+    const item = event.type === 'DELETED' ? event.item : this.#shape(event.item)
+    this.#sink.apply(item === event.item ? event : { type: event.type, item })
     this.#version = item.version
   }
 
   /** Reads one watch to its end. */
   async #follow(
     request: Omit<WatchRequest<T>, 'timeoutSeconds'>,
-    hear: (arrival: StreamEvent<T>) => 'complete' | undefined | void,
+    handle: (event: StreamEvent<T>) => 'complete' | undefined | void,
   ): Promise<void> {
     const controller = new LightAbortController()
     this.#watching = controller
@@ -267,7 +265,7 @@ export class Reflector<T extends KubeObject> {
         if (done) break
         watchdog.heard()
         if (this.#step === 'watch') this.#enterLive()
-        const isComplete = value.map(hear).includes('complete')
+        const isComplete = value.map(handle).includes('complete')
         if (isComplete) watchdog.allow(this.#silenceMs)
         events += value.length
         this.#worked = events > 0 || (request.gather?.size ?? 0) > 0
@@ -277,10 +275,10 @@ export class Reflector<T extends KubeObject> {
       watchdog.stop()
       stop()
       controller.abort(new Error('the watch is over'))
-      // A source that hangs must not hold us up; it has been told by the signal.
+      // Do not wait for a source that hangs; its signal is aborted.
       Promise.resolve(batches.return?.()).catch(() => undefined)
     }
-    if (!this.#worked) throw new ShortWatchError('the server ended the watch at once, without a word')
+    if (!this.#worked) throw new ShortWatchError('the server ended the watch at once without an event')
   }
 
   #watchdog(
@@ -302,9 +300,9 @@ export class Reflector<T extends KubeObject> {
       onSilence: () => {
         if (this.#step === 'watch') return this.#giveUp(controller)
         waitedMs += initialWarningMs
-        this.#log.warn('still waiting for the end of the list', { waitedMs })
+        this.#log.warn('still waiting for the end of the streamed list', { waitedMs })
         if (waitedMs >= initialSilenceMs || this.#clock.monotonic() - startedMs >= initialMsMax)
-          controller.abort(new EndlessListError('the server does not say when its list is complete'))
+          controller.abort(new EndlessListError('the server did not send the bookmark that ends a streamed list'))
         else watchdog.allow(initialWarningMs)
       },
     })
@@ -313,24 +311,24 @@ export class Reflector<T extends KubeObject> {
 
   #giveUp(controller: LightAbortController): void {
     this.#counts.silences++
-    this.#log.warn('the watch was silent for too long and is begun again', { silenceMs: this.#silenceMs })
-    controller.abort(new SilenceError(`nothing was heard for ${this.#silenceMs} ms`))
+    this.#log.warn('watch was silent for too long; restarting it', { silenceMs: this.#silenceMs })
+    controller.abort(new SilenceError(`no data for ${this.#silenceMs} ms`))
   }
 
-  /** What comes next after an error, when it is time for it. */
+  /** The next step after an error, when it is time for it. */
   async #recover(error: unknown, signal: AbortSignal): Promise<Recovery['next']> {
     const askedNewest = this.#newestOnly || (this.#step === 'stream' && this.#version === '')
     if (this.#step === 'stream') this.#cuts++
-    const verdict = recoveryFor(error, { step: this.#step, askedNewest, worked: this.#worked, cuts: this.#cuts })
-    if (verdict.forgetVersion) this.#newestOnly = true
-    if (verdict.noStreams) this.#streaming = false
-    if (!verdict.pause) {
-      // Other work goes first, so that a source that fails at once cannot take the whole process.
+    const recovery = recoveryFor(error, { step: this.#step, askedNewest, worked: this.#worked, cuts: this.#cuts })
+    if (recovery.forgetVersion) this.#newestOnly = true
+    if (recovery.noStreams) this.#streaming = false
+    if (!recovery.pause) {
+      // Give other work a turn: a source that fails at once must not take the whole process.
       await nextTurn(this.#clock)
-      return verdict.next
+      return recovery.next
     }
-    await this.#pause(toError(error), { isParked: verdict.park === true, signal })
-    return verdict.next
+    await this.#pause(toError(error), { isParked: recovery.park === true, signal })
+    return recovery.next
   }
 
   async #pause(error: Error, { isParked, signal }: { isParked: boolean; signal: AbortSignal }): Promise<void> {
@@ -338,10 +336,10 @@ export class Reflector<T extends KubeObject> {
     this.#counts.failures++
     const delayMs = this.#retryDelay.nextMs(isApiError(error) ? error.retryAfterMs : undefined)
     this.#enter(isParked ? 'parked' : 'waiting')
-    this.#log.warn(
-      isParked ? 'the kind is missing; waiting for it to come' : 'cannot follow the server; trying again',
-      { error, delayMs },
-    )
+    this.#log.warn(isParked ? 'the server does not have the kind; waiting for it' : 'list or watch failed; retrying', {
+      error,
+      delayMs,
+    })
     this.#sink.fail?.(error)
     this.#awake = new LightAbortController()
     const stop = onAbort(signal, (reason) => {
@@ -367,37 +365,35 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-/*
- * What a reflector is doing, for people and for readiness checks.
- */
-
 /**
- * - `idle`: not begun, or stopped.
- * - `listing`: asking for everything, page by page.
- * - `catching up`: everything is on its way as a stream.
- * - `live`: following changes.
- * - `waiting`: something failed, see `error`; it will be tried again.
- * - `parked`: the server does not have the kind; it is asked now and then whether it came.
+ * The state of a reflector, for people and for readiness checks.
+ *
+ * - `idle`: not started, or stopped.
+ * - `listing`: requesting everything, page by page.
+ * - `catching up`: receiving everything as a stream.
+ * - `live`: watching changes.
+ * - `waiting`: something failed, see `error`; it is retried.
+ * - `parked`: the server does not have the kind; it is asked from time to time.
  */
 export type ReflectorPhase = 'idle' | 'listing' | 'catching up' | 'live' | 'waiting' | 'parked'
 
 export interface ReflectorState {
   readonly phase: ReflectorPhase
-  /** When this phase began, on the wall clock, in milliseconds since 1970. */
+  /** When this phase started, in milliseconds since 1970. */
   readonly sinceMs: number
-  /** How far the stream has come; empty before the first list. */
+  /** The version that the watch has reached; empty before the first list. */
   readonly version: string
-  /** What failed last; undefined once it is live again. */
+  /** The last failure; undefined once it is live again. */
   readonly error: Error | undefined
   readonly counts: ReflectorCounts
 }
 
-/** What happened so far. */
+/** Counters since the start. */
 export interface ReflectorCounts {
   readonly lists: number
   readonly streams: number
   readonly watches: number
-  /** Watches that were given up because nothing was heard. */
+  /** Watches that were restarted because no data arrived. */
   readonly silences: number
   readonly failures: number
 }

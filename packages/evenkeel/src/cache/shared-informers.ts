@@ -1,10 +1,20 @@
 /**
- * The informers of a cache, each shared by all who asked for the same objects: last one out stops it.
+ * The informers of a cache. Each is shared by all users that asked for the same objects; the last one to release it
+ * stops it.
  *
- *   holders ──▶ member: a kind in a form, a namespace and a selection ──▶ source: one informer, for members of any form
+ *   handles ──▶ shared projection: kind, fields, namespace, selectors ──▶ shared informer: one watch for its projections
  *
- * Who asks before the watch begins is part of what it brings; who comes later shares it if it brings enough. Invariants:
- * an informer runs while the cache runs and somebody holds it; one that stopped is never started again, a new one is made.
+ * Worked example: controllers A and B get an informer for pods of all namespaces, A with `status.phase` only. Both share
+ * one watch and each has its projection. A releases its handle: the projection of A goes, the watch stays. B releases
+ * its handle: the watch stops.
+ *
+ * Users that ask before the watch starts decide which fields it keeps; later users share it if it keeps enough.
+ *
+ * An `InformerHandle` is one user's access to the informers of a kind: all namespaces, or a set of namespaces that may
+ * change. Handlers and indexes added to a handle apply to every namespace, also to those that are added later.
+ *
+ * Invariants: an informer runs while the cache runs and a handle exists; a stopped informer is never started again, a new
+ * one is made.
  */
 import { formatFieldRequirements, formatLabelRequirements, parseFieldSelector, type KubeObject } from '#api'
 import { abortable, LightAbortController, nextTurn, onAbort, type AbortOptions, type Clock, type Logger } from '#base'
@@ -15,19 +25,20 @@ import { ProjectedInformer, projectionId, ProjectionUnion, type CacheKind } from
 import type { ReflectorState } from './reflector.ts'
 import { requirementsOf, type CacheQuery, type CacheScope } from './store.ts'
 
-/** One informer, and who reads from it. */
+/** One informer and its users. */
 export interface SharedInformer {
-  /** Who may share it, form aside. */
+  /** What users must have in common to share it, projection aside. */
   readonly id: string
   readonly union: ProjectionUnion
   readonly scope: CacheScope
   readonly informer: Informer<KubeObject>
   readonly projections: Set<SharedProjection>
-  stopper: LightAbortController | undefined
+  /** Stops the informer; undefined until it starts. */
+  stop: ((reason: unknown) => void) | undefined
   done: Promise<void> | undefined
 }
 
-/** What several hold in the same form. */
+/** Users of the same projection. */
 export interface SharedProjection {
   readonly id: string
   readonly kindId: string
@@ -35,7 +46,7 @@ export interface SharedProjection {
   readonly scope: CacheScope
   readonly shared: SharedInformer
   readonly informer: ProjectedInformer
-  /** What was asked for beside the scope; others must ask for the same. */
+  /** The transform that was asked for; users with another one cannot share. */
   readonly transform: unknown
   handles: number
 }
@@ -44,16 +55,16 @@ interface ProjectionRequest {
   readonly kind: CacheKind
   readonly scope: CacheScope
   readonly transform: unknown
-  /** What else must be the same for two to share. */
+  /** What else must be equal to share. */
   readonly variant: string
-  /** Makes an informer that brings what the union says when it begins. */
+  /** Makes an informer that keeps what the union contains when it starts. */
   readonly makeInformer: (union: ProjectionUnion) => Informer<KubeObject>
 }
 
 interface SharedInformersOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** An informer came, or went. */
+  /** An informer was added or removed. */
   readonly onChange: () => void
 }
 
@@ -75,13 +86,13 @@ export class SharedInformers {
     return [...this.#shared]
   }
 
-  /** Those of a kind in its form, the widest first. */
+  /** The projections of a kind, the widest first. */
   ofKind(kind: CacheKind): readonly SharedProjection[] {
     const kindId = kindIdOf(kind)
-    return this.all.filter((member) => member.kindId === kindId).sort((a, b) => breadthOf(b) - breadthOf(a))
+    return this.all.filter((projection) => projection.kindId === kindId).sort((a, b) => breadthOf(b) - breadthOf(a))
   }
 
-  /** The one that is there, or a new one, which begins in a moment if the cache runs. @throws {RangeError} when another transform is in use. */
+  /** The existing one or a new one, which starts soon if the cache runs. @throws {RangeError} when another transform is in use. */
   acquire(wanted: ProjectionRequest): SharedProjection {
     const { kind, scope, transform, variant: manner } = wanted
     const kindId = kindIdOf(kind)
@@ -90,14 +101,14 @@ export class SharedInformers {
     if (known) {
       if (known.transform !== transform)
         throw new RangeError(
-          `somebody holds ${kind.kind} with another transform: share the function, or choose another selection`,
+          `${kind.kind} is already cached with a different transform: reuse that function or use another selector`,
         )
       known.handles++
       return known
     }
     const source = this.#sharedFor(wanted)
     source.union.add(kind)
-    const member: SharedProjection = {
+    const projection: SharedProjection = {
       id,
       kindId,
       kind,
@@ -107,28 +118,28 @@ export class SharedInformers {
       informer: new ProjectedInformer({ informer: source.informer, union: source.union, kind }),
       handles: 1,
     }
-    source.projections.add(member)
-    this.#projections.set(id, member)
-    return member
+    source.projections.add(projection)
+    this.#projections.set(id, projection)
+    return projection
   }
 
-  /** Lets go. Resolves when the informer has stopped, if nobody else holds it. */
-  async release(member: SharedProjection): Promise<void> {
-    if (--member.handles > 0) return
-    const { shared: source } = member
-    this.#projections.delete(member.id)
-    source.projections.delete(member)
-    member.informer.close()
+  /** Releases a handle. Resolves when the informer has stopped, if this was the last handle. */
+  async release(projection: SharedProjection): Promise<void> {
+    if (--projection.handles > 0) return
+    const { shared: source } = projection
+    this.#projections.delete(projection.id)
+    source.projections.delete(projection)
+    projection.informer.close()
     if (source.projections.size > 0) return
     this.#shared.delete(source)
     this.#options.onChange()
-    source.stopper?.abort(new Error('nobody needs the informer any more'))
+    source.stop?.(new Error('the last handle of the informer was released'))
     await source.done
   }
 
-  /** Starts all, and those that come later; resolves when all have stopped. */
+  /** Starts all informers, and later ones; resolves when all have stopped. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#signal && !this.#signal.aborted) throw new RangeError('the cache runs already')
+    if (this.#signal && !this.#signal.aborted) throw new RangeError('the cache is already running')
     this.#signal = signal
     for (const source of this.#shared) this.#start(source)
     await new Promise<void>((resolve) => {
@@ -136,11 +147,11 @@ export class SharedInformers {
         resolve()
       })
     })
-    for (const { stopper: controller } of this.#shared) controller?.abort(signal.reason)
+    for (const { stop } of this.#shared) stop?.(signal.reason)
     for (const { done } of this.shared) await done
   }
 
-  /** One with a transform is nobody else's: nobody knows what it leaves. */
+  /** An informer with a transform is not shared with others: its result is unknown. */
   #sharedFor({ kind, scope, transform, variant: manner, makeInformer: make }: ProjectionRequest): SharedInformer {
     const id = `${kind.apiVersion} ${kind.kind} ${scopeIdOf(scope)} ${manner}`
     const known =
@@ -154,7 +165,7 @@ export class SharedInformers {
       scope,
       informer: make(union),
       projections: new Set(),
-      stopper: undefined,
+      stop: undefined,
       done: undefined,
     }
     this.#shared.add(source)
@@ -164,21 +175,24 @@ export class SharedInformers {
   }
 
   #start(source: SharedInformer): void {
-    const controller = (source.stopper = new LightAbortController())
+    const controller = new LightAbortController()
+    source.stop = (reason) => {
+      controller.abort(reason)
+    }
     source.done = this.#follow(source, controller.signal).catch((error: unknown) => {
-      this.#options.log.error('an informer ended by a mistake of ours', { kind: source.union.kind.kind, error })
+      this.#options.log.error('internal error: informer exited unexpectedly', { kind: source.union.kind.kind, error })
     })
   }
 
   async #follow({ union, informer }: SharedInformer, signal: AbortSignal): Promise<void> {
-    // Whoever asks in the same breath is still heard: programs hold one kind after the other.
+    // Includes requests made in the same turn: programs get one informer after the other.
     await abortable(nextTurn(this.#options.clock), { signal }).catch(() => undefined)
     union.freeze()
     await informer.run(signal)
   }
 }
 
-/** A kind in its form. */
+/** A kind with its projection. */
 function kindIdOf(kind: CacheKind): string {
   return `${kind.apiVersion} ${kind.kind} ${projectionId(kind)}`
 }
@@ -192,20 +206,14 @@ function scopeIdOf({ namespace, labelSelector, fieldSelector }: CacheScope): str
   return JSON.stringify([namespace ?? null, labels, formatFieldRequirements(fields)])
 }
 
-/** More for those that hold more: without selectors, of all namespaces. */
+/** Higher for wider scopes: without selectors, of all namespaces. */
 function breadthOf({ scope: { namespace, labelSelector, fieldSelector } }: SharedProjection): number {
   return (labelSelector === undefined && fieldSelector === undefined ? 2 : 0) + (namespace === undefined ? 1 : 0)
 }
 
-/*
- * One user's hold on the informers of a kind: all namespaces, or any number of them, which may change.
- *
- * Handlers and indexes that are added here are there for every namespace, also for those that come later.
- */
-
 interface InformerHandleOptions {
   readonly informers: SharedInformers
-  /** Takes hold of the informer of one namespace, or of all. */
+  /** Acquires the informer of one namespace, or of all. */
   readonly acquire: (namespace: string | undefined) => SharedProjection
   /** @default all */
   readonly namespaces?: readonly string[] | undefined
@@ -232,12 +240,12 @@ export class InformerHandle<T extends KubeObject> {
   }
 
   get hasSynced(): boolean {
-    return [...this.#projections.values()].every(({ informer: view }) => view.hasSynced)
+    return [...this.#projections.values()].every(({ informer }) => informer.hasSynced)
   }
 
-  /** What each informer is doing, by namespace; the empty one stands for all. */
+  /** The state of each informer by namespace; the empty namespace stands for all. */
   get states(): Readonly<Record<string, ReflectorState>> {
-    return Object.fromEntries([...this.#projections].map(([namespace, { informer: view }]) => [namespace, view.state]))
+    return Object.fromEntries([...this.#projections].map(([namespace, { informer }]) => [namespace, informer.state]))
   }
 
   /**
@@ -246,39 +254,39 @@ export class InformerHandle<T extends KubeObject> {
    * @throws {ApiError} `Forbidden` or `Unauthorized`, at once, when we may not list or watch.
    */
   async waitForSync(options: AbortOptions = {}): Promise<void> {
-    await Promise.all([...this.#projections.values()].map(({ informer: view }) => view.waitForSync(options)))
+    await Promise.all([...this.#projections.values()].map(({ informer }) => informer.waitForSync(options)))
   }
 
-  /** Resolves when it is known of each informer how things stand: listed, refused, or no such kind. Then `states` says which. */
+  /** Resolves when the state of each informer is known: listed, refused, or no such kind. Then `states` says which. */
   async waitForAnswer(options: AbortOptions = {}): Promise<void> {
-    await Promise.all([...this.#projections.values()].map(({ informer: view }) => view.waitForAnswer(options)))
+    await Promise.all([...this.#projections.values()].map(({ informer }) => informer.waitForAnswer(options)))
   }
 
-  /** What this hold has of the kind now, listed or not; by an index of its own if one is named. */
+  /** The objects of this handle, listed or not; by an index of its own if one is named. */
   list(query: CacheQuery = {}): T[] {
-    return [...this.#projections.values()].flatMap(({ informer: view }) => view.list(query)) as unknown as T[]
+    return [...this.#projections.values()].flatMap(({ informer }) => informer.list(query)) as unknown as T[]
   }
 
-  /** One object that this hold has. */
+  /** One object of this handle. */
   find({ name, namespace }: { readonly name: string; readonly namespace?: string }): T | undefined {
-    for (const { informer: view } of this.#projections.values()) {
-      const object = view.find({ name, ...(namespace !== undefined && { namespace }) })
+    for (const { informer } of this.#projections.values()) {
+      const object = informer.find({ name, ...(namespace !== undefined && { namespace }) })
       if (object !== undefined) return object as unknown as T
     }
     return undefined
   }
 
   addIndex(name: string, values: IndexValues<T>): void {
-    for (const { informer: view } of this.#projections.values())
-      view.addIndex(name, values as unknown as IndexValues<KubeObject>)
+    for (const { informer } of this.#projections.values())
+      informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
     this.#indexes.set(name, values)
   }
 
-  /** Tells a handler of everything that is there, then of every change. */
+  /** Adds a handler: it gets all present objects, then every change. */
   addHandler(handler: Handler<T>, options: HandlerOptions = {}): Subscription {
     const held: RegisteredHandler<T> = { handler, options, subscriptions: new Map() }
     this.#handlers.add(held)
-    for (const [namespace, member] of this.#projections) subscribe(held, namespace, member)
+    for (const [namespace, projection] of this.#projections) subscribe(held, namespace, projection)
     return new JoinedSubscription(
       () => [...held.subscriptions.values()],
       () => {
@@ -287,17 +295,17 @@ export class InformerHandle<T extends KubeObject> {
     )
   }
 
-  /** Holds other namespaces from now on. Objects of those that are left are no longer told; nobody hears that they went. */
+  /** Changes the namespaces. Objects of removed namespaces cause no further event, not even a delete. */
   async setNamespaces(namespaces: readonly string[]): Promise<void> {
     if (this.#projections.has(allNamespaces))
-      throw new RangeError('all namespaces are held already: name namespaces from the beginning to change them')
-    if (this.#isReleased) throw new RangeError('this hold was released')
+      throw new RangeError('this handle covers all namespaces: name namespaces in getInformer to change them later')
+    if (this.#isReleased) throw new RangeError('this informer handle was released')
     for (const namespace of namespaces) if (!this.#projections.has(namespace)) this.#add(namespace)
     const left = [...this.#projections.keys()].filter((namespace) => !namespaces.includes(namespace))
     await Promise.all(left.map((namespace) => this.#drop(namespace)))
   }
 
-  /** Lets go. Informers that nobody else holds stop. */
+  /** Releases the handle. Informers without another handle stop. */
   async release(): Promise<void> {
     this.#isReleased = true
     await Promise.all([...this.#projections.keys()].map((namespace) => this.#drop(namespace)))
@@ -308,30 +316,30 @@ export class InformerHandle<T extends KubeObject> {
   }
 
   #add(namespace: string): void {
-    const member = this.#options.acquire(namespace === allNamespaces ? undefined : namespace)
-    this.#projections.set(namespace, member)
+    const projection = this.#options.acquire(namespace === allNamespaces ? undefined : namespace)
+    this.#projections.set(namespace, projection)
     for (const [name, values] of this.#indexes)
-      member.informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
-    for (const held of this.#handlers) subscribe(held, namespace, member)
+      projection.informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
+    for (const held of this.#handlers) subscribe(held, namespace, projection)
   }
 
   async #drop(namespace: string): Promise<void> {
-    const member = this.#projections.get(namespace)
-    if (!member) return
+    const projection = this.#projections.get(namespace)
+    if (!projection) return
     this.#projections.delete(namespace)
     const leaving = [...this.#handlers].map(({ subscriptions }) => {
       const subscription = subscriptions.get(namespace)
       subscriptions.delete(namespace)
       return subscription?.remove()
     })
-    await Promise.all([...leaving, this.#options.informers.release(member)])
+    await Promise.all([...leaving, this.#options.informers.release(projection)])
   }
 }
 
 function subscribe<T extends KubeObject>(
   { handler, options, subscriptions }: RegisteredHandler<T>,
   namespace: string,
-  { informer: view }: SharedProjection,
+  { informer }: SharedProjection,
 ): void {
-  subscriptions.set(namespace, view.addHandler(handler as unknown as Handler<KubeObject>, options))
+  subscriptions.set(namespace, informer.addHandler(handler as unknown as Handler<KubeObject>, options))
 }

@@ -1,13 +1,25 @@
 /**
- * All objects of one collection as readers see them: what the stream told, and our own writes until it tells of them.
+ * All objects of one collection as readers see them: the state of the watch, and our own writes until the watch delivers
+ * them.
  *
- *   stream ──replace, apply, advance──▶ ┌────────────┐
- *                                       │  #items    │ ──▶ readers, indexes
- *   our writes ──note──────────────────▶│  + #ahead  │
- *                                       └────────────┘
+ *   watch ──replace, apply, advance──▶  ┌───────────────────┐
+ *                                       │  #items           │ ──▶ readers, indexes
+ *   our writes ──note──────────────────▶│  + pending writes │
+ *                                       └───────────────────┘
  *
- * Invariants: every change is one synchronous step, so a reader sees all of it or nothing; indexes always agree with
- * the items; `apply` and `replace` give what the *stream* said before, so handlers hear one story whatever we wrote.
+ * Worked example, one object `a`:
+ *
+ *   step                        readers see   the watch last said   pending write
+ *   replace(list with a v5)     v5            v5                    –
+ *   note(our update, v8)        v8            v5                    v8
+ *   apply(other update, v7)     v8            v7                    v8      an event: v5 → v7
+ *   apply(our update, v8)       v8            v8                    –       an event: v7 → v8
+ *   note(our delete)            nothing       v8                    delete
+ *   apply(delete, v9)           nothing       nothing               –       an event: v8 deleted
+ *
+ * Invariants: every change is one synchronous step, so a reader sees all of it or nothing; indexes always agree with the
+ * items; `apply` and `replace` return what the *watch* said before, so handlers get the same sequence of events whatever
+ * we wrote.
  */
 import {
   isJsonObject,
@@ -26,25 +38,25 @@ import { compareVersions, hasReachedVersion, Items, type Item } from './items.ts
 import type { ChangeEvent } from './list-watch.ts'
 import { isConfirmedBy, isConfirmedByList, isPassed, type PendingWrite } from './own-writes.ts'
 
-/** What a new list changed: first what went, then what came or became different, in the order of the list. */
+/** What a new list changed: first deletions, then additions and updates in the order of the list. */
 interface Difference<T extends KubeObject> {
   readonly gone: readonly Item<T>[]
   readonly changed: readonly { readonly item: Item<T>; readonly old: Item<T> | undefined }[]
 }
 
 interface StoreOptions<T extends KubeObject> {
-  /** Hears of an index function that throws. */
+  /** Called when an index function throws. */
   onIndexError: (index: string, item: Item<T>, error: unknown) => void
 }
 
-/** So many names and uids of objects that went are remembered. */
+/** How many names and uids of deleted objects are remembered. */
 const goneMax = 2048
 
 export class Store<T extends KubeObject> {
   #items = new Items<T>()
   readonly #indexes: Indexes<T>
   readonly #pendingWrites = new Map<string, PendingWrite<T>>()
-  /** Names and uids of what the stream told to be gone of late: the answer to our delete may come later than the word of it. */
+  /** Names and uids of recently deleted objects: the response to our delete may arrive after the event. */
   readonly #deleted = new Set<string>()
   #version = ''
 
@@ -52,7 +64,7 @@ export class Store<T extends KubeObject> {
     this.#indexes = new Indexes<T>({ onError: onIndexError })
   }
 
-  /** How far the stream has come; empty before the first list. */
+  /** The version that the watch has reached; empty before the first list. */
   get version(): string {
     return this.#version
   }
@@ -61,12 +73,12 @@ export class Store<T extends KubeObject> {
     return this.#items.size
   }
 
-  /** About how much memory the objects take. */
+  /** The approximate memory of the objects. */
   get bytes(): number {
     return this.#items.bytes
   }
 
-  /** Our writes that the stream has not told yet. */
+  /** Our writes that the watch has not delivered yet. */
   get pendingWrites(): ReadonlyMap<string, PendingWrite<T>> {
     return this.#pendingWrites
   }
@@ -96,13 +108,13 @@ export class Store<T extends KubeObject> {
     this.#indexes.remove(name)
   }
 
-  /** What the stream said last, whatever we wrote since. */
+  /** The item of the watch, whatever we wrote since. */
   observed(namespace: string, name: string): Item<T> | undefined {
     const ahead = this.#pendingWrites.get(slotOf(namespace, name))
     return ahead ? ahead.observed : this.#items.get(namespace, name)
   }
 
-  /** Everything the stream said last. */
+  /** All items of the watch. */
   *observedValues(): Generator<Item<T>> {
     if (this.#pendingWrites.size === 0) {
       yield* this.#items.values()
@@ -112,7 +124,7 @@ export class Store<T extends KubeObject> {
     for (const { observed: seen } of this.#pendingWrites.values()) if (seen) yield seen
   }
 
-  /** Takes a whole new list; the items are the store's from now on. Nothing is compared when nobody wants to know. */
+  /** Replaces all items by a new list, which the store owns from now on. Nothing is compared if no one needs the changes. */
   replace(items: Items<T>, version: string, { compare = true }: { compare?: boolean } = {}): Difference<T> {
     const difference = compare ? this.#differenceTo(items) : { gone: [], changed: [] }
     for (const [slot, ahead] of this.#pendingWrites) {
@@ -131,7 +143,7 @@ export class Store<T extends KubeObject> {
     return difference
   }
 
-  /** Takes one change of the stream and gives what it said about the object before. */
+  /** Applies one change of the watch and returns the item that the watch had before. */
   apply(change: ChangeEvent<T>): Item<T> | undefined {
     const { item } = change
     const old = this.observed(item.namespace, item.name)
@@ -150,14 +162,14 @@ export class Store<T extends KubeObject> {
     return old
   }
 
-  /** The stream has come this far. */
+  /** The watch has reached this version. */
   advance(version: string): void {
     if ((compareVersions(version, this.#version) ?? 1) > 0) this.#version = version
     if (this.#pendingWrites.size === 0) return
     for (const [slot, ahead] of this.#pendingWrites) if (isPassed(ahead, this.#version)) this.#confirm(slot, ahead)
   }
 
-  /** Shows what we wrote, unless the stream is ahead of us; gives whether it waits for the stream now. */
+  /** Shows our write, unless the watch is ahead of it. Returns whether the write is pending now. */
   note(write: Omit<PendingWrite<T>, 'observed'>): boolean {
     const { namespace, name, item } = write
     const slot = slotOf(namespace, name)
@@ -174,14 +186,14 @@ export class Store<T extends KubeObject> {
     return true
   }
 
-  /** Ends the wait for one write: what is known of the object by other means is true. */
+  /** Ends the wait for one write: the state of the object is known by other means. */
   resolve(namespace: string, name: string): void {
     const slot = slotOf(namespace, name)
     const ahead = this.#pendingWrites.get(slot)
     if (ahead) this.#confirm(slot, ahead)
   }
 
-  /** Whether the stream has told of this version already, or has passed it: then the object was there and is gone. */
+  /** Whether the watch has delivered this version, or has passed it: then the object existed and is gone. */
   #knows(item: Item<T>, seen: Item<T> | undefined): boolean {
     return (
       (seen !== undefined && hasReachedVersion(seen.version, item.version)) ||
@@ -227,10 +239,6 @@ function slotOf(namespace: string, name: string): string {
   return `${namespace}/${name}`
 }
 
-/*
- * Which objects of a store a reader wants.
- */
-
 export interface CacheQuery {
   /** @default all namespaces */
   readonly namespace?: string | undefined
@@ -270,7 +278,7 @@ function candidates<T extends KubeObject>(
   if (items) return items
   const known = store.indexes.map((name) => JSON.stringify(name)).join(', ')
   throw new RangeError(
-    `there is no index ${JSON.stringify(index.name)}: add it with addIndex first; there is ${known === '' ? 'none' : known}`,
+    `no index ${JSON.stringify(index.name)}: add it with addIndex first; existing indexes: ${known === '' ? 'none' : known}`,
   )
 }
 
@@ -280,7 +288,7 @@ export function requirementsOf(selector: string | LabelSelector | undefined): re
   return typeof selector === 'string' ? parseLabelSelector(selector) : (labelRequirementsOf(selector) ?? [])
 }
 
-/** What a cache holds of a kind: which namespace, which labels, which fields. */
+/** What a cache keeps of a kind: which namespace, which labels, which fields. */
 export interface CacheScope {
   /** @default all namespaces */
   readonly namespace?: string | undefined
@@ -289,7 +297,7 @@ export interface CacheScope {
   readonly fieldSelector?: string | Readonly<Record<string, string>> | undefined
 }
 
-/** Whether an object belongs into a cache, as the server would decide: for what we wrote and the server has not told yet. */
+/** Whether an object belongs to a cache, as the server would decide: for our writes that the watch has not delivered yet. */
 export function scopeFilter({ namespace, labelSelector, fieldSelector }: CacheScope): (object: KubeObject) => boolean {
   const labels = requirementsOf(labelSelector)
   const fields = fieldRequirementsOf(fieldSelector)

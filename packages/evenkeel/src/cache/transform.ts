@@ -1,5 +1,8 @@
 /**
- * What objects become before they are kept.
+ * What objects become before they are kept: the user's transform, and the decoder of a kind.
+ *
+ * A `KindDecoder` keeps the objects of one kind whole, as metadata alone or with some fields, and with or without managed
+ * fields.
  */
 import { isJsonObject, type JsonObject, type JsonObjectDraft, type KubeObject, type TypeMeta } from '#api'
 import { Item, type ItemDecoder } from './items.ts'
@@ -15,7 +18,7 @@ export function unshaped<T extends KubeObject>(item: Item<T>): Item<T> {
   return item
 }
 
-/** Items with a transform applied; without one, items as they are. */
+/** Applies a transform to items; without one, returns them unchanged. */
 export function shapeWith<T extends KubeObject>(
   transform: ((object: T) => T) | undefined,
   kind: string,
@@ -35,30 +38,25 @@ export function shapeWith<T extends KubeObject>(
     const { namespace = '', name, resourceVersion } = object.metadata
     if (namespace !== item.namespace || name !== item.name || resourceVersion !== item.version) {
       throw new TransformError(
-        `the transform changed namespace, name or resourceVersion of ${kind} ${item.name}: the cache needs them as they were`,
+        `the transform changed namespace, name or resourceVersion of ${kind} ${item.name}: return them unchanged`,
       )
     }
     return Item.ofObject(object)
   }
 }
 
-/*
- * In which form a cache keeps the objects of one kind: whole, metadata alone, or some fields; with or without managed
- * fields.
- */
-
 export interface KindDecoderOptions {
   /** Keep `metadata.managedFields`, which take up to half of the memory. @default false */
   readonly keepManagedFields?: boolean
-  /** Hears of a text that is no object. */
+  /** Called for a text that is no object. */
   readonly onBroken?: (error: Error) => void
 }
 
 export interface KindDecoder<T extends KubeObject> extends ItemDecoder<T> {
-  /** Whether what the server sends is what the form keeps, but for managed fields. */
+  /** Whether the server sends exactly what is kept, managed fields aside. */
   readonly isWhole: boolean
   readonly keepManagedFields: boolean
-  /** An item of an object that was just parsed and is nobody else's. */
+  /** An item of an object that was just parsed and has no other owner. */
   itemOf(object: KubeObject): Item<T>
 }
 
@@ -80,7 +78,7 @@ export function kindDecoder<T extends KubeObject>(
     ...(onBroken && { onBroken }),
     itemOf: (object) => {
       const { namespace = '', name = '', resourceVersion = '' } = object.metadata
-      if (name === '') throw new RangeError(`a ${kind.kind} without a name cannot be kept in a cache`)
+      if (name === '') throw new RangeError(`cannot cache a ${kind.kind} without metadata.name`)
       return Item.ofText<T>(
         { namespace, name, version: resourceVersion, text: JSON.stringify(finish(object as unknown as JsonObject)) },
         { decode: finish, ...(onBroken && { onBroken }) },
@@ -89,7 +87,7 @@ export function kindDecoder<T extends KubeObject>(
   }
 }
 
-/** Items of a list come without type, metadata alone comes with the type of metadata. */
+/** Items of a list come without kind; metadata alone comes with the kind of the metadata. */
 function setType(object: JsonObjectDraft, { apiVersion, kind }: TypeMeta): JsonObjectDraft {
   if (object['kind'] !== undefined && object['kind'] !== 'PartialObjectMetadata') return object
   return Object.assign(object, { apiVersion, kind })

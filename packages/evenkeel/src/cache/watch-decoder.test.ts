@@ -165,7 +165,7 @@ test('76 an item whose bytes turn out to be no JSON says so when it is read, and
   const [arrival] = new WatchDecoder({ decoder: watched }).read(
     Buffer.from('{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"spec":oops}}'),
   ) as ChangeEvent<KubeObject>[]
-  expect(() => arrival?.item.object).toThrow('cannot be read')
+  expect(() => arrival?.item.object).toThrow('cannot decode the cached JSON')
   expect(broken).toHaveLength(1)
 })
 

@@ -1,8 +1,18 @@
 /**
- * Whole lines of a watch as arrivals: kept as text where nobody has to look inside yet. Objects of a list are not told
- * one by one: they are put where the whole list is gathered.
+ * Decodes whole lines of a watch into events, and keeps objects as bytes where they need not be parsed yet. The objects
+ * of a streamed list cause no event: they are put where the whole list is gathered.
  *
- * Invariants: the same items as from parsing every line; what cannot be read throws and is never skipped.
+ * The scanner finds the little that must be known of an event in its bytes, without parsing it:
+ *
+ *   {"type":"ADDED","object":{"apiVersion":…,"kind":…,"metadata":{…,"managedFields":[…],"name":…,…},"spec":…}}
+ *                            └ object starts          └ metadata    └ cut out                                 ┘
+ *
+ * All known servers write exactly this, without spaces, and metadata before the long parts. Any other line is parsed in
+ * full. Objects of one kind start alike, so the bytes before the metadata are compared with those of the object before,
+ * and scanned only when they differ.
+ *
+ * Invariants: the same items as from parsing every line; a line that cannot be decoded throws and is never skipped; a
+ * line is scanned no further than the end of its metadata, so the cost does not depend on the size of the object.
  */
 import { isAscii } from 'node:buffer'
 import { fromStatus, isJsonObject, JsonScanner, type KubeObject } from '#api'
@@ -16,7 +26,7 @@ const newline = 0x0a
 
 interface WatchDecoderOptions<T extends KubeObject> {
   readonly decoder: KindDecoder<T>
-  /** Where the objects of a list go, until the list is complete. @default nowhere: all are told */
+  /** Where the objects of a streamed list go until it is complete. @default nowhere: each causes an event */
   readonly gather?: Items<T> | undefined
 }
 
@@ -25,19 +35,19 @@ export class WatchDecoder<T extends KubeObject> {
   readonly #scanner = new LineScanner()
   #gather: Items<T> | undefined
   #namespace = ''
-  /** Whether an object came with managed fields that are not kept: most servers send them with every one. */
+  /** Whether an object came with managed fields that are not kept: most servers send them with every object. */
   #isCutting = false
 
-  constructor({ decoder: form, gather }: WatchDecoderOptions<T>) {
-    this.#decoder = form
+  constructor({ decoder, gather }: WatchDecoderOptions<T>) {
+    this.#decoder = decoder
     this.#gather = gather
   }
 
-  /** Reads lines with a newline between them; what is kept of the bytes is a copy. */
+  /** Decodes lines with a newline between them; what is kept of the bytes is a copy. */
   read(bytes: Buffer): StreamEvent<T>[] {
     const arrivals: StreamEvent<T>[] = []
     for (let start = 0; start < bytes.length;) {
-      // Where a part of every object is left out, each is kept by itself.
+      // Where a part of every object is cut out, each is kept by itself.
       if (!this.#gather || !this.#decoder.isWhole || this.#isCutting) {
         this.#readLines(bytes, { start, end: bytes.length }, arrivals)
         break
@@ -50,7 +60,7 @@ export class WatchDecoder<T extends KubeObject> {
   }
 
   #readLines(bytes: Buffer, lines: { readonly start: number; readonly end: number }, arrivals: StreamEvent<T>[]): void {
-    // Texts of one byte for each character take half the memory; where no text is made nobody has to know.
+    // One-byte strings take half the memory; where no string is made it does not matter.
     const encoding = !this.#gather && isAscii(bytes.subarray(lines.start, lines.end)) ? 'latin1' : 'utf8'
     for (let start = lines.start; start < lines.end;) {
       const found = bytes.indexOf(newline, start)
@@ -72,7 +82,7 @@ export class WatchDecoder<T extends KubeObject> {
   #putListed(bytes: Buffer, scanned: ScannedLine, gather: Items<T>): boolean {
     return (
       scanned.type !== 'DELETED' &&
-      gather.putListed(bytes, scanned, { namespace: this.#namespace, form: this.#decoder })
+      gather.putListed(bytes, scanned, { namespace: this.#namespace, decoder: this.#decoder })
     )
   }
 
@@ -82,7 +92,7 @@ export class WatchDecoder<T extends KubeObject> {
       arrivals.push(arrival)
     } else if (arrival.type === 'BOOKMARK') {
       arrivals.push(arrival)
-      // What comes after the list are changes.
+      // After the list come changes.
       if (arrival.initialEventsEnd) this.#gather = undefined
     } else if (arrival.type === 'DELETED') {
       this.#gather.delete(arrival.item.namespace, arrival.item.name)
@@ -103,7 +113,7 @@ export class WatchDecoder<T extends KubeObject> {
   }
 }
 
-/** Objects of one namespace share its name: the same text is not made a hundred thousand times. */
+/** Objects of one namespace share its name: the same string is not made a hundred thousand times. */
 function sameText(bytes: Buffer, { namespaceStart, namespaceEnd }: ScannedLine, last: string): string {
   const length = namespaceEnd - namespaceStart
   if (length === last.length) {
@@ -114,8 +124,8 @@ function sameText(bytes: Buffer, { namespaceStart, namespaceEnd }: ScannedLine, 
   return bytes.toString('utf8', namespaceStart, namespaceEnd)
 }
 
-/** A line that has to be looked into. @throws what the server says went wrong, and when it says nothing that can be read. */
-function parseLine<T extends KubeObject>(line: string, form: KindDecoder<T>): StreamEvent<T> | undefined {
+/** A line that has to be parsed. @throws the error that the server sent, or an error when the line cannot be decoded. */
+function parseLine<T extends KubeObject>(line: string, decoder: KindDecoder<T>): StreamEvent<T> | undefined {
   if (line.trim() === '') return undefined
   const { type, object } = parseWatchLine(line)
   const { metadata } = object
@@ -131,20 +141,8 @@ function parseLine<T extends KubeObject>(line: string, form: KindDecoder<T>): St
     }
   }
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw invalidWatchLine(line)
-  return { type, item: form.itemOf(object as unknown as KubeObject) }
+  return { type, item: decoder.itemOf(object as unknown as KubeObject) }
 }
-
-/*
- * The little that must be known of a watch event to keep it, found in its bytes without parsing it.
- *
- *   {"type":"ADDED","object":{"apiVersion":…,"kind":…,"metadata":{…,"managedFields":[…],"name":…,…},"spec":…}}
- *                            └ object begins          └ metadata    └ cut out                                 ┘
- *
- * All known servers write exactly this, without spaces, and metadata before what is long. Whatever looks different is
- * not guessed at: the answer is undefined, and the line is parsed in full. Objects of one kind begin alike, so what comes
- * before the metadata is compared with that of the object before, and read only when it differs. Invariant: a line is
- * read no further than the end of its metadata, so the cost does not depend on how long the object is.
- */
 
 const quote = 0x22
 const comma = 0x2c
@@ -152,7 +150,7 @@ const colon = 0x3a
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** Where things are in the bytes: each a beginning and an end. */
+/** Positions in the bytes: a start and an end for each. */
 interface ScannedLine {
   type: 'ADDED' | 'MODIFIED' | 'DELETED'
   /** Of the object. */
@@ -169,11 +167,11 @@ interface ScannedLine {
   cutEnd: number
 }
 
-/** Longer beginnings are not remembered. */
+/** Longer starts are not remembered. */
 const prefixBytesMax = 1024
 const metadataKey = new ByteLiteral(Buffer.from('"metadata":'))
 const [nameLength, namespaceLength, managedLength, versionLength] = [6, 11, 15, 17]
-/** What is looked for in metadata, by the length of the key with its quotes. */
+/** The fields of metadata that are needed, by the length of the key with its quotes. */
 const keys = Array.from({ length: versionLength + 1 }, (_, length) => {
   const key = ['name', 'namespace', 'managedFields', 'resourceVersion'].find((one) => one.length + 2 === length)
   return key === undefined ? undefined : new ByteLiteral(Buffer.from(key))
@@ -205,10 +203,10 @@ class LineScanner {
     cutEnd: 0,
   }
   #scanner = new JsonScanner(new Uint8Array(0))
-  /** How the last object began, up to the value of its metadata. */
+  /** How the last object started, up to the value of its metadata. */
   #beginning: ByteLiteral = added.text
 
-  /** Reads the line from `start` to `end`; the answer is used again for the next line. */
+  /** Scans the line from `start` to `end`; the result object is reused for the next line. */
   scan(bytes: Uint8Array, start: number, end: number): ScannedLine | undefined {
     if (bytes !== this.#scanner.bytes) this.#scanner = new JsonScanner(bytes)
     const letter = bytes[start + 9]
@@ -231,7 +229,7 @@ class LineScanner {
     return line.nameEnd > line.nameStart && line.versionEnd > line.versionStart ? line : undefined
   }
 
-  /** Where the value of `metadata` begins; below 0 when it is not found the expected way. */
+  /** The start of the value of `metadata`; below 0 when it is not where it is expected. */
   #findMetadata(): number {
     const { start, end } = this.#line
     const beginning = this.#beginning
@@ -244,7 +242,7 @@ class LineScanner {
     return found
   }
 
-  /** Notes what is in metadata; false when it is not as expected. */
+  /** Notes the fields of metadata; false when they are not as expected. */
   #scanMetadata(start: number): boolean {
     const [bytes, view, line] = [this.#scanner.bytes, this.#scanner.view, this.#line]
     if (bytes[start] !== openBrace) return false
@@ -267,12 +265,12 @@ class LineScanner {
     return false
   }
 
-  /** Notes where a value ends that was looked for; false when it is no string that can be taken as it is. */
+  /** Notes the end of a value; false when it is no plain string. */
   #note(keyStart: number, keyEnd: number, valueEnd: number): boolean {
     const [bytes, line] = [this.#scanner.bytes, this.#line]
     const length = keyEnd - keyStart
     if (length === managedLength) {
-      // One of the commas around it goes as well.
+      // One of the commas around it is cut out as well.
       line.cutStart = bytes[keyStart - 1] === comma ? keyStart - 1 : keyStart
       line.cutEnd = line.cutStart === keyStart && bytes[valueEnd] === comma ? valueEnd + 1 : valueEnd
       return true
@@ -294,7 +292,7 @@ class LineScanner {
   }
 }
 
-/** Whether all is known that can be: nothing that follows matters. */
+/** Whether everything needed is known: the rest does not matter. */
 function isComplete(line: ScannedLine): boolean {
   return line.nameEnd > 0 && line.versionEnd > 0 && line.namespaceEnd > 0 && line.cutEnd > 0
 }

@@ -2,12 +2,10 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { deferred, SystemClock } from '#base'
-import { LazyCarrier, NodeHttpCarrier, type Carrier, type CarrierRequest } from './carrier.ts'
-import { Dialer } from './dialer.ts'
+import { deferred } from '#base'
+import { Carrier, type CarrierRequest } from './carrier.ts'
 import { readBody, textOf } from './rest-client.ts'
 import { authority, startHttps } from './transport.fixture.ts'
-import { UndiciCarrier } from './undici-carrier.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -24,12 +22,8 @@ const optionsFor = (origin: string, connectTimeoutMs = 10_000) => ({
   origin,
   tls: { caPem: authority.certificatePem },
   connectTimeoutMs,
-  clock: new SystemClock(),
 })
-const direct = (origin: string, connectionsMax = 4): Carrier =>
-  new NodeHttpCarrier({ dialer: new Dialer(optionsFor(origin)), connectionsMax })
-const library = (origin: string, connectionsMax = 4): Carrier =>
-  new UndiciCarrier({ ...optionsFor(origin), connectionsMax })
+const make = (origin: string, connectionsMax = 4): Carrier => new Carrier({ ...optionsFor(origin), connectionsMax })
 
 function kept(carrier: Carrier): Carrier {
   cleanups.push(() => carrier.destroy())
@@ -72,10 +66,7 @@ async function ask(carrier: Carrier, sent: CarrierRequest = request()): Promise<
   return JSON.parse(textOf(await (await carrier.carry(sent)).whole())) as Record<string, unknown>
 }
 
-describe.each([
-  ['DirectCarrier', direct],
-  ['LibraryCarrier', library],
-])('%s', (_, make) => {
+describe('Carrier', () => {
   test('sends a body with its length, whatever the method, and one of unknown length in chunks', async () => {
     const carrier = kept(make(await serve(echo())))
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -164,7 +155,7 @@ describe.each([
   })
 })
 
-test('DirectCarrier gives up a connection that is not made in time, and sends nothing to a server it does not trust', async () => {
+test('a connection that is not made in time fails, and an untrusted server gets nothing', async () => {
   const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   cleanups.push(async () => {
@@ -173,8 +164,8 @@ test('DirectCarrier gives up a connection that is not made in time, and sends no
   })
   const origin = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`
   await expect(
-    kept(new NodeHttpCarrier({ dialer: new Dialer(optionsFor(origin, 5)), connectionsMax: 1 })).carry(request()),
-  ).rejects.toMatchObject({ code: 'ETIMEDOUT' })
+    kept(new Carrier({ ...optionsFor(origin, 5), connectionsMax: 1 })).carry(request()),
+  ).rejects.toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
 
   let asked = 0
   const stranger = await serve((_incoming, response) => {
@@ -182,9 +173,7 @@ test('DirectCarrier gives up a connection that is not made in time, and sends no
     response.end()
   })
   let agreed = 0
-  const distrusting = kept(
-    new NodeHttpCarrier({ dialer: new Dialer({ ...optionsFor(stranger), tls: {} }), connectionsMax: 1 }),
-  )
+  const distrusting = kept(new Carrier({ ...optionsFor(stranger), tls: {}, connectionsMax: 1 }))
   for (let time = 0; time < 2; time++)
     await expect(
       distrusting.carry(
@@ -198,25 +187,22 @@ test('DirectCarrier gives up a connection that is not made in time, and sends no
   expect([asked, agreed]).toEqual([0, 0])
 })
 
-test('LoadingCarrier takes the library when there are many requests; those under way finish where they began', async () => {
-  const reached = deferred<ServerResponse>()
-  const answer = echo()
-  const origin = await serve((incoming, response) => {
-    if (incoming.url === '/held') reached.resolve(response)
-    else answer(incoming, response)
-  })
-  const carrier = kept(
-    new LazyCarrier({
-      direct: { dialer: new Dialer(optionsFor(origin)), connectionsMax: 1 },
-      library: { ...optionsFor(origin), connectionsMax: 1 },
-      requestsMany: 3,
-    }),
+test('beforeSend that throws takes a request back: nothing is sent and the connection is used again', async () => {
+  const carrier = kept(make(await serve(echo()), 1))
+  expect(await ask(carrier)).toMatchObject({ connection: 0 })
+  const refuse = (): never => {
+    throw new Error('not the leader any more')
+  }
+  await expect(carrier.carry(request({ target: '/refused', beforeSend: refuse }))).rejects.toThrow(
+    'not the leader any more',
   )
-  expect([await ask(carrier), await ask(carrier)]).toMatchObject([{ connection: 0 }, { connection: 0 }])
-  const held = carrier.carry(request({ target: '/held' })).then((head) => head.whole())
-  const response = await reached.promise
-  // The only connection of the first kind is taken: whoever is answered was answered by the other.
-  expect(await ask(carrier)).toMatchObject({ connection: 1 })
-  response.end('late')
-  expect(textOf(await held)).toBe('late')
+  let asked = 0
+  expect(await ask(carrier, request({ beforeSend: () => void asked++ }))).toMatchObject({ connection: 0 })
+  expect(asked).toBe(1)
+})
+
+test('close and destroy of a carrier that never sent anything do nothing', async () => {
+  const carrier = make('https://127.0.0.1:1')
+  await carrier.close()
+  await carrier.destroy()
 })

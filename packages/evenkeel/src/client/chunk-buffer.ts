@@ -1,31 +1,31 @@
 /**
- * What came from a socket and waits for its one reader: all that has arrived when the reader comes, in one piece.
+ * What arrived from a socket for its one reader: everything so far, in one chunk.
  *
- *   socket ──push──▶ [ filling ]        two buffers, which change places when the reader asks for the next piece:
- *   reader ◀──next── [ lent     ]       a hundred megabytes go through the same few hundred kilobytes
+ *   socket ──push──▶ [ filling ]        two buffers, which are swapped when the reader requests the next chunk:
+ *   reader ◀──next── [ reading ]        a hundred megabytes go through the same few hundred kilobytes
  *
- * A socket that is given `space` to read into has most of its bytes where they belong when it pushes them. A reader that
- * waits is told when the turn is over, so what one turn brings comes as one piece. Invariants: a piece is the reader's
- * until it asks for the next; what came before an error is given before the error; while the reader is behind, no more
- * than `fullBytes` and what the socket had already decoded is held.
+ * A socket that reads into `space` has most of its bytes in place when it pushes them. A waiting reader is resumed at the
+ * end of the turn, so what arrives in one turn is one chunk. Invariants: a chunk is valid until the reader requests the
+ * next; data that arrived before an error is delivered before the error; while the reader is behind, at most `fullBytes`
+ * and what the socket had already decoded is held.
  */
 import { deferred } from '#base'
 import type { Clock, Deferred } from '#base'
 
 interface ChunkBufferOptions {
   readonly clock: Clock
-  /** Enough is held: the sender should stop. */
+  /** The buffer is full: the sender should pause. */
   readonly onFull: () => void
-  /** After `onFull`: there is room again. */
+  /** After `onFull`: there is space again. */
   readonly onRoom: () => void
-  /** The reader has left, or there is nothing more to read. */
+  /** The reader has stopped, or there is nothing more to read. */
   readonly onLeft: () => void
 }
 
 type Result = IteratorResult<Uint8Array, undefined>
 
 const smallBytes = 16_384
-/** With less room than this a socket would be called for a few bytes at a time. */
+/** With less space than this a socket would be called for a few bytes at a time. */
 const spaceBytesMin = 4096
 /** With what a socket may have decoded already it makes half a megabyte. */
 const fullBytes = 393_216
@@ -45,18 +45,18 @@ export class ChunkBuffer implements AsyncIterableIterator<Uint8Array, undefined>
     this.#options = options
   }
 
-  /** From now on every piece is the reader's for good. */
+  /** From now on every chunk stays valid. */
   keepAll(): void {
     this.#isReused = false
   }
 
-  /** Where to put what comes next: nobody reads there until it has been pushed. */
+  /** Where to put what comes next; it is not read until it has been pushed. */
   space(): Buffer {
     if (this.#filling.length - this.#filled < spaceBytesMin) this.#grow(this.#filled + spaceBytesMin)
     return this.#filling.subarray(this.#filled)
   }
 
-  /** Takes bytes: a copy of them, unless they are where they belong because they were put into `space`. */
+  /** Takes bytes: copies them, unless they were put into `space`. */
   push(bytes: Uint8Array): void {
     if (this.#end) return
     const wanted = this.#filled + bytes.length
@@ -77,7 +77,7 @@ export class ChunkBuffer implements AsyncIterableIterator<Uint8Array, undefined>
     this.#wake()
   }
 
-  /** Ends it at once: what waits is not given any more. */
+  /** Ends it at once: data that waits is dropped. */
   fail(error: unknown): void {
     this.#filled = 0
     this.#end = { error }
@@ -117,7 +117,7 @@ export class ChunkBuffer implements AsyncIterableIterator<Uint8Array, undefined>
   }
 
   #finish({ error }: { readonly error?: unknown }): Promise<Result> {
-    // Told once: who asks again after an error is told that this is the end.
+    // The error is thrown once; later reads get the end.
     this.#end = {}
     this.#options.onLeft()
     return error === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(error as Error)
@@ -125,7 +125,7 @@ export class ChunkBuffer implements AsyncIterableIterator<Uint8Array, undefined>
 
   #lend(): Buffer {
     const piece = this.#filling.subarray(0, this.#filled)
-    // A quiet stream gives back what a busy one needed.
+    // A quiet stream frees what a busy one needed.
     const isTooLarge = this.#filling.length > smallBytes && this.#filled < this.#filling.length / 8
     const free = this.#lent
     this.#lent = isTooLarge || !this.#isReused ? Buffer.alloc(0) : this.#filling

@@ -299,7 +299,7 @@ describe('writes that read first', () => {
     const owner = configMap('owner')
     const dying = { ...owner, metadata: { ...owner.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
     await expect(client.create(configMap('child'), { owner: dying })).rejects.toThrow(
-      'ConfigMap owner is being deleted, so ConfigMap child is not made for it',
+      'cannot create ConfigMap child: its owner ConfigMap owner is being deleted',
     )
     await expect(client.apply(configMap('child'), { owner: dying })).rejects.toThrow('is being deleted')
     expect(server.lines).toEqual([])

@@ -1,12 +1,13 @@
 /**
- * The client: everything that can be asked of an API server, in words.
+ * The client: every request to an API server as a method.
  *
- * It is thin on purpose. A transport carries requests (in process or HTTP, it cannot tell), `reading` and `writing` say
- * what they are, `mapping` knows where kinds live. Kinds in full (`defineKind`, `evenkeel/kinds/...`) are found without
- * asking; objects by `apiVersion` and `kind` alone are looked up in the server's discovery, once.
+ * It is thin on purpose. A transport carries requests (in process or HTTP), `reads.ts` and `writes.ts` make them, and
+ * `mapper.ts` knows the resources of kinds. Kinds in full (`defineKind`, `evenkeel/kinds/...`) need no discovery; objects
+ * by `apiVersion` and `kind` alone are looked up in the server's discovery, once. `raw` requests any other path: health,
+ * version, metrics, logs.
  *
- * Errors: `ApiError` when the server refuses, `ConnectionError` when there is no answer, `UnknownKindError` when the
- * server lacks the kind, `RangeError` for calls that cannot be meant, the signal's reason when it aborts.
+ * Errors: `ApiError` when the server refuses, `ConnectionError` when there is no response, `UnknownKindError` when the
+ * server lacks the kind, `RangeError` for invalid arguments, the signal's reason when it aborts.
  */
 import type { JsonObject, JsonValue, KubeObject, ObjectList, Stored, UnstructuredObject } from '#api'
 import type { AbortOptions } from '#base'
@@ -62,12 +63,12 @@ export class Client {
     return new Client(this, defaults)
   }
 
-  /** Where objects of kinds with namespaces live when nobody says so. */
+  /** The namespace of objects when none is given. */
   get namespace(): string | undefined {
     return this.#core.defaults.namespace
   }
 
-  /** Lets go of connections. Clients made by {@link with} share them. */
+  /** Closes connections. Clients made by {@link with} share them. */
   close(): Promise<void> {
     return this.#close()
   }
@@ -78,22 +79,22 @@ export class Client {
 
   // Reading
 
-  /** One object. @throws {ApiError} `NotFound`, when it is not there: use {@link find} if that is to be expected. */
+  /** One object. @throws {ApiError} `NotFound`: use {@link find} if that is expected. */
   async get<K extends KindLike>(kind: K, key: ObjectName, options: GetOptions = {}): Promise<ReadOf<K>> {
     return (await getObject(this.#core, kind, { key, options })) as ReadOf<K>
   }
 
-  /** One object, or undefined when it is not there. A kind that is not there is an error all the same. */
+  /** One object, or undefined when it does not exist. A missing kind is an error all the same. */
   async find<K extends KindLike>(kind: K, key: ObjectName, options: GetOptions = {}): Promise<ReadOf<K> | undefined> {
     return (await findObject(this.#core, kind, { key, options })) as ReadOf<K> | undefined
   }
 
-  /** All objects of a kind, or those selected, as one list of one moment. Large ones are fetched page by page. */
+  /** All objects of a kind, or those selected, as one list at one version. Large lists are requested page by page. */
   async list<K extends KindLike>(kind: K, options: ListOptions = {}): Promise<ObjectList<ReadOf<K>>> {
     return (await listObjects(this.#core, kind, options)) as unknown as ObjectList<ReadOf<K>>
   }
 
-  /** One page of a list; `metadata.continue` says where the next one begins. */
+  /** One page of a list; `metadata.continue` is the token of the next. */
   async page<K extends KindLike>(kind: K, options: PageOptions = {}): Promise<ObjectList<ReadOf<K>>> {
     return (await listPage(this.#core, kind, options)) as unknown as ObjectList<ReadOf<K>>
   }
@@ -106,7 +107,7 @@ export class Client {
   /**
    * Changes as they happen. The request is sent when the stream is first read; leaving the loop ends it.
    *
-   * It ends when the server ends it, which is normal: begin again at the last version seen. An `ERROR` event with reason
+   * The server may end it at any time, which is normal: start again at the last version seen. An `ERROR` event with reason
    * `Expired` says that this is no longer possible.
    */
   watch<K extends KindLike>(kind: K, options: WatchOptions = {}): WatchStream<ReadOf<K>> {
@@ -123,7 +124,7 @@ export class Client {
     return createObject(this.#core, { object }, options)
   }
 
-  /** Replaces an object. With `metadata.resourceVersion`, only if it is still at it. @throws {ApiError} `Conflict`. */
+  /** Replaces an object. With `metadata.resourceVersion`, only if it is still at that version. @throws {ApiError} `Conflict`. */
   async update<T extends KubeObject>(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
     return (await updateObject(this.#core, { object }, options)) as Stored<T>
   }
@@ -142,7 +143,7 @@ export class Client {
     return (await patchDifference(this.#core, { object: from }, { ...options, to })) as Stored<T>
   }
 
-  /** Server-side apply: creates the object, or changes it so that the fields given are as given and those no longer given are gone. */
+  /** Server-side apply: creates the object, or sets the given fields and removes fields that are no longer given. */
   apply<R extends KubeObject>(object: R, options?: ApplyOptions): Promise<Stored<R>>
   apply<K extends KindLike>(kind: K, object: WrittenOf<K>, options?: ApplyOptions): Promise<ReadOf<K>>
   async apply(first: KubeObject | KindLike, second: unknown = {}, third: ApplyOptions = {}): Promise<unknown> {
@@ -150,7 +151,7 @@ export class Client {
     return applyObject(this.#core, { object }, options)
   }
 
-  /** Deletes an object. Gives it back as it is while finalizers or a grace period hold it, undefined when it is gone. */
+  /** Deletes an object. Returns it while finalizers or a grace period hold it, undefined when it is deleted. */
   async delete<R extends KubeObject>(
     object: R,
     options: DeleteOptions & { ignoreNotFound?: boolean } = {},
@@ -163,9 +164,9 @@ export class Client {
     return deleteObjects(this.#core, kind, options)
   }
 
-  // Parts of objects
+  // Subresources
 
-  /** Changes what is named in the status and nothing else. */
+  /** Patches the status and nothing else. */
   patchStatus<R extends KubeObject>(
     object: R,
     status: StatusPatch<R>,
@@ -174,7 +175,7 @@ export class Client {
     return this.subresource('status').patch(object, { status }, options)
   }
 
-  /** Replaces the status; the rest of the object is not looked at. */
+  /** Replaces the status; the rest of the object is ignored. */
   updateStatus<T extends KubeObject>(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
     return this.subresource('status').update(object, options) as Promise<Stored<T>>
   }
@@ -183,26 +184,26 @@ export class Client {
     return this.subresource('status').apply(object, options) as Promise<Stored<T>>
   }
 
-  /** How many of it there are, and shall be. */
+  /** The current and the desired number of replicas. */
   getScale(object: KubeObject, options: GetOptions = {}): Promise<Scale> {
     return this.subresource('scale').get<Scale>(object, options)
   }
 
-  /** Says how many of it there shall be. */
+  /** Sets the desired number of replicas. */
   setScale(object: KubeObject, replicas: number, options: WriteOptions = {}): Promise<Scale> {
     if (!(Number.isInteger(replicas) && replicas >= 0))
       throw new RangeError(`replicas must be a whole number from 0, got ${replicas}`)
     return this.subresource('scale').patch(object, { spec: { replicas } }, options) as unknown as Promise<Scale>
   }
 
-  /** Any part of an object that has a path of its own: `approval`, `eviction`, `token`, `log`. */
+  /** A subresource: `approval`, `eviction`, `token`, `log`. */
   subresource(name: string): Subresource {
     return new Subresource(this.#core, name)
   }
 
   // Writes that read first
 
-  /** The object with a finalizer; one that is being deleted takes none. @throws {RangeError} then, and nothing is sent. */
+  /** Adds a finalizer and returns the object. @throws {RangeError} when it is being deleted: then nothing is sent. */
   async addFinalizer<T extends KubeObject>(
     object: T,
     finalizer: string,
@@ -211,7 +212,7 @@ export class Client {
     return (await ensureFinalizer(this.#core, object, { ...options, finalizer })) as Stored<T>
   }
 
-  /** The object without a finalizer; undefined when it is gone. */
+  /** Removes a finalizer and returns the object; undefined when it is deleted. */
   async removeFinalizer<T extends KubeObject>(
     object: T,
     finalizer: string,
@@ -221,10 +222,10 @@ export class Client {
   }
 
   /**
-   * Creates an object, or brings the one that is there into the wanted state; conflicts are resolved by reading again.
+   * Creates an object, or changes the existing one to the desired state; after a conflict it reads again.
    *
-   * @param change gives the wanted state from the current one, or from `seed` when there is none. It may be called more
-   * than once and must not write to what it is given.
+   * @param change returns the desired state from the current one, or from `seed` when there is none. It may be called more
+   * than once and must not change its argument.
    */
   async createOrUpdate<T extends KubeObject>(
     seed: T,
@@ -239,25 +240,25 @@ export class Client {
 
   // Everything else
 
-  /** A request to any path: `/version`, `/readyz`, `/logs`. @throws {ApiError} when the answer refuses. */
+  /** A request to any path: `/version`, `/readyz`, `/logs`. @throws {ApiError} when the server refuses. */
   raw(request: RawRequest, options: CallOptions = {}): Promise<RawResponse> {
     return sendRaw(this.#core, request, options)
   }
 
-  /** Where objects of a kind live. @throws {UnknownKindError} */
+  /** The resource of a kind. @throws {UnknownKindError} */
   resourceOf(kind: KindLike, options: AbortOptions = {}): Promise<Resource> {
     return this.#core.mapper.resolve(kind, options)
   }
 
-  /** Every resource the server has; asked for once, and again with `reload`. */
+  /** Every resource of the server; requested once, and again with `reload`. */
   resources(options: AbortOptions & { reload?: boolean } = {}): Promise<readonly DiscoveredResource[]> {
     return this.#core.mapper.resources(options)
   }
 
-  /** Both ways to say what is written: the object alone, or its kind and the rest. */
+  /** Both forms of arguments: the object alone, or its kind and the rest. */
   #objectAndOptions<O>(first: KubeObject | KindLike, second: unknown, third: O): { object: KubeObject; options: O } {
     if ('metadata' in first) return { object: first, options: second as O }
-    // A kind in full is remembered, so that its object is found without asking.
+    // A kind in full is added to the mapper, so that it needs no discovery.
     this.#core.mapper.find(first)
     const { apiVersion, kind } = first
     return { object: { ...(second as UnstructuredObject), apiVersion, kind }, options: third }
@@ -272,10 +273,6 @@ type PartialDeep<T> = T extends readonly unknown[]
   : T extends object
     ? { readonly [Name in keyof T]?: PartialDeep<T[Name]> | null }
     : T
-
-/*
- * Requests to paths that are about no resource: health, version, metrics, logs.
- */
 
 export interface RawRequest {
   /** Path and query: `/readyz?verbose`. */

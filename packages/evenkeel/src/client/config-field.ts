@@ -1,5 +1,5 @@
 /**
- * A part of a configuration file, read field by field; a field of the wrong type is told by file and path.
+ * A part of a configuration file, read field by field; errors about the type of a field name file and path.
  */
 import { getOwn, isJsonObject, type JsonObject, type JsonValue } from '#api'
 
@@ -24,7 +24,7 @@ export class Field {
   text(name: string): string | undefined {
     const value = this.#get(name)
     if (value === undefined || value === null || value === '') return undefined
-    // YAML reads a token of digits as a number; nobody means one.
+    // YAML reads a token of digits as a number.
     if (typeof value === 'number' || typeof value === 'boolean') return String(value)
     if (typeof value !== 'string') throw this.#wrong(name, 'a text')
     return value
@@ -43,7 +43,7 @@ export class Field {
     return value
   }
 
-  /** What a base64 text says, as text. */
+  /** A base64 field, decoded as text. */
   base64(name: string): string | undefined {
     const text = this.text(name)?.replace(/\s+/g, '')
     if (text === undefined) return undefined

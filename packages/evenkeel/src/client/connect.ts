@@ -1,5 +1,8 @@
 /**
- * From a configuration to a client: credentials, certificates, proxy and connections put together.
+ * From a configuration to a client: credentials, certificates, proxy and connections.
+ *
+ * A text of the configuration may be in a file: it is read when it is needed, and again after a minute, because
+ * certificates are renewed.
  */
 import type { JsonObject } from '#api'
 import { SystemClock, type Clock } from '#base'
@@ -20,7 +23,7 @@ export interface ConnectOptions extends Omit<ClientOptions, 'transport' | 'close
 }
 
 /**
- * A client of the configured cluster. Nothing is sent yet: a server that cannot be reached is told by the first call.
+ * A client of the configured cluster. Nothing is sent yet: an unreachable server fails the first request.
  *
  * @throws {ConfigError} when no cluster is configured, or not properly.
  */
@@ -37,13 +40,13 @@ export interface OpenConnectionOptions {
   readonly clock?: Clock
 }
 
-/** A connection, and who it is signed in as. */
+/** A connection and its credentials. */
 export interface OpenedConnection extends HttpConnection {
-  /** For others who are to be the same without asking again: a plugin may want to talk to a person. */
+  /** For other connections of the same user: an exec plugin may have to ask a person. */
   readonly credentials: CredentialSource
 }
 
-/** The transport of a configuration: connected, trusted and signed in. */
+/** The transport of a configuration, with TLS and credentials. */
 export function openConnection(
   config: ConnectionConfig,
   { host = systemHost(), clock = new SystemClock() }: OpenConnectionOptions = {},
@@ -92,7 +95,7 @@ function clusterInfo(
   }
 }
 
-/** The same object for as long as nothing changed, so that connections are kept. */
+/** The same object as long as nothing changed, so that connections are kept. */
 function tlsOf(config: ConnectionConfig, credentials: CredentialSource, seams: Seams): () => Promise<TlsMaterial> {
   const readers = [
     textReader(config.ca, { ...seams, what: 'certificate-authority' }),
@@ -131,14 +134,10 @@ function impersonationHeaders(impersonate: Impersonation | undefined): Record<st
   }
 }
 
-/*
- * A text that may lie in a file: read when it is needed, and again after a minute, because certificates are renewed.
- */
-
 interface TextReaderOptions {
   readonly host: Pick<Host, 'readFile'>
   readonly clock: Clock
-  /** What it is, for messages: `certificate-authority`. */
+  /** The field, for messages: `certificate-authority`. */
   readonly what: string
   /** @default 60_000 */
   readonly rereadMs?: number

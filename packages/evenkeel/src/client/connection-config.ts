@@ -1,5 +1,7 @@
 /**
- * Everything that is needed to reach one server as one user: what a context of a kubeconfig comes down to.
+ * Everything that is needed to reach one server as one user, and where to find it: the caller's choice, else
+ * `KUBECONFIG`, else `~/.kube/config`, else the pod of the program. In a pod the address comes from the environment, the
+ * rest from the files of the service account, which are renewed while the program runs.
  */
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
@@ -19,15 +21,15 @@ import {
   type UserEntry,
 } from './kubeconfig.ts'
 
-/** A text, or the file it is read from again and again. */
+/** A text, or the file that it is read from, repeatedly. */
 export type TextSource = { readonly text: string } | { readonly file: string }
 
 export interface ConnectionConfig {
-  /** Where this comes from, for people: `context "dev" of /home/me/.kube/config`. */
+  /** The origin, for messages: `context "dev" of /home/me/.kube/config`. */
   readonly origin: string
   /** `https://10.0.0.1:6443` */
   readonly server: string
-  /** Where objects live when nobody says so. */
+  /** The namespace of objects when none is given. */
   readonly namespace: string
   /** @default what the environment says */
   readonly proxyUrl?: string
@@ -40,7 +42,7 @@ export interface ConnectionConfig {
   readonly token?: TextSource
   readonly basic?: { readonly username: string; readonly password: string }
   readonly exec?: ExecConfig
-  /** What exec plugins are told beside address and trust. */
+  /** What exec plugins get beside address and trust. */
   readonly execExtension?: JsonValue
   readonly impersonate?: Impersonation
 }
@@ -146,7 +148,7 @@ function checkUser(
     throw new ConfigError(`${where}: token and username exclude each other: remove one`)
 }
 
-/** Data in the file itself goes before a file that it names. */
+/** Data in the kubeconfig takes precedence over a file that it names. */
 function sourceOf(text: string | undefined, file?: string): TextSource | undefined {
   if (text !== undefined) return { text }
   return file === undefined ? undefined : { file }
@@ -180,10 +182,6 @@ function listOf(entries: ReadonlyMap<string, unknown>): string {
         .join(', ')
 }
 
-/*
- * Where the cluster is: what the caller says, else `KUBECONFIG`, else `~/.kube/config`, else the pod we run in.
- */
-
 export interface LoadConfigOptions {
   /** A kubeconfig file. @default see above */
   readonly kubeconfig?: string
@@ -202,7 +200,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Conne
   )
 }
 
-/** The same, undefined when no cluster is configured at all. A mistake is an error all the same. */
+/** The same; undefined when no cluster is configured. An invalid configuration is an error all the same. */
 export async function findConfig({ kubeconfig, context, host = systemHost() }: LoadConfigOptions = {}): Promise<
   ConnectionConfig | undefined
 > {
@@ -212,14 +210,14 @@ export async function findConfig({ kubeconfig, context, host = systemHost() }: L
   if (named.length > 0) return connectionOf(await readAll(named, host, 'KUBECONFIG'), chosen)
   const own = join(host.home, '.kube', 'config')
   const found = await readOne(own, host)
-  // A file that kubectl left behind when the last cluster went is as good as none.
+  // An empty file, as kubectl leaves it after the last cluster was deleted, counts as none.
   if (found && (found.contexts.size > 0 || context !== undefined)) return connectionOf(found, chosen)
   if (context !== undefined)
     throw new ConfigError(`there is no context ${JSON.stringify(context)}: ${own} does not exist`)
   return inClusterConfig(host)
 }
 
-/** Files that are not there are passed over, unless none is there. */
+/** Missing files are ignored, unless all are missing. */
 async function readAll(paths: readonly string[], host: Host, what: string): Promise<Kubeconfig> {
   const read = await Promise.all(paths.map((path) => readOne(path, host)))
   const found = read.filter((config) => config !== undefined)
@@ -243,11 +241,6 @@ async function readOne(path: string, host: Host): Promise<Kubeconfig | undefined
   }
   return parseKubeconfig(text, path)
 }
-
-/*
- * The connection of a program that runs in a pod: the server by its environment, the rest from the files of its
- * service account, which are exchanged while it runs.
- */
 
 const folder = '/var/run/secrets/kubernetes.io/serviceaccount'
 

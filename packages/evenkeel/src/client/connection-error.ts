@@ -1,22 +1,22 @@
 /**
- * A request that got no answer: nobody there, no trust, cut off, too slow.
+ * A request without a response: not reachable, not trusted, cut off, too slow.
  *
- * An answer that refuses is an `ApiError`; this is what happens before there is an answer, or when one breaks off. The
- * message is one line that names the address, the cause and what to do. Recognised by a registered symbol, so errors of
- * another copy of this package count as well.
+ * A refusal of the server is an `ApiError`; this is an error before there is a response, or when one breaks off. The
+ * message is one line with the address, the cause and what to do. Recognised by a registered symbol, so errors of another
+ * copy of this package count as well.
  */
 
 /**
  * What went wrong:
  *
- * - `refused`: nobody listens there. Nothing was sent.
+ * - `refused`: no process listens there. Nothing was sent.
  * - `name`: the host name cannot be resolved. Nothing was sent.
  * - `certificate`: one side does not trust the other's certificate. Nothing was sent.
- * - `proxy`: the proxy did not let us through. Nothing was sent.
- * - `connect`: no connection in time, or no way there. Nothing was sent.
+ * - `proxy`: the proxy refused the connection. Nothing was sent.
+ * - `connect`: no connection in time, or no route. Nothing was sent.
  * - `reset`: cut off while waiting or reading. A write may or may not have happened.
- * - `timeout`: no answer in time. A write may or may not have happened.
- * - `garbled`: what came back is not what was asked for.
+ * - `timeout`: no response in time. A write may or may not have happened.
+ * - `garbled`: the response is not a valid one.
  */
 export type ConnectionProblem =
   | 'refused'
@@ -30,7 +30,7 @@ export type ConnectionProblem =
 
 export interface ConnectionErrorOptions {
   readonly problem: ConnectionProblem
-  /** Who was called: `https://127.0.0.1:6443`; absent in process. */
+  /** The server: `https://127.0.0.1:6443`; absent in process. */
   readonly address?: string | undefined
   readonly cause?: unknown
 }
@@ -59,17 +59,13 @@ export function isConnectionError(error: unknown, problem?: ConnectionProblem): 
   return isOurs && (problem === undefined || (error as ConnectionError).problem === problem)
 }
 
-/*
- * Why a call did not get through, in one line: what, where, and what to do about it.
- */
-
 interface Meaning {
   readonly problem: ConnectionProblem
   readonly what: string
   readonly advice: string
 }
 
-/** The connection error of whatever a socket, a name service, TLS or a proxy came up with. */
+/** The connection error for an error of a socket, a name service, TLS or a proxy. */
 export function toConnectionError(error: unknown, address: string): ConnectionError {
   const { problem, what, advice } = meaningOf(error)
   const verb = problem === 'reset' ? 'the connection to' : 'cannot connect to'
@@ -148,7 +144,7 @@ function meaningOf(error: unknown): Meaning {
   return { problem: 'reset', what: message, advice: '' }
 }
 
-/** Several addresses of one name fail together; the first failure speaks for them. */
+/** Several addresses of one name fail together; the first failure is reported. */
 function reasonOf(error: unknown): [code: string, message: string] {
   const own = error as { code?: unknown; message?: unknown; errors?: readonly unknown[]; cause?: unknown } | null
   if (own?.errors?.[0] !== undefined) return reasonOf(own.errors[0])

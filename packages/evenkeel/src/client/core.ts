@@ -1,5 +1,5 @@
 /**
- * What the verbs of a client share: who to ask, how kinds are found, and what goes with every write.
+ * What the verbs of a client share: the transport, the REST mapper, defaults, write hooks; and the options of a client.
  */
 import { findCause, isNotFound, type JsonObject, type Kind, type KubeObject, type Subject, type TypeMeta } from '#api'
 import { silentLogger, SystemClock, SystemRandom, type AbortOptions, type Clock, type Logger, type Random } from '#base'
@@ -16,11 +16,11 @@ import { formatKindName, type KindLike, type Resource } from './resource.ts'
 import { RestClient, Warnings, type RestRequest, type WarningHandler } from './rest-client.ts'
 import { withRateLimit, withRetry } from './retry.ts'
 
-/** What goes with a client's calls unless a call says otherwise. */
+/** Defaults of a client's requests. */
 export interface ClientDefaults {
-  /** Where objects of kinds with namespaces live when nobody says so. Lists and watches are of all namespaces all the same. */
+  /** The namespace of objects when none is given. Lists and watches still cover all namespaces. */
   readonly namespace?: string
-  /** Who owns the fields that are written; `apply` needs one. */
+  /** The field manager of writes; `apply` needs one. */
   readonly fieldManager?: string
   /** @default the server's (`Warn`) */
   readonly fieldValidation?: FieldValidation
@@ -33,7 +33,7 @@ export interface ClientDefaults {
 export interface WriteNotice extends TypeMeta {
   readonly verb: 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deleteAllOf'
   readonly namespace?: string
-  /** Absent for `deleteAllOf`, and for a create whose name the server makes. */
+  /** Absent for `deleteAllOf`, and for a create with `generateName`. */
   readonly name?: string
   readonly subresource?: string
   readonly reconcileId?: string
@@ -41,9 +41,9 @@ export interface WriteNotice extends TypeMeta {
 }
 
 export interface WriteHooks {
-  /** Called once for every write, before it is sent; what it throws refuses the write. */
+  /** Called once for every write, before it is sent; an error refuses the write. */
   beforeWrite?(write: WriteNotice): void
-  /** Called with what the server stored; undefined when the object is gone or there are many. */
+  /** Called with the stored object; undefined when it is deleted or there are many. */
   afterWrite?(write: WriteNotice, object: KubeObject | undefined): void
 }
 
@@ -57,7 +57,7 @@ export interface ClientCore {
   readonly watchLineBytesMax: number
 }
 
-/** One object, or the place where one will be. */
+/** One object, or the location where one will be created. */
 interface ResourceTarget {
   readonly resource: Resource
   readonly location: ResourceLocation
@@ -68,7 +68,7 @@ interface LocateOptions extends AbortOptions {
   readonly subresource?: string | undefined
 }
 
-/** Where an object of a kind is. @throws {RangeError} when it needs a namespace and nobody names one. */
+/** The location of an object. @throws {RangeError} when it needs a namespace and none is given. */
 export async function locate(
   core: ClientCore,
   kind: KindLike,
@@ -91,10 +91,10 @@ export async function locate(
   }
 }
 
-/** The one object of an answer, with its type as a client asked for it. */
+/** The object of a response, with its apiVersion and kind. */
 export function finishObject(object: JsonObject, { apiVersion, kind }: TypeMeta): KubeObject {
-  // Items of a list come without type, metadata alone comes with the type of metadata. The value was parsed a moment
-  // ago and is nobody else's, so it is completed in place.
+  // Items of a list come without kind; metadata alone comes with the kind of the metadata. The value was just parsed and
+  // has no other owner, so it is completed in place.
   if (object['kind'] === undefined || object['kind'] === 'PartialObjectMetadata')
     Object.assign(object, { apiVersion, kind })
   return object as unknown as KubeObject
@@ -109,7 +109,7 @@ export interface WriteCall extends ResourceTarget {
   readonly options: WriteOptions
 }
 
-/** Sends a write and gives what the server says about it. */
+/** Sends a write and returns the response. */
 export async function write(core: ClientCore, call: WriteCall): Promise<JsonObject> {
   const {
     resource,
@@ -150,7 +150,7 @@ export async function write(core: ClientCore, call: WriteCall): Promise<JsonObje
   return answer
 }
 
-/** A write's options with the client's own behind them. */
+/** A write's options, completed by the client's defaults. */
 export function withDefaults<O extends WriteOptions>(core: ClientCore, options: O): O {
   const { fieldManager, fieldValidation, dryRun } = core.defaults
   return {
@@ -166,7 +166,7 @@ export function subjectOf({ group, plural }: Resource, { name }: ResourceLocatio
 }
 
 /**
- * Whether an error says that this one object is not there; a whole kind that is not there is somebody's mistake.
+ * Whether an error says that this one object does not exist; a missing kind is a different error.
  *
  * Servers name the object that is missing. For a resource they do not have they send a plain text, or a Status about
  * nothing in particular.
@@ -177,17 +177,13 @@ export function isObjectMissing(error: unknown): boolean {
   )
 }
 
-/** A missing kind by its name; other errors as they are. */
+/** An error for a missing kind with its name; other errors as they are. */
 export function nameMissingKind(error: unknown, kind: TypeMeta): unknown {
   return isNotFound(error) && !isObjectMissing(error) ? new UnknownKindError(kind, { cause: error }) : error
 }
 
-/*
- * A client's options, and what its verbs work with.
- */
-
 export interface ClientOptions extends ClientDefaults, WriteHooks {
-  /** How requests get to the server: that of a server in this process, or one of `httpTransport`. */
+  /** How requests reach the server: a server in this process, or `httpTransport`. */
   readonly transport: Transport
   /** Called by `close`. */
   readonly close?: () => Promise<void>
@@ -199,31 +195,31 @@ export interface ClientOptions extends ClientDefaults, WriteHooks {
   readonly log?: Logger
   /** @default 'evenkeel' */
   readonly userAgent?: string
-  /** What the server warns of, each text once. @default the log */
+  /** Called with each warning of the server once. @default the log */
   readonly onWarning?: WarningHandler
-  /** Kinds that are known from the start, so that objects of them are found without asking. */
+  /** Kinds that are known from the start, so that they need no discovery. */
   readonly kinds?: readonly Kind[]
   /**
-   * How long to wait for an answer. Servers give up after a minute.
+   * How long to wait for a response. Servers give up after a minute.
    *
    * @default 75_000
    */
   readonly timeoutMs?: number
-  /** How large an answer may be. @default 268_435_456 */
+  /** The largest response. @default 268_435_456 */
   readonly responseBytesMax?: number
-  /** How large one event of a watch may be. @default 16_777_216 */
+  /** The largest event of a watch. @default 16_777_216 */
   readonly watchLineBytesMax?: number
-  /** What is tried again, and how often; false for nothing. @default 10 times, waits of up to 30 s */
+  /** Retries; false for none. @default 10 retries, waits of up to 30 s */
   readonly retry?: false | { readonly retriesMax?: number; readonly waitMaxMs?: number }
-  /** No more requests than this in a second. @default no limit */
+  /** The most requests per second. @default no limit */
   readonly rateLimit?: { readonly perSecond: number; readonly burst?: number }
-  /** How long a kind that the server did not have is not asked for again. @default 5000 */
+  /** For how long a missing kind is not looked up again. @default 5000 */
   readonly discoveryReloadMs?: number
   /**
-   * Called right before a write leaves, at every attempt, however long it waited; what it throws refuses the write. For
-   * leases that may run out in the meantime.
+   * Called right before a write is sent, at every attempt, however long it waited; an error refuses the write. For leases
+   * that may expire in the meantime.
    *
-   * @default every write leaves
+   * @default every write is sent
    */
   readonly writeGate?: () => void
 }
@@ -240,7 +236,7 @@ export function makeCore(options: ClientOptions): ClientCore {
   const { timeoutMs = 75_000, responseBytesMax = 256 * 1024 * 1024, watchLineBytesMax = 16 * 1024 * 1024 } = options
   const {
     onWarning = (text, { method, target }) => {
-      log.warn('the server warns', { text, method, target })
+      log.warn('API server warning', { text, method, target })
     },
   } = options
   const exchange = new RestClient({
@@ -275,7 +271,7 @@ export function makeCore(options: ClientOptions): ClientCore {
   }
 }
 
-/** Every attempt counts against the limit and passes the gate, so both are inside, the gate last. */
+/** Every attempt counts against the limit and passes the gate, so both are inside; the gate is last. */
 function wrap({ transport, retry = {}, rateLimit, writeGate }: ClientOptions, clock: Clock, random: Random): Transport {
   const gated = writeGate ? withGate(transport, writeGate) : transport
   const limited = rateLimit ? withRateLimit(gated, { clock, ...rateLimit }) : gated

@@ -1,8 +1,9 @@
 /**
- * Writes that read first: finalizers on and off, create or update.
+ * Writes that read first: add and remove finalizers, create or update.
  *
- * Each looks at what it was given before it asks anybody, writes only if something changes, locks what it writes, and
- * reads again after a conflict.
+ * Each looks at its argument before it sends a request, writes only if something changes, with the resourceVersion it
+ * read, and reads again after a conflict. `retryOnConflict` has the numbers of client-go: five attempts, ten milliseconds
+ * and a little more between them.
  */
 import {
   addFinalizer,
@@ -37,7 +38,7 @@ export async function ensureFinalizer(
   return changing(core, object, { ...options, change: (current) => addFinalizer(current, finalizer) })
 }
 
-/** Gives undefined when the object is gone, which is what its last finalizer waited for. */
+/** Returns undefined when the object is deleted, which its last finalizer may have held back. */
 export async function dropFinalizer(
   core: ClientCore,
   object: KubeObject,
@@ -52,7 +53,7 @@ export async function dropFinalizer(
   }
 }
 
-/** Creates the object, or brings the one that is there into the wanted state. */
+/** Creates the object, or changes the existing one to the desired state. */
 export async function createOrUpdate(
   core: ClientCore,
   seed: KubeObject,
@@ -93,7 +94,7 @@ async function changing(
   )
 }
 
-/** The object as it is now. @throws {ApiError} `NotFound`, also when another one has taken its name. */
+/** The current object. @throws {ApiError} `NotFound`, also when another object has its name now. */
 async function reread(core: ClientCore, object: KubeObject, options: WriteOptions): Promise<KubeObject> {
   const current = await getObject(core, object, { key: nameOf(object), options: { signal: options.signal } })
   if (object.metadata.uid && current.metadata.uid !== object.metadata.uid) {
@@ -103,26 +104,20 @@ async function reread(core: ClientCore, object: KubeObject, options: WriteOption
   return current
 }
 
-/*
- * Trying again when somebody else was faster: for changes that are computed from what was read.
- *
- * The numbers are those of client-go: five tries, ten milliseconds and a little more between them.
- */
-
 export interface RetryOnConflictOptions extends AbortOptions {
   readonly clock: Clock
   readonly random: Random
   /** @default 5 */
   readonly attemptsMax?: number
   /**
-   * What is tried again.
+   * Which errors are retried.
    *
    * @default conflicts
    */
   readonly isRetried?: (error: unknown) => boolean
 }
 
-/** Calls until there is no conflict; `attempt` counts from 0, and must read anew when it is above that. */
+/** Calls until there is no conflict; `attempt` counts from 0, and must read again when it is above that. */
 export async function retryOnConflict<T>(
   change: (attempt: number) => Promise<T>,
   { clock, random, signal, attemptsMax = 5, isRetried = isConflict }: RetryOnConflictOptions,

@@ -1,14 +1,18 @@
 /**
- * Who we are, as it is shown to a server, and the wrapper that shows it.
+ * Credentials, and the wrapper that adds them to requests when they are sent.
  *
- * A credential may change over time: it is asked for at every request. A server that answers 401 refuses this one; if
- * another can be had the request is sent once more, because a request that was not let in has done nothing.
+ * A credential may change over time: it is read for every request. A 401 refuses it; if there is another one the request
+ * is sent once more, because a refused request has done nothing.
+ *
+ * The token of a file, as service accounts have it, is read again after a minute, and at once when the server refuses it.
+ * While the file cannot be read the last token is used: it may still be valid, and a volume that is being replaced is
+ * back in a moment.
  */
 import type { AbortOptions, Clock } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { ConfigError } from './config-field.ts'
 
-/** What is shown. Two that are the same object are the same. */
+/** What is sent. Compared by identity. */
 export interface Credential {
   /** The header of that name. */
   readonly authorization?: string
@@ -18,7 +22,7 @@ export interface Credential {
 
 export interface CredentialSource {
   get(options?: AbortOptions): Promise<Credential>
-  /** A server refused this one. Whether `get` may now give another. */
+  /** The server refused this one. Returns whether `get` may return another now. */
   refuse(credential: Credential): boolean
 }
 
@@ -35,7 +39,7 @@ export function basic(username: string, password: string): Credential {
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 }
 
-/** Shows a credential with every request that brings none of its own. */
+/** Adds the credential to every request without one. */
 export function withCredentials(transport: Transport, source: CredentialSource): Transport {
   return async (request) => {
     if (request.headers['authorization'] !== undefined) return transport(request)
@@ -52,13 +56,6 @@ function send(transport: Transport, request: WireRequest, { authorization }: Cre
     authorization === undefined ? request : { ...request, headers: { ...request.headers, authorization } },
   )
 }
-
-/*
- * A token that lies in a file and is replaced there now and then, as those of service accounts are.
- *
- * The file is read again after a minute, and at once when the server refuses the token. While it cannot be read the
- * last token is used: it may still be good, and a volume that is being exchanged is back in a moment.
- */
 
 export interface TokenFileOptions {
   readonly clock: Clock

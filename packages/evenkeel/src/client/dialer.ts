@@ -1,8 +1,8 @@
 /**
- * Connections to one server, as they are made: whom to trust, who we are, and how long to wait.
+ * Opens connections to one server: whom to trust, our certificate, and the timeout.
  *
- * Invariants: no connection is said to be made before the certificate of the server has been checked; all that are open
- * are known, so that they can be cut off.
+ * Invariants: a connection counts as connected only after the certificate of the server was checked; all open ones are
+ * known, so that they can be cut off.
  */
 import { connect as connectPlain, isIP } from 'node:net'
 import type { OnReadOpts, Socket, TcpSocketConnectOpts } from 'node:net'
@@ -11,15 +11,15 @@ import type { ConnectionOptions, SecureContext } from 'node:tls'
 import { identityCheck } from '#base'
 import type { Clock } from '#base'
 
-/** Whom to trust, and who we are. Two that are the same object are the same. */
+/** Whom to trust, and our certificate. Compared by identity. */
 export interface TlsMaterial {
   /** The authorities to trust, in PEM. @default those that Node trusts */
   readonly caPem?: string
   readonly certPem?: string
   readonly keyPem?: string
-  /** The name that the certificate of the server must have. @default that of its address */
+  /** The name that the server's certificate must have. @default the host of its address */
   readonly serverName?: string
-  /** Trust anybody. For tests, and for nothing else. @default false */
+  /** Accept any certificate. For tests only. @default false */
   readonly insecureSkipVerify?: boolean
 }
 
@@ -32,10 +32,8 @@ export interface DialerOptions {
 }
 
 interface DialOptions {
-  /** Where to read to, for who does not want a stream. */
+  /** A buffer to read into, instead of a stream. */
   readonly onread?: OnReadOpts
-  /** Whether to go on with what was agreed on before, which saves both sides the signatures. @default false */
-  readonly resume?: boolean
 }
 
 const keepAliveMs = 60_000
@@ -46,7 +44,6 @@ export class Dialer {
   readonly #isSecure: boolean
   readonly #sockets = new Set<Socket>()
   #context: SecureContext | undefined
-  #session: Buffer | undefined
 
   constructor(options: DialerOptions) {
     this.#options = options
@@ -54,13 +51,13 @@ export class Dialer {
     this.#isSecure = this.#url.protocol === 'https:'
   }
 
-  /** The server as requests name it. */
+  /** The value of the Host header. */
   get host(): string {
     return this.#url.host
   }
 
-  /** Begins to connect. A socket that takes too long fails with `ETIMEDOUT`. */
-  dial({ onread, resume = false }: DialOptions = {}): Socket {
+  /** Starts to connect. A socket that takes too long fails with `ETIMEDOUT`. */
+  dial({ onread }: DialOptions = {}): Socket {
     const { hostname, port } = this.#url
     const host = hostname.replace(/^\[|\]$/g, '')
     const place = {
@@ -71,10 +68,7 @@ export class Dialer {
       keepAliveInitialDelay: keepAliveMs,
       ...(onread && { onread }),
     } satisfies TcpSocketConnectOpts
-    const socket = this.#isSecure
-      ? connectTls({ ...place, ...this.#secure(host), ...(resume && this.#session && { session: this.#session }) })
-      : connectPlain(place)
-    if (resume) this.#remember(socket)
+    const socket = this.#isSecure ? connectTls({ ...place, ...this.#secure(host) }) : connectPlain(place)
     const stopTimer = this.#options.clock.after(this.#options.connectTimeoutMs, () => {
       socket.destroy(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' }))
     })
@@ -87,7 +81,7 @@ export class Dialer {
     return socket
   }
 
-  /** Calls back when a request may go out: at once when it may already. */
+  /** Calls back when a request may be sent; at once when it is connected. */
   onConnected(socket: Socket, callback: () => void): void {
     const isReady = this.#isSecure
       ? (socket as { secureConnecting?: boolean }).secureConnecting === false
@@ -96,7 +90,7 @@ export class Dialer {
     else socket.once(this.#isSecure ? 'secureConnect' : 'connect', callback)
   }
 
-  /** Resolves when all that are open have closed. */
+  /** Resolves when all connections are closed. */
   async closed(): Promise<void> {
     for (const socket of this.#sockets)
       await new Promise((resolve) => {
@@ -104,18 +98,9 @@ export class Dialer {
       })
   }
 
-  /** Cuts off what is under way. */
+  /** Cuts off all connections. */
   destroy(): void {
-    for (const socket of this.#sockets) socket.destroy(new Error('it was closed by its owner'))
-  }
-
-  #remember(socket: Socket): void {
-    socket.on('session', (session: Buffer) => {
-      this.#session = session
-    })
-    socket.on('error', () => {
-      this.#session = undefined
-    })
+    for (const socket of this.#sockets) socket.destroy(new Error('the connection was closed by its owner'))
   }
 
   #secure(host: string): ConnectionOptions {
@@ -125,7 +110,7 @@ export class Dialer {
       ...(certPem !== undefined && { cert: certPem }),
       ...(keyPem !== undefined && { key: keyPem }),
     })
-    // An address is no name that a server could be asked for.
+    // An IP address is no valid server name (SNI).
     const servername = serverName ?? (isIP(host) === 0 ? host : undefined)
     return {
       secureContext: this.#context,

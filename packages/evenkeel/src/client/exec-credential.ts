@@ -1,8 +1,8 @@
 /**
- * Credentials from a program, as kubectl runs them: it is told about the cluster by `KUBERNETES_EXEC_INFO`, and prints
- * an ExecCredential.
+ * Credentials from an exec plugin, as in kubectl: the program gets the cluster in `KUBERNETES_EXEC_INFO`, and prints an
+ * ExecCredential.
  *
- * Invariants: however many requests wait, the program runs once; what it gave is used until it expires or the server
+ * Invariants: however many requests wait, the program runs once; its credential is used until it expires or the server
  * refuses it; a program that failed is run again by the next request, not before.
  */
 import { dirname, isAbsolute, resolve } from 'node:path'
@@ -15,7 +15,7 @@ import type { Host, ProgramResult } from './host.ts'
 interface ExecOptions {
   readonly host: Host
   readonly clock: Clock
-  /** What a program that wants to know is told about the cluster. */
+  /** The cluster information for programs that want it. */
   readonly cluster: () => Promise<JsonObject>
   /**
    * How long a program may take that does not talk to a person.
@@ -27,7 +27,7 @@ interface ExecOptions {
 
 interface IssuedCredential {
   readonly credential: Credential
-  /** By the wall clock: that is what the program means. */
+  /** By the wall clock, as the program means it. */
   readonly expiresAtMs: number
 }
 
@@ -142,18 +142,14 @@ function parseOutput(output: string): JsonObject | undefined {
   }
 }
 
-/*
- * What a kubeconfig says about a program that gives out credentials.
- */
-
 export interface ExecConfig {
-  /** Where it says so, for messages. */
+  /** The origin, for messages. */
   readonly where: string
   readonly apiVersion: string
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Told when the program is not there. */
+  /** Shown when the program does not exist. */
   readonly installHint?: string
   readonly provideClusterInfo: boolean
   readonly interactiveMode: 'Never' | 'IfAvailable' | 'Always'
@@ -213,7 +209,7 @@ function readEnv(field: Field): Record<string, string> {
   )
 }
 
-/** A bare name is looked up in PATH; a path is meant from the folder of the file. */
+/** A bare name is looked up in PATH; a path is relative to the folder of the kubeconfig. */
 function locate(command: string, file: string): string {
   return /[\\/]/.test(command) && !isAbsolute(command) ? resolve(dirname(file), command) : command
 }

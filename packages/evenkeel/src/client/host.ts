@@ -11,7 +11,7 @@ export interface ProgramCall extends AbortOptions {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Whether it may talk to the person at the terminal. */
+  /** Whether it may use the terminal. */
   readonly interactive: boolean
 }
 
@@ -19,7 +19,7 @@ export interface ProgramResult {
   /** The exit code; undefined when a signal ended it. */
   readonly code: number | undefined
   readonly stdout: string
-  /** What it complained about; empty when a person saw it. */
+  /** Its standard error; empty when it went to the terminal. */
   readonly stderr: string
 }
 
@@ -28,7 +28,7 @@ export interface Host {
   readonly home: string
   /** What separates paths in `KUBECONFIG`. */
   readonly pathDelimiter: string
-  /** Whether there is somebody to ask. */
+  /** Whether there is a terminal. */
   readonly isTerminal: boolean
   /** Rejects with code `ENOENT` when there is no such file. */
   readFile(path: string): Promise<string>

@@ -1,9 +1,9 @@
 /**
  * Kubeconfig files as data, with everything that is relative to a file made absolute.
  *
- * An entry is looked into when it is chosen, as kubectl does: a mistake in the user of another cluster is nobody's
- * business today. Unknown fields are let pass; fields of the wrong type are not, and the message names file and field.
- * Of a merge: the first file that has a cluster, user or context of some name has it alone.
+ * An entry is checked when it is chosen, as in kubectl: a mistake in the user of another cluster does not matter. Unknown
+ * fields are ignored; fields of the wrong type are errors that name file and field. When files are merged, the first file
+ * that has a cluster, user or context of some name wins.
  */
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { isApiError, isJsonObject, type JsonObject, type JsonValue } from '#api'
@@ -37,7 +37,7 @@ export interface UserEntry {
   readonly impersonate?: Impersonation
 }
 
-/** On whose behalf requests are made. */
+/** The user to impersonate. */
 export interface Impersonation {
   readonly user: string
   readonly uid?: string
@@ -168,7 +168,7 @@ export function readContext(field: Field): ContextEntry {
   }
 }
 
-/** Paths in a kubeconfig are meant from its folder. */
+/** Paths in a kubeconfig are relative to its folder. */
 function beside(file: string, path: string | undefined): string | undefined {
   return path === undefined || isAbsolute(path) ? path : resolve(dirname(file), path)
 }

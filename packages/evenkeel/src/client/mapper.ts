@@ -1,9 +1,12 @@
 /**
- * From a kind to its resource: known ones at once, others by asking the server what it has.
+ * The REST mapper: from a kind to its resource, known ones at once, others by discovery.
  *
- * Invariants: what was found stays found until it is forgotten; many who ask at once cause one question; a kind that
- * the server did not have is asked for again, because its definition may have come since, but no more than once in
- * `reloadMs`: a typing mistake in a loop does not become a load.
+ * Discovery documents come in two forms: aggregated, two responses for everything, and the old one, a response for each
+ * group version. They come from servers of any kind, so missing or mistyped parts are ignored.
+ *
+ * Invariants: a found kind stays known until it is forgotten; concurrent lookups cause one discovery; a missing kind is
+ * looked up again, because its CRD may have been installed, but at most once in `reloadMs`: a typing mistake in a loop
+ * does not become a load.
  */
 import {
   formatApiVersion,
@@ -30,7 +33,7 @@ import type { RestClient } from './rest-client.ts'
 
 const brand = Symbol.for('evenkeel.UnknownKindError')
 
-/** More kinds than this are not looked for in vain by anybody who means it. */
+/** How many missing kinds are remembered. */
 const missesMax = 1000
 
 /** The server does not have this kind (yet). */
@@ -59,7 +62,7 @@ interface RestMapperOptions {
   readonly rest: RestClient
   readonly clock: Clock
   /**
-   * How long a kind that was not found is not asked for again.
+   * For how long a missing kind is not looked up again.
    *
    * @default 5000
    */
@@ -73,7 +76,7 @@ export class RestMapper {
   readonly #known = new Map<string, Resource>()
   readonly #ofKinds = new WeakMap<Kind, Resource>()
   #discovered: readonly DiscoveredResource[] | undefined
-  /** When a kind was last looked for in vain. */
+  /** When a kind was last looked up in vain. */
   readonly #missedAtMs = new Map<string, number>()
   #loading: Promise<readonly DiscoveredResource[]> | undefined
 
@@ -83,7 +86,7 @@ export class RestMapper {
     this.#reloadMs = reloadMs
   }
 
-  /** Takes note of a kind, so that objects of it are found without a question. */
+  /** Adds a kind, so that it needs no discovery. */
   remember(kind: Kind): Resource {
     const known = this.#ofKinds.get(kind)
     if (known) return known
@@ -102,7 +105,7 @@ export class RestMapper {
     return this.find(kind) ?? this.#discover(isMetadataKind(kind) ? kind.of : kind, options)
   }
 
-  /** The resource of a kind, if it is known without asking. */
+  /** The resource of a kind, if it is known without discovery. */
   find(kind: KindLike): Resource | undefined {
     const real = isMetadataKind(kind) ? kind.of : kind
     return isKind(real) ? this.remember(real) : this.#known.get(keyOf(real))
@@ -115,7 +118,7 @@ export class RestMapper {
     return this.#discovered && !reload ? this.#discovered : this.#load({ signal })
   }
 
-  /** Forgets what discovery said: the next one who asks makes it ask again. */
+  /** Forgets discovery: the next lookup requests it again. */
   forget(): void {
     this.#known.clear()
     this.#discovered = undefined
@@ -137,7 +140,7 @@ export class RestMapper {
     this.#missedAtMs.set(key, this.#clock.monotonic())
   }
 
-  /** One question for all who wait; one who leaves does not end it for the others. */
+  /** One discovery for all that wait; an aborted wait does not end it for the others. */
   #load({ signal }: AbortOptions): Promise<readonly DiscoveredResource[]> {
     this.#loading ??= this.#ask().finally(() => {
       this.#loading = undefined
@@ -168,7 +171,7 @@ export class RestMapper {
     return lists.flat()
   }
 
-  /** A document; undefined when the server has none, which says as much as an empty one. */
+  /** A document; undefined when the server has none, which is the same as an empty one. */
   async #document(target: string, accept: string): Promise<JsonObject | undefined> {
     try {
       return await this.#exchange.json({ method: 'GET', target, accept })
@@ -184,14 +187,7 @@ function keyOf({ apiVersion, kind }: TypeMeta): string {
   return `${apiVersion} ${kind}`
 }
 
-/*
- * Discovery documents as resources: the aggregated form, which says everything in two answers, and the old one, which
- * takes an answer for each group version.
- *
- * Documents come from servers of any kind, so what is missing or mistyped in them is left out, never trusted.
- */
-
-/** Asks for the aggregated form and takes the old one. */
+/** Requests the aggregated form and accepts the old one. */
 const discoveryAccept =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json'
 

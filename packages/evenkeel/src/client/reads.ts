@@ -1,8 +1,8 @@
 /**
  * The verbs that read: get, list in one piece or page by page, watch.
  *
- * What is read is parsed for this caller alone and not frozen: freezing costs a third of parsing, and nobody else holds
- * the object. Types are readonly all the same, because caches share what they hand out.
+ * Objects are parsed for this caller alone and not frozen: freezing costs a third of parsing, and the object has no other
+ * owner. Types are readonly all the same, because caches share their objects.
  */
 import { isExpired, isJsonObject, type JsonObject, type KubeObject, type ListMeta, type ObjectList } from '#api'
 import { ConnectionError } from './connection-error.ts'
@@ -30,7 +30,7 @@ export async function getObject(
     options: { resourceVersion, ...call },
   }: { key: ObjectName; subresource?: string; options: GetOptions },
 ): Promise<KubeObject> {
-  // Without a name the path would be that of all objects.
+  // Without a name the path would be that of the collection.
   if (!key.name) throw new RangeError(`a ${kind.kind} cannot be read without a name: use list for all of them`)
   const { resource, location: place } = await locate(core, kind, { key, subresource, signal: call.signal })
   try {
@@ -61,7 +61,7 @@ export async function findObject(
 }
 
 /**
- * All pages as one list, of one moment.
+ * All pages as one list, at one version.
  *
  * A token that expires on the way costs one more request: everything at once, from the beginning.
  */
@@ -87,7 +87,7 @@ export async function listObjects(
   return { ...first, metadata, items }
 }
 
-/** Page by page, of one moment. A token that expires ends it with `Expired`: pages that were given cannot be taken back. */
+/** Page by page, at one version. A token that expires ends it with `Expired`: returned pages cannot be taken back. */
 export async function* listPages(
   core: ClientCore,
   kind: KindLike,

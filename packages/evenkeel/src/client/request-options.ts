@@ -1,5 +1,6 @@
 /**
- * What the calls of a client can be told. Everything is optional; what is left out is not sent.
+ * The options of a client's requests, and the targets (path and query) that follow from them. Every option is optional;
+ * what is left out is not sent.
  */
 import {
   checkPathSegmentName,
@@ -15,10 +16,10 @@ import type { Resource } from './resource.ts'
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore'
 
-/** What every call takes. */
+/** Options of every request. */
 export interface CallOptions extends AbortOptions {
   /**
-   * How long to wait for the answer, retries included; for a watch, until it begins.
+   * How long to wait for the response, retries included; for a watch, until it starts.
    *
    * @default the client's
    */
@@ -28,12 +29,12 @@ export interface CallOptions extends AbortOptions {
 /** Which object of a kind. An `ObjectKey` will do. */
 export interface ObjectName {
   readonly name: string
-  /** Ignored for kinds without namespaces. */
+  /** Ignored for cluster-scoped kinds. */
   readonly namespace?: string
 }
 
 export interface GetOptions extends CallOptions {
-  /** `'0'`: whatever the server has at hand, which may be old. */
+  /** `'0'`: any version the server has at hand, which may be stale. */
   readonly resourceVersion?: string
 }
 
@@ -51,35 +52,35 @@ export interface ListOptions extends Selection, CallOptions {
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
   /**
-   * How many objects are asked for at a time; 0 asks for all at once.
+   * How many objects are requested at a time; 0 requests all at once.
    *
    * @default 500
    */
   readonly pageSize?: number
 }
 
-/** One page: as many objects as wanted, and where to go on. */
+/** One page of a list. */
 export interface PageOptions extends ListOptions {
   /** From `metadata.continue` of the page before. */
   readonly continue?: string
 }
 
 export interface WatchOptions extends Selection, CallOptions {
-  /** Where to begin: what comes after this version. Without it the watch begins with all objects, in any order. */
+  /** The version to start after. Without it the watch starts with all objects, in any order. */
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'NotOlderThan'
   /**
-   * The objects that are there first, then a bookmark with `initialEventsEnd`, then changes.
+   * All present objects first, then a bookmark with `initialEventsEnd`, then changes.
    *
    * @default false
    */
   readonly sendInitialEvents?: boolean
   /** @default true */
   readonly allowWatchBookmarks?: boolean
-  /** When the server shall end the watch, in seconds; watches are begun again, not kept for ever. */
+  /** When the server shall end the watch, in seconds; watches are restarted, not kept open indefinitely. */
   readonly timeoutSeconds?: number
   /**
-   * Objects may come without managed fields. Servers that know how leave them out; others send them.
+   * Objects may come without managed fields. Servers that support it leave them out; others send them.
    *
    * @default false
    */
@@ -88,10 +89,10 @@ export interface WatchOptions extends Selection, CallOptions {
 
 /** What every write takes. */
 export interface WriteOptions extends CallOptions {
-  /** Everything is checked and answered, and nothing is stored. */
+  /** Everything is checked and answered, but nothing is stored. */
   readonly dryRun?: boolean
   /**
-   * Who owns the fields that are written.
+   * The field manager.
    *
    * @default the client's
    */
@@ -102,20 +103,20 @@ export interface WriteOptions extends CallOptions {
    * @default the client's, or the server's (`Warn`)
    */
   readonly fieldValidation?: FieldValidation
-  /** Which reconcile writes; the server's log has it in the user agent. */
+  /** The reconcile that writes; part of the user agent in the server's log. */
   readonly reconcileId?: string
 }
 
 export interface CreateOptions extends WriteOptions {
   /**
-   * Who the object belongs to: the owner becomes its controller. An owner that is being deleted is refused: the child
-   * would be born to die, or worse, stay.
+   * The owner, which becomes the controller of the object. An owner that is being deleted is refused: the child would be
+   * deleted at once, or worse, stay.
    */
   readonly owner?: Owner
 }
 
 /**
- * How a patch is meant: `merge` replaces what it names (`null` deletes), `json` is a list of operations, `strategic`
+ * The type of a patch: `merge` replaces what it names (`null` deletes), `json` is a list of operations, `strategic`
  * merges lists by key and works for built-in kinds only.
  */
 export type PatchType = 'merge' | 'json' | 'strategic'
@@ -136,7 +137,7 @@ export interface PatchFromOptions extends WriteOptions {
 
 export interface ApplyOptions extends CreateOptions {
   /**
-   * Take fields from whoever owns them.
+   * Take fields from other managers.
    *
    * @default false
    */
@@ -144,9 +145,9 @@ export interface ApplyOptions extends CreateOptions {
 }
 
 export interface DeleteOptions extends CallOptions {
-  /** Only if it is still this very object, or still in this state; `Conflict` otherwise. */
+  /** Only if it is still this object, or still this version; `Conflict` otherwise. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
-  /** What happens to the objects it owns. @default what the kind says, mostly `Background` */
+  /** What happens to dependent objects. @default what the kind says, mostly `Background` */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly gracePeriodSeconds?: number
   readonly dryRun?: boolean
@@ -155,11 +156,7 @@ export interface DeleteOptions extends CallOptions {
 
 export interface DeleteAllOptions extends Selection, Omit<DeleteOptions, 'preconditions'> {}
 
-/*
- * The targets of requests: path and query, from what a call was told.
- */
-
-/** Where on a resource: the collection, one object, a part of one. */
+/** A location in a resource: the collection, one object, a subresource. */
 export interface ResourceLocation {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
@@ -171,7 +168,7 @@ type QueryParameters = Readonly<Record<string, string | number | boolean | undef
 /**
  * Path and query; parameters that are undefined are left out.
  *
- * @throws {RangeError} when a name could leave its place in the path: asking for it would be asking for something else.
+ * @throws {RangeError} when a name would change the structure of the path.
  */
 export function formatTarget(
   { group, version, kind, plural, namespaced }: Resource,
@@ -206,7 +203,7 @@ export function selectionParameters({ labelSelector, fieldSelector }: Selection)
   }
 }
 
-/** Later pages go by their token alone: the token says the version, and saying it twice is refused. */
+/** Later pages have their token alone: it implies the version, and both together are refused. */
 export function pageParameters({
   pageSize = 500,
   continue: token,
@@ -243,7 +240,7 @@ export function applyParameters(options: ApplyOptions): QueryParameters {
   return { ...writeParameters(options), force: options.force || undefined }
 }
 
-/** The body of a delete; undefined when there is nothing to say. */
+/** The body of a delete; undefined when there are no options. */
 export function deleteBody({
   preconditions,
   propagationPolicy: propagation,

@@ -1,5 +1,5 @@
 /**
- * What a client must know about a kind to find its objects: the path, and whether it has namespaces.
+ * What a client knows about a kind (path, scope), and references to objects by name.
  */
 import {
   formatApiVersion,
@@ -22,7 +22,7 @@ export interface Resource extends TypeMeta {
   readonly namespaced: boolean
 }
 
-/** A resource as discovery tells of it. */
+/** A resource of discovery. */
 export interface DiscoveredResource extends Resource {
   readonly singular: string
   readonly verbs: readonly string[]
@@ -32,7 +32,7 @@ export interface DiscoveredResource extends Resource {
   readonly subresources: readonly string[]
 }
 
-/** A kind in full, or two words about one that discovery will complete. */
+/** A kind in full, or apiVersion and kind, which discovery completes. */
 export type KindLike = Kind | TypeMeta | MetadataKind
 
 /** Metadata of any kind's object, with the type of the object itself. */
@@ -52,7 +52,7 @@ export type ReadOf<K> = K extends { readonly plural: string }
     ? Stored<ObjectMetadata>
     : Stored<UnstructuredObject>
 
-/** The type in which objects of a kind are written; type and kind may be left out, the kind says them. */
+/** The type in which objects of a kind are written; apiVersion and kind may be left out. */
 export type WrittenOf<K> = K extends { readonly plural: string }
   ? Omit<InputOf<K>, 'apiVersion' | 'kind'> & Partial<TypeMeta>
   : Omit<UnstructuredObject, 'apiVersion' | 'kind'> & Partial<TypeMeta>
@@ -69,7 +69,7 @@ export function metadataOnly(kind: Kind | TypeMeta): MetadataKind {
   return Object.freeze({ apiVersion: kind.apiVersion, kind: kind.kind, metadataOnly: true as const, of: kind })
 }
 
-// Objects stand for their kinds in many calls, and may have fields of any name; a kind never has metadata.
+// Objects stand for their kinds in many methods, and may have fields of any name; a kind never has metadata.
 export function isMetadataKind(kind: KindLike): kind is MetadataKind {
   return 'metadataOnly' in kind && !('metadata' in kind)
 }
@@ -78,7 +78,7 @@ export function isKind(kind: KindLike): kind is Kind {
   return 'plural' in kind && 'scope' in kind && !('metadata' in kind)
 }
 
-/** What a kind in full says without anybody being asked. */
+/** The resource of a kind in full, without discovery. */
 export function resourceOf({ group, version, kind, plural, scope }: Kind): Resource {
   return {
     apiVersion: formatApiVersion({ group, version }),
@@ -95,17 +95,13 @@ export function formatKindName({ apiVersion, kind }: TypeMeta): string {
   return group === '' ? `${kind} (${version})` : `${kind} (${group}/${version})`
 }
 
-/*
- * An object by its name alone: what a write needs to know to find it.
- */
-
-/** Type and name of an object; its TypeScript type is that of the kind it was made with. */
+/** apiVersion, kind and name of an object; its TypeScript type is that of its kind. */
 export interface ObjectRef<T = unknown> extends TypeMeta {
   readonly metadata: ObjectName
   readonly '~object'?: T
 }
 
-/** What a write to an object gives back: the object, in the type it has. */
+/** The result of a write to an object. */
 export type WriteResult<R extends KubeObject> = '~object' extends keyof R
   ? R extends { readonly '~object'?: infer T }
     ? Exclude<T, undefined>
@@ -129,6 +125,6 @@ export function refTo<K extends KindLike>(
 /** The name of an object that is written to. @throws {RangeError} when it has none. */
 export function nameOf({ kind, metadata }: KubeObject): ObjectName {
   const { name, namespace } = metadata
-  if (!name) throw new RangeError(`this ${kind} has no metadata.name, so it cannot be found`)
+  if (!name) throw new RangeError(`this ${kind} has no metadata.name: set it, or pass a reference made by refTo`)
   return { name, ...(namespace !== undefined && { namespace }) }
 }

@@ -1,12 +1,12 @@
 /**
- * One HTTP/1.1 answer out of reads that may end anywhere (RFC 9112): its head, then the data of its body.
+ * Parses one HTTP/1.1 response from reads that may end anywhere (RFC 9112): its head, then the data of its body.
  *
  *   head ──▶ size ⇄ data ──▶ trailer ──▶ done      in chunks
  *     └────▶ data ──▶ done                         of a known length
  *     └────▶ data until the connection ends
  *
- * For answers that stream: data is handed on where it lies, without a copy. Invariants: what is no HTTP throws and is never
- * guessed at; heads and lines between chunks are bounded; nothing after the end of the answer is read.
+ * For streamed responses: data is passed on in place, without a copy. Invariants: invalid HTTP throws and is never guessed
+ * at; heads and lines between chunks are bounded; nothing after the end of the response is read.
  */
 import type { WireHeaders } from '#wire'
 
@@ -91,7 +91,7 @@ export class ResponseParser {
   #onHead(text: string): void {
     const head = parseHead(text)
     if (head.status === 101) throw new Error('the other side changed to another protocol')
-    // What comes before the answer, such as 103, is not the answer.
+    // An informational response such as 103 precedes the response.
     if (head.status < 200) return
     const { 'transfer-encoding': coding, 'content-length': length } = head.headers
     this.#isChunked = coding !== undefined
@@ -142,7 +142,7 @@ function parseHead(text: string): ResponseHead {
   return { status: Number(status), headers: { ...headers } }
 }
 
-/** How many bytes follow; infinite when the end of the connection is that of the answer. */
+/** How many bytes follow; infinite when the response ends with the connection. */
 function bodyLength(status: number, coding: string | undefined, length: string | undefined): number {
   if (status === 204 || status === 304) return 0
   if (coding !== undefined) {

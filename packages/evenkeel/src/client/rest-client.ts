@@ -1,8 +1,12 @@
 /**
- * One request and its answer: headers out, JSON in, refusals as `ApiError`, silence as `ConnectionError`.
+ * One request and its response: headers out, JSON in, refusals as `ApiError`, no response as `ConnectionError`.
  *
- * Invariants: every request ends, by its answer, the caller's signal or its deadline, and leaves no timer or listener
- * behind; an answer is never larger than `responseBytesMax`. The deadline of a stream covers its beginning only.
+ * The error of a refusal is made from its Status if it has one, else from the HTTP code and the start of the text.
+ * `readBody` reads a whole body, never more than allowed. `Warnings` reports the texts of `Warning` headers, each once.
+ *
+ * Invariants: every request ends by its response, the caller's signal or its deadline, and leaves no timer or listener
+ * behind; a response is never larger than `responseBytesMax`; the deadline of a stream covers its start only; at most
+ * `rememberedMax` warnings are remembered, so a server that invents new ones cannot exhaust the memory.
  */
 import {
   ApiError,
@@ -14,7 +18,7 @@ import {
   type JsonValue,
   type Subject,
 } from '#api'
-import { deadline, DeadlineError, LightAbortController, nativeSignal, onAbort, type Clock, type Deadline } from '#base'
+import { deadline, DeadlineError, LightAbortController, onAbort, signalFor, type Clock, type Deadline } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
 import { ConnectionError } from './connection-error.ts'
 
@@ -27,7 +31,7 @@ interface RestClientOptions {
   readonly responseBytesMax: number
 }
 
-/** A request as the verbs say it. */
+/** A request as the verbs make it. */
 export interface RestRequest {
   readonly method: string
   readonly target: string
@@ -50,9 +54,9 @@ interface RestResponse {
   readonly body: Uint8Array
 }
 
-/** Pieces of an answer that goes on, and how to end it. */
+/** The chunks of a streamed response, and how to close it. */
 export interface ResponseStream {
-  /** Each is lent until the next is asked for. */
+  /** Each is valid until the next is requested. */
   readonly pieces: AsyncIterator<Uint8Array>
   /** Aborts when the caller's signal does, or when the stream is closed. */
   readonly signal: AbortSignal
@@ -72,7 +76,7 @@ export class RestClient {
     return parseObject(textOf(body), call)
   }
 
-  /** The answer in whole. @throws {ApiError} when it refuses. */
+  /** The whole response. @throws {ApiError} when the server refuses. */
   async request(call: RestRequest): Promise<RestResponse> {
     const { clock, timeoutMs, responseBytesMax } = this.#options
     const limit = deadline(clock, call.timeoutMs ?? timeoutMs, { signal: call.signal })
@@ -89,7 +93,7 @@ export class RestClient {
     }
   }
 
-  /** An answer that goes on until one side has enough. @throws {ApiError} when it refuses. */
+  /** A response that is streamed until one side ends it. @throws {ApiError} when the server refuses. */
   async stream(call: RestRequest): Promise<ResponseStream> {
     const { clock, timeoutMs, responseBytesMax } = this.#options
     const controller = new LightAbortController()
@@ -134,7 +138,7 @@ export class RestClient {
     signal.throwIfAborted()
     const { transport } = this.#options
     const response = await transport({
-      ...this.#request(call, transport.acceptsLightSignals ? signal : nativeSignal(signal)),
+      ...this.#request(call, signalFor(transport, signal)),
       ...more,
     })
     this.#options.warnings.note(response.headers, call)
@@ -170,10 +174,10 @@ export class RestClient {
   }
 }
 
-/** Why a stream was closed by its reader; nobody sees it but the transport. */
-const closed = new Error('the reader has left')
+/** Why a stream was closed by its reader; only the transport sees it. */
+const closed = new Error('the reader closed the stream')
 
-/** A deadline that ran out is told as what it is; everything else is told as it came. */
+/** A passed deadline becomes a `ConnectionError`; other errors are passed on. */
 function explain(error: unknown, { method, target, signal }: RestRequest, limit: Deadline): unknown {
   const { reason } = limit.lightSignal as { reason: unknown }
   if (signal?.aborted || !(reason instanceof DeadlineError)) return error
@@ -189,7 +193,7 @@ function parseObject(text: string, { method, target }: RestRequest): JsonObject 
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value
   } catch {
-    // Told below, like anything else that is no object.
+    // Reported below, like anything else that is no object.
   }
   const begin = JSON.stringify(text.slice(0, 80))
   throw new ConnectionError(
@@ -208,10 +212,6 @@ async function* asyncPieces(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8
   yield* pieces
 }
 
-/*
- * The error of an answer that refuses: its Status if it has one, what can be made of it otherwise.
- */
-
 interface ErrorResponse {
   readonly status: number
   readonly method: string
@@ -220,7 +220,7 @@ interface ErrorResponse {
   readonly subject?: Subject | undefined
 }
 
-/** At most so much of a text that is no Status gets into a message: proxies answer with whole pages. */
+/** How much of a text that is no Status is put into a message: proxies answer with whole pages. */
 const textMax = 500
 
 function toApiError({ status, method, headers, text, subject }: ErrorResponse): ApiError {
@@ -241,7 +241,7 @@ function toApiError({ status, method, headers, text, subject }: ErrorResponse): 
   return new ApiError(reason, message, { subject: error.subject, causes, metadata, code, retryAfterMs })
 }
 
-/** What `Retry-After` asks for, in milliseconds; dates are not read, as in other clients. */
+/** The value of `Retry-After` in milliseconds; dates are ignored, as in other clients. */
 export function retryAfterOf(headers: WireHeaders): number | undefined {
   const text = headers['retry-after']
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) * 1000 : undefined
@@ -261,10 +261,6 @@ function shorten(text: string): string {
   const trimmed = text.trim()
   return trimmed.length > textMax ? `${trimmed.slice(0, textMax)}...` : trimmed
 }
-
-/*
- * The body of an answer in whole, whatever pieces it comes in, and never more of it than allowed.
- */
 
 /**
  * All bytes of a body.
@@ -301,13 +297,6 @@ function tooLarge(bytesMax: number): ConnectionError {
   )
 }
 
-/*
- * What a server wants to say beside its answer: `Warning` headers, each text told once.
- *
- * Invariant: at most `rememberedMax` texts are remembered; a server that invents a new one every time cannot make the
- * set grow, its old ones are then told again.
- */
-
 export type WarningHandler = (text: string, about: { readonly method: string; readonly target: string }) => void
 
 const rememberedMax = 1000
@@ -320,7 +309,7 @@ export class Warnings {
     this.#handler = handler
   }
 
-  /** Passes on what the answer to a request says for the first time. */
+  /** Reports the warnings of a response that were not reported before. */
   note(headers: WireHeaders, about: { readonly method: string; readonly target: string }): void {
     const header = headers['warning']
     if (header === undefined) return

@@ -1,18 +1,21 @@
 /**
- * Trying again what may be tried again, as a wrapper of a transport.
+ * Retries and a rate limit, each as a wrapper of a transport.
  *
- * | answer                                   | reads | creates | other writes |
+ * | response                                 | reads | creates | other writes |
  * |------------------------------------------|-------|---------|--------------|
  * | 429                                      | yes   | yes     | yes          |
  * | 503 with Retry-After                     | yes   | yes     | yes          |
  * | another 5xx with Retry-After             | yes   | no      | yes          |
- * | cut off before the answer (reset)        | yes   | no      | no           |
+ * | cut off before the response (reset)      | yes   | no      | no           |
  *
- * 429 and 503 say that the server has not begun; after any other failure a create may have happened, and a second one
- * would make a second object. Waits are what the server asks for plus up to a tenth, so that clients do not come back
- * all at once; one that asks for more than `waitMaxMs` gets no retry, and the caller is told how long it would have been.
+ * 429 and 503 say that the server has not started; after any other failure a create may have succeeded, and a second one
+ * would create a second object. Waits are what the server asks for plus up to a tenth, to spread the load. If the server
+ * asks for more than `waitMaxMs` there is no retry, and the error has the wait.
+ *
+ * The rate limit is a token bucket: `burst` requests at once, then `perSecond`, in the order of their arrival. It is off
+ * by default: servers protect themselves, and a forgotten limit is hard to find.
  */
-import { randomFraction, sleep, type Clock, type Random } from '#base'
+import { acceptLightSignals, ExponentialBackoff, sleep, type Clock, type Random } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import { isConnectionError } from './connection-error.ts'
 import { retryAfterOf } from './rest-client.ts'
@@ -30,7 +33,7 @@ export interface RetryOptions {
   readonly waitMaxMs?: number
 }
 
-/** How long after a 429 that does not say. */
+/** The wait after a 429 without Retry-After. */
 const defaultWaitMs = 1000
 
 export function withRetry(
@@ -38,10 +41,9 @@ export function withRetry(
   { clock, random, retriesMax = 10, waitMaxMs = 30_000 }: RetryOptions,
 ): Transport {
   if (!(retriesMax >= 0)) throw new RangeError(`retriesMax must be 0 or more, got ${retriesMax}`)
-  const pause = (delayMs: number, request: WireRequest): Promise<void> =>
-    sleep(clock, delayMs * (1 + 0.1 * randomFraction(random)), { signal: request.signal })
+  const backoff = new ExponentialBackoff({ random, baseMs: 25, maxMs: 1000, jitter: { from: 1, by: 0.1 } })
   const retrying: Transport = async (request) => {
-    // A body that comes in pieces is gone once it was read.
+    // A body that comes in chunks cannot be sent again.
     const isRepeatable = request.body === undefined || request.body instanceof Uint8Array
     for (let retries = 0; ; retries++) {
       const isLast = retries >= retriesMax || !isRepeatable
@@ -49,14 +51,14 @@ export function withRetry(
       const askedMs = response && waitOf(response, request)
       if (response && (askedMs === undefined || isLast || askedMs > waitMaxMs)) return response
       await drop(response)
-      // A server that asks for no wait at all is not taken at its word for ever.
-      await pause(Math.max(askedMs ?? 0, Math.min(1000, 25 * 2 ** retries)), request)
+      // The back-off is the least: a server that asks for no wait at all must not cause a busy loop.
+      await sleep(clock, backoff.delayMs(retries, { leastMs: askedMs ?? 0 }), { signal: request.signal })
     }
   }
-  return Object.assign(retrying, transport.acceptsLightSignals && { acceptsLightSignals: true as const })
+  return acceptLightSignals(retrying, { like: transport })
 }
 
-/** The answer; undefined when there was none and the request may be repeated. */
+/** The response; undefined when there was none and the request may be repeated. */
 async function attempt(transport: Transport, request: WireRequest, isLast: boolean): Promise<WireResponse | undefined> {
   try {
     return await transport(request)
@@ -75,23 +77,16 @@ function waitOf({ status, headers }: WireResponse, { method }: WireRequest): num
   return status === 503 || method !== 'POST' ? askedMs : undefined
 }
 
-/** Lets go of an answer that nobody reads, so that its connection is free again: a stream is closed by leaving it, not before. */
+/** Ends a response that is not read, so that its connection can be used again. A stream is closed by leaving its loop. */
 async function drop(response: WireResponse | undefined): Promise<void> {
   const { body } = response ?? {}
   if (body === undefined || !(Symbol.asyncIterator in body)) return
   try {
     for await (const _ of body) break
   } catch {
-    // It was not wanted anyway.
+    // Its errors do not matter.
   }
 }
-
-/*
- * No more than so many requests in a second, as a wrapper of a transport. Off unless somebody asks for it: servers
- * protect themselves, and a limit that nobody remembers is a mystery of slowness.
- *
- * A token bucket: `burst` requests at once, then `perSecond`. Requests go in the order they came.
- */
 
 export interface RateLimitOptions {
   readonly clock: Clock
@@ -107,7 +102,7 @@ export function withRateLimit(
   if (!(perSecond > 0)) throw new RangeError(`perSecond must be above 0, got ${perSecond}`)
   if (!(burst >= 1)) throw new RangeError(`burst must be at least 1, got ${burst}`)
   const intervalMs = 1000 / perSecond
-  // When the next request may go if all before it went in time; a past that is too long ago does not count.
+  // When the next request may be sent if all before it are on time; unused time in the past does not add up.
   let nextMs = -Infinity
   return async (request) => {
     const nowMs = clock.monotonic()

@@ -1,11 +1,16 @@
 /**
- * Answers that go on, each on a connection of its own: made for lists of a hundred thousand objects that come as a watch.
+ * Streamed responses, each on its own connection: made for watches that deliver lists of a hundred thousand objects.
  *
- * A general HTTP library makes a buffer, a stream event and a promise of every 16 KiB, which takes longer than
- * decrypting them. Here a socket reads to where the reader finds it, and what a turn brings goes to the reader as one piece.
- * Connections are not used again: a watch lasts minutes. No redirect is followed, nothing is compressed.
+ *   connecting ──connected──▶ requested ──head──▶ responding ──end of the response──▶ ended
+ *       └──────────failed, aborted, closed, too late────────────────────────────────────┘
  *
- * Invariant: no byte goes out before the certificate of the server has been checked.
+ * A general HTTP library makes a buffer, a stream event and a promise of every 16 KiB, which takes longer than decrypting
+ * them. Here a socket reads directly into the reader's buffer, and what arrives in one turn is one chunk. Connections are
+ * not used again: a watch lasts minutes. Redirects are not followed, nothing is compressed.
+ *
+ * Invariants: no byte is sent before the certificate of the server was checked; however it ends, the socket is destroyed
+ * and no timer or listener of ours is left; data that arrived before the connection broke is delivered before the error,
+ * but nothing is delivered after an abort.
  */
 import type { Socket } from 'node:net'
 import { deferred, onAbort, SystemClock, type Cancel, type Clock } from '#base'
@@ -16,7 +21,7 @@ import { ResponseParser } from './response-parser.ts'
 
 interface StreamConnectionsOptions {
   readonly dialer: Dialer
-  /** What a reader is told about an error of a socket. */
+  /** Turns an error of a socket into the error for the reader. */
   readonly explain: (error: unknown) => unknown
 }
 
@@ -26,7 +31,7 @@ interface StreamRequest {
   /** Each value on a line of its own. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly signal: AbortSignal
-  /** Whether the reader is done with a piece when it asks for the next. */
+  /** Whether a chunk is valid only until the next is requested. */
   readonly isLent: boolean
 }
 
@@ -43,9 +48,9 @@ export class StreamConnections {
   }
 
   /**
-   * Asks, and resolves with the head of the answer; its body comes in pieces, which are lent if that is said.
+   * Sends the request and resolves with the head of the response; its body comes in chunks.
    *
-   * @throws {RangeError} when a part of the request would break out of its line.
+   * @throws {RangeError} when a part of the request would break its line.
    */
   async request(request: StreamRequest): Promise<WireResponse> {
     const { dialer, explain } = this.#options
@@ -74,12 +79,12 @@ export class StreamConnections {
     }).answered
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no response is active any more. */
   close(): Promise<void> {
     return this.#options.dialer.closed()
   }
 
-  /** Cuts off what is under way. */
+  /** Cuts off active responses. */
   destroy(): void {
     this.#options.dialer.destroy()
   }
@@ -99,36 +104,26 @@ function formatRequest({ method, target, headers }: StreamRequest, host: string)
   return `${lines.join('\r\n')}\r\n\r\n`
 }
 
-/*
- * One request whose answer goes on, from a socket that is being connected to its last byte.
- *
- *   connecting ──connected──▶ asked ──head──▶ answering ──end of the answer──▶ over
- *       └──────────failed, aborted, left, too late──────────────────────────────┘
- *
- * Invariants: however it ends, the socket is destroyed and no timer or listener of ours is left; what came before the
- * connection broke is given before the error, but nothing is given after an abort.
- */
-
-/** What takes the bytes of a socket. */
+/** Takes the bytes of a socket. */
 interface SocketSink {
-  /** Where to read the next bytes to; asked for at the beginning and after every `onBytes`. */
+  /** Where to read the next bytes to; called at the start and after every `onBytes`. */
   readonly space: () => Buffer
-  /** The beginning of the space is filled. */
+  /** The start of the space is filled. */
   readonly onBytes: (bytes: Buffer) => void
 }
 
 interface StreamCallOptions {
-  /** Begins to connect; bytes that arrive are handed on. */
+  /** Starts to connect; arriving bytes go to the reader. */
   readonly open: (intake: SocketSink) => Socket
-  /** Calls back when the request may go out. */
+  /** Calls back when the request may be sent. */
   readonly onConnected: (socket: Socket, callback: () => void) => void
-  /** The head of the request, as it goes out. */
+  /** The head of the request. */
   readonly text: string
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Whether the reader is done with a piece when it asks for the next. */
+  /** Whether a chunk is valid only until the next is requested. */
   readonly isLent: boolean
-  /** What a reader is told about an error of the socket. */
+  /** Turns an error of the socket into the error for the reader. */
   readonly explain: (error: unknown) => unknown
 }
 
@@ -163,7 +158,7 @@ class StreamCall {
     }))
     this.#reader = new ResponseParser({
       onHead: ({ status, headers }) => {
-        // Who reads a refusal keeps all of it.
+        // The reader of a refusal keeps all of it.
         if (status >= 300) pieces.keepAll()
         this.#answered.resolve({ status, headers, body: pieces })
       },
@@ -191,7 +186,7 @@ class StreamCall {
     })
   }
 
-  /** The head of the answer, and its body as pieces that are lent. */
+  /** The head of the response, and its body as chunks. */
   get answered(): Promise<WireResponse> {
     return this.#answered.promise
   }
@@ -227,6 +222,6 @@ class StreamCall {
   #onClose(): void {
     this.#stopHearing()
     if (this.#reader.isDone) this.#pieces.end()
-    else this.#fail(new Error('the other side closed the connection'))
+    else this.#fail(new Error('the server closed the connection'))
   }
 }

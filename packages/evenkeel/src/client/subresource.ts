@@ -1,6 +1,6 @@
 /**
- * Parts of objects that have a path of their own. What they take and give is often of another kind than the object:
- * `scale` speaks Scale, `token` TokenRequest, `eviction` Eviction.
+ * Subresources. Their bodies are often of another kind than the object: `scale` takes Scale, `token` TokenRequest,
+ * `eviction` Eviction.
  */
 import type { KubeObject, Stored } from '#api'
 import { locate, type ClientCore } from './core.ts'

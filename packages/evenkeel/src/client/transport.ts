@@ -1,16 +1,19 @@
 /**
  * A transport over HTTP: one server, kept connections, TLS, a proxy if there is one.
  *
- * What speaks HTTP is loaded with the first request: in process nobody needs it. Streams (watches, followed logs) have
- * connections of their own, so that many of them never keep a request waiting. No redirect is followed. There is no
- * deadline in here but that of connecting: the request's signal ends it.
+ * Streams (watches, followed logs) have their own connections, so that many of them never block a request. Redirects are
+ * not followed. The only deadline here is that of connecting: the request's signal ends everything else.
  *
- * Invariant: when certificates change, new requests use the new ones; requests under way finish on the old.
+ * The proxy of the environment follows the rules of Go, as for every other client of the cluster: `HTTPS_PROXY`,
+ * `HTTP_PROXY` and `NO_PROXY`, in capitals or not; a name in `NO_PROXY` stands for itself and its subdomains, with a dot
+ * in front only for the subdomains; addresses may be ranges; loopback is never proxied.
+ *
+ * Invariant: when certificates change, new requests use the new ones; active requests finish on the old.
  */
 import { BlockList, isIP } from 'node:net'
 import { abortable, SystemClock } from '#base'
 import type { Transport, WireHeaders, WireRequest, WireResponse } from '#wire'
-import { LazyCarrier, type Carrier, type CarrierRequest, type CarrierResponse } from './carrier.ts'
+import { Carrier, type CarrierRequest, type CarrierResponse } from './carrier.ts'
 import { ConnectionError, toConnectionError } from './connection-error.ts'
 import { Dialer, type TlsMaterial } from './dialer.ts'
 import { StreamConnections } from './stream-connection.ts'
@@ -18,44 +21,44 @@ import { StreamConnections } from './stream-connection.ts'
 export type { TlsMaterial }
 
 export interface HttpOptions {
-  /** `https://10.0.0.1:6443`, perhaps with a path behind it. */
+  /** `https://10.0.0.1:6443`, with an optional path. */
   readonly server: string
-  /** May change over time: it is asked for at every request. */
+  /** May change over time: it is called for every request. */
   readonly tls?: TlsMaterial | (() => Promise<TlsMaterial>)
   /** `http://proxy:3128`, or https. @default none */
   readonly proxyUrl?: string
-  /** Go with every request, each value on a line of its own. */
+  /** Added to every request, each value on a line of its own. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   /** @default 10_000 */
   readonly connectTimeoutMs?: number
   /**
-   * How many connections there may be at a time, streams not counted.
+   * The most connections at a time, not counting streams.
    *
    * @default 64
    */
   readonly connectionsMax?: number
 }
 
-/** A transport, and how to end it. */
+/** A transport, and how to close it. */
 export interface HttpConnection {
   readonly transport: Transport
-  /** Cuts off what is under way; then nothing is left open. */
+  /** Cuts off active requests; afterwards nothing is open. */
   close(): Promise<void>
 }
 
-/** Answers that are longer come in pieces. */
+/** Longer responses come in pieces. */
 const shortBytes = 16 * 1024 * 1024
 
-/** The sets of connections. */
+/** The connections for one set of certificates. */
 interface ConnectionSet {
   readonly tls: TlsMaterial
   readonly requests: Carrier
   readonly streams: Carrier
-  /** For streams straight to the server that are nothing special; absent when there is a proxy in between. */
+  /** For plain streams without a proxy in between; absent with a proxy. */
   readonly direct: StreamConnections | undefined
 }
 
-/** @throws {RangeError} when the address of the server or of the proxy cannot be used. */
+/** @throws {RangeError} when the address of the server or of the proxy is invalid. */
 export function httpTransport({
   server,
   tls = {},
@@ -116,7 +119,7 @@ async function exchange(carrier: Carrier, request: CarrierRequest, origin: strin
     }
   }
   try {
-    // Who waits for a connection is told of an abort before there is one.
+    // A request that waits for a connection fails at once when it is aborted.
     const answer = await abortable(carrier.carry(beforeSend ? { ...request, beforeSend: ask } : request), { signal })
     const headers = joinHeaders(answer.headers)
     const isShort = !isStream(request.target) && Number(headers['content-length'] ?? NaN) < shortBytes
@@ -146,20 +149,19 @@ function explain(error: unknown, origin: string, signal: AbortSignal): unknown {
 }
 
 function openConnections(options: ConnectionSetOptions): ConnectionSet {
-  const { origin, tls, connectTimeoutMs, connectionsMax, proxyUrl } = options
+  const { origin, tls, connectTimeoutMs, proxyUrl } = options
   const { connectionsMax: _, ...unbounded } = options
-  const isDirect = proxyUrl === undefined
-  const dialer = (): Dialer => new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() })
   return {
     tls,
-    requests: new LazyCarrier({
-      direct: isDirect ? { dialer: dialer(), connectionsMax } : undefined,
-      library: options,
-    }),
-    streams: new LazyCarrier({ library: unbounded }),
-    direct: isDirect
-      ? new StreamConnections({ dialer: dialer(), explain: (error) => toConnectionError(error, origin) })
-      : undefined,
+    requests: new Carrier(options),
+    streams: new Carrier(unbounded),
+    direct:
+      proxyUrl === undefined
+        ? new StreamConnections({
+            dialer: new Dialer({ origin, tls, connectTimeoutMs, clock: new SystemClock() }),
+            explain: (error) => toConnectionError(error, origin),
+          })
+        : undefined,
   }
 }
 
@@ -169,14 +171,14 @@ interface ConnectionSetOptions extends Required<Pick<HttpOptions, 'connectTimeou
   readonly tls: TlsMaterial
 }
 
-/** Closes once nothing uses them any more; a watch may take minutes. */
+/** Closes when they are no longer used; a watch may take minutes. */
 function retire(lines: ConnectionSet, all: Set<ConnectionSet>): void {
   void Promise.allSettled([lines.requests.close(), lines.streams.close(), lines.direct?.close()]).then(() =>
     all.delete(lines),
   )
 }
 
-/** Whether there is nothing about a request but its head. */
+/** Whether a request consists of its head only. */
 function isBare({ method, body, beforeSend }: WireRequest): boolean {
   return method === 'GET' && body === undefined && beforeSend === undefined
 }
@@ -213,16 +215,9 @@ function checkProxy(proxyUrl: string): void {
   throw new RangeError(`proxy ${JSON.stringify(proxyUrl)} cannot be used: ${advice}`)
 }
 
-/*
- * Which proxy the environment asks for: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in capitals or not.
- *
- * The rules are those of Go, which every other client of the cluster follows: a name in `NO_PROXY` stands for itself
- * and all below it, with a dot in front only for those below; addresses may be ranges; loopback is never proxied.
- */
-
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The proxy for a server; undefined when it is called directly. */
+/** The proxy for a server; undefined when it is connected to directly. */
 export function proxyFromEnvironment(server: string, env: Environment): string | undefined {
   const { protocol, hostname, port } = new URL(server)
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'

@@ -1,12 +1,17 @@
 /**
- * A watch as a stream of events that its reader pulls.
+ * A watch as a stream of events that its reader pulls, and the decoding of its lines.
  *
- *   new ──open──▶ open ──end of answer──▶ ended
- *                   └──broken, aborted, left──▶ ended (the connection is let go)
+ *   new ──open──▶ open ──end of response──▶ ended
+ *                   └──broken, aborted, closed──▶ ended (the connection is released)
  *
- * Nothing is read ahead: what waits here is one piece of the answer and the beginning of a line. A reader that is too
- * slow fills the socket, and the server ends the watch. Invariants: events come in the order of the server; a line that
- * cannot be read breaks the stream and is never skipped; a stream that ended is ended for good.
+ * Nothing is read ahead: the stream holds one chunk of the response and the start of a line. A reader that is too slow
+ * fills the socket, and the server ends the watch.
+ *
+ * A chunk may end anywhere, also inside a character. So only whole lines are decoded; the rest stays bytes until its end
+ * arrives. Worked example: the chunks `{"a":1}\n{"b` and `":2}\n` give the lines `{"a":1}` and `{"b":2}`.
+ *
+ * Invariants: events come in the order of the server; a line that cannot be decoded breaks the stream and is never
+ * skipped; a stream that ended stays ended; an incomplete line is never longer than `lineBytesMax`.
  */
 import { isUtf8 } from 'node:buffer'
 import { fromStatus, isJsonObject, type ApiError, type JsonObject, type KubeObject } from '#api'
@@ -34,9 +39,9 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
   }
 
   /**
-   * Asks the server, if that has not been done, and waits until it agrees. Reading does this by itself.
+   * Sends the request, if that has not been done, and waits until the server accepts it. Reading does this by itself.
    *
-   * @throws {ApiError} when the server refuses: `Expired`, when the version to begin at is too old.
+   * @throws {ApiError} when the server refuses: `Expired`, when the start version is too old.
    */
   async open(): Promise<void> {
     await this.#opened()
@@ -69,13 +74,13 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
 
   /**
    * The lines that have arrived together: runs of lines with a newline between them; undefined at the end. For readers
-   * that decide for themselves what to parse. The bytes are lent until the next call, and must not be changed.
+   * that decide for themselves what to parse. The bytes are valid until the next call, and must not be changed.
    */
   nextLines(): Promise<readonly Buffer[] | undefined> {
     return this.#guarded((stream) => this.#read(stream))
   }
 
-  /** Ends the watch: the connection is let go, and whoever waits for an event is told that there is none. */
+  /** Ends the watch: releases the connection and ends a pending read. */
   async return(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
     this.#ended = true
     this.#batch = []
@@ -91,7 +96,7 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
     return this
   }
 
-  /** Reads, and lets go of the connection at the end and whenever something goes wrong. */
+  /** Reads, and releases the connection at the end and after every error. */
   async #guarded<R>(read: (stream: ResponseStream) => Promise<R | undefined>): Promise<R | undefined> {
     if (this.#ended) return undefined
     const stream = await this.#opened()
@@ -127,25 +132,19 @@ export class WatchStream<T extends KubeObject> implements AsyncIterableIterator<
   #leave(stream: ResponseStream): void {
     this.#ended = true
     stream.close()
-    // Nobody waits for the other side to agree; it has been told by the signal.
+    // Do not wait for the server; the signal has aborted the request.
     Promise.resolve(stream.pieces.return?.()).catch(() => undefined)
   }
 }
 
-/** A stream that breaks off is a connection problem, whoever says so. */
+/** A stream that breaks is a connection problem, whatever the error says. */
 function broken(error: unknown): ConnectionError {
   if (isConnectionError(error)) return error
   const why = error instanceof Error ? error.message : String(error)
   return new ConnectionError(`the watch was cut off: ${why}`, { problem: 'reset', cause: error })
 }
 
-/*
- * Room 15: what did the server say? One line of a watch as an event.
- *
- * Before: `walks/watch` wrote the line. After: the reflector, or whoever watches, acts on it.
- */
-
-/** What happened to one object, or to the watch itself. */
+/** A change of one object, or of the watch itself. */
 export type WatchEvent<T extends KubeObject> = ChangeEvent<T> | BookmarkEvent | ErrorEvent
 
 export interface ChangeEvent<T extends KubeObject> {
@@ -154,15 +153,15 @@ export interface ChangeEvent<T extends KubeObject> {
   readonly object: T
 }
 
-/** Nothing happened up to this version: a watch may go on from here. */
+/** Nothing changed up to this version: a watch may continue from here. */
 export interface BookmarkEvent {
   readonly type: 'BOOKMARK'
   readonly resourceVersion: string
-  /** All objects that were there at the beginning have been told (`sendInitialEvents`). */
+  /** All initial objects were sent (`sendInitialEvents`). */
   readonly initialEventsEnd: boolean
 }
 
-/** The server gives up this watch; with reason `Expired` it must be begun anew, by a list. */
+/** The server ends this watch; with reason `Expired` a new list is needed. */
 export interface ErrorEvent {
   readonly type: 'ERROR'
   readonly error: ApiError
@@ -171,7 +170,7 @@ export interface ErrorEvent {
 /**
  * Reads one line.
  *
- * @throws {ConnectionError} `garbled`, when the line is no event: what else is missing then cannot be known.
+ * @throws {ConnectionError} `garbled`, when the line is no event: then the rest of the watch cannot be trusted.
  */
 function readEvent<T extends KubeObject>(line: string, finish: (object: JsonObject) => T): WatchEvent<T> {
   const { type, object } = parseWatchLine(line)
@@ -209,20 +208,13 @@ export function parseWatchLine(line: string): { readonly type: unknown; readonly
   return { type: value['type'], object: value['object'] }
 }
 
-/** What to throw when a line of a watch is not what it should be. */
+/** The error for a line that is no event. */
 export function invalidWatchLine(line: string, cause?: unknown): ConnectionError {
   return new ConnectionError(`the watch has a line that is no event: ${JSON.stringify(line.slice(0, 80))}`, {
     problem: 'garbled',
     cause,
   })
 }
-
-/*
- * Lines out of pieces of bytes that know nothing of lines.
- *
- * A piece may end anywhere, also inside a character. So only whole lines are ever decoded; the rest stays bytes and
- * waits for its end. Invariant: what waits is never more than `lineBytesMax`.
- */
 
 const newline = 0x0a
 
@@ -236,14 +228,14 @@ export class LineSplitter {
     this.#lineBytesMax = lineBytesMax
   }
 
-  /** Whether part of a line is waiting for its end. */
+  /** Whether an incomplete line is held. */
   get partial(): boolean {
     return this.#waitingBytes > 0
   }
 
   /**
-   * Adds a piece and gives the lines that are complete now: runs of lines with a newline between them, none when no line
-   * is complete. They may lie in the piece itself, so they are good for as long as the piece is, and must not be changed.
+   * Adds a chunk and returns the lines that are complete now: runs of lines with a newline between them, none when no line
+   * is complete. They may be parts of the chunk itself: they are valid as long as the chunk is, and must not be changed.
    *
    * @throws {ConnectionError} `garbled`, when a line is too long or not UTF-8.
    */
@@ -279,7 +271,7 @@ export class LineSplitter {
         { problem: 'garbled' },
       )
     }
-    // A copy (`slice` of a Buffer is none): whoever sent the piece may use its memory again.
+    // A copy (`slice` of a Buffer is none): the memory of the chunk may be used again.
     this.#waiting.push(new Uint8Array(piece))
   }
 }

@@ -108,7 +108,7 @@ export async function patchObject(
   })
 }
 
-/** What changed from one state to the other, as a patch; nothing is sent when nothing changed. */
+/** Patches an object from one state to another; nothing is sent when they are equal. */
 export async function patchDifference(
   core: ClientCore,
   { object: from, subresource }: WriteTarget,
@@ -147,7 +147,7 @@ export async function applyObject(
   })
 }
 
-/** Deletes one object; gives it back as it is while it waits for its finalizers, undefined when it is gone. */
+/** Deletes one object; returns it while it waits for its finalizers, undefined when it is deleted. */
 export async function deleteObject(
   core: ClientCore,
   object: KubeObject,
@@ -201,7 +201,7 @@ async function sendAny(core: ClientCore, call: WriteCall): Promise<JsonObject> {
   }
 }
 
-/** A deleted object is answered by a Status, or by its last state without anything that holds it. */
+/** The response to a delete is a Status, or the last state of the object. */
 function isTerminating(answer: JsonObject): boolean {
   const { kind, metadata } = answer
   if (kind === 'Status' || !isJsonObject(metadata)) return false
@@ -218,7 +218,7 @@ export function withOwner<T extends KubeObject>(object: T, owner: Owner | undefi
   if (owner.metadata.deletionTimestamp) {
     const child = `${object.kind} ${object.metadata.name ?? object.metadata.generateName ?? ''}`
     throw new RangeError(
-      `${owner.kind} ${owner.metadata.name} is being deleted, so ${child} is not made for it: look at metadata.deletionTimestamp of the owner first`,
+      `cannot create ${child}: its owner ${owner.kind} ${owner.metadata.name} is being deleted; check metadata.deletionTimestamp of the owner first`,
     )
   }
   return setControllerReference(owner, object)

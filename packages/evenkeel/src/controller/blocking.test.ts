@@ -31,7 +31,7 @@ test('callTimed says how long a call kept everybody waiting, also one that throw
       { clock, log },
     ),
   ).toThrow('spent 20999')
-  expect(records.map(({ level, message, fields }) => [level, message.split(',')[0], fields])).toEqual([
-    ['warn', 'a reconcile blocked this process', { ms: 20_000 }],
+  expect(records.map(({ level, message, fields }) => [level, message.split(':')[0], fields])).toEqual([
+    ['warn', 'reconcile blocked the process', { ms: 20_000 }],
   ])
 })

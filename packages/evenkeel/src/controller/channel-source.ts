@@ -1,14 +1,22 @@
 /**
  * Events from outside the server as a source: any async iterable of keys.
  *
- * The world is louder than a server: a file watcher tells of one save ten times. Keys can wait until they are quiet. A
- * stream that ends has said all it had to say; one that breaks is begun again if it can be, after a wait that grows.
+ * External systems repeat themselves: a file watcher reports one save ten times. So keys can be debounced:
+ *
+ *   push ──▶ waiting ──no push for `quietMs`, or `capMs` after the first──▶ ready
+ *               ▲ │
+ *               └─┘ push
+ *
+ * A stream that ends is complete; one that fails is opened again if possible, after a growing wait.
+ *
+ * Invariants: a pushed key comes out exactly once per wait, with the last pushed value; at most `keysMax` keys wait:
+ * beyond that the oldest comes out early.
  */
 import { deferred, randomFraction, sleep, type AbortOptions, type Cancel, type Clock } from '#base'
 import type { CacheKey } from '#cache'
 import type { Source, SourceContext, StartedSource } from './sources.ts'
 
-/** A key, or a key with words on why. */
+/** A key, with an optional note. */
 export type ChannelEvent = CacheKey & {
   /** Shown as the cause of the run. */
   readonly note?: string
@@ -18,11 +26,11 @@ export interface ChannelSourceOptions {
   readonly name: string
   /** The events; as a function, so that they can be read again after a failure or a second start. */
   readonly events: AsyncIterable<ChannelEvent> | ((options: { signal: AbortSignal }) => AsyncIterable<ChannelEvent>)
-  /** How long a key must be quiet before it counts. @default 0 */
+  /** How long a key must be quiet before it is enqueued. @default 0 */
   readonly debounceMs?: number | undefined
-  /** After how long it counts anyway. @default ten times debounceMs */
+  /** After how long it is enqueued anyway. @default ten times debounceMs */
   readonly debounceMaxMs?: number | undefined
-  /** How many keys may wait for quiet. @default 10_000 */
+  /** How many keys may wait. @default 10_000 */
   readonly keysMax?: number | undefined
   /** @default 0 */
   readonly priority?: number | undefined
@@ -79,7 +87,7 @@ class StartedChannel implements StartedSource {
     return this.#options.name
   }
 
-  /** The world does not say when it has told everything. */
+  /** An external system does not say when it has reported everything. */
   get hasSynced(): boolean {
     return true
   }
@@ -93,7 +101,7 @@ class StartedChannel implements StartedSource {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the source is no longer wanted'))
+    this.#stopping.abort(new Error('the source was stopped'))
     this.#debounce.clear()
     this.#leave?.()
     await this.#done
@@ -112,7 +120,7 @@ class StartedChannel implements StartedSource {
         this.#problem = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
         const delayMs =
           Math.min(retryMsMax, retryMsMin * 2 ** Math.min(failures, 10)) * (1 + 0.1 * randomFraction(random))
-        log.error('a source broke', { source: this.name, error, ...(canRetry && { delayMs }) })
+        log.error('event source failed', { source: this.name, error, ...(canRetry && { delayMs }) })
         if (!canRetry) return
         await sleep(clock, delayMs, { signal }).catch(() => undefined)
       }
@@ -126,7 +134,7 @@ class StartedChannel implements StartedSource {
     const left = deferred<undefined>()
     this.#leave = () => {
       left.resolve(undefined)
-      // An iterator that hangs must not hold us up.
+      // Do not wait for an iterator that hangs.
       Promise.resolve(iterator.return?.()).catch(() => undefined)
     }
     for (;;) {
@@ -137,7 +145,7 @@ class StartedChannel implements StartedSource {
     }
   }
 
-  /** What comes from outside may be anything: one bad event is not the end of the source. */
+  /** External data may be anything: one invalid event does not end the source. */
   #receive(event: ChannelEvent): void {
     if (
       typeof event?.name !== 'string' ||
@@ -145,7 +153,7 @@ class StartedChannel implements StartedSource {
       !['string', 'undefined'].includes(typeof event.namespace)
     ) {
       this.#context.onMapError(new RangeError(`an event must have a name, got ${JSON.stringify(event)}`))
-      this.#context.log.error('a source told something that is no key', { source: this.name })
+      this.#context.log.error('event source returned an invalid key', { source: this.name })
       return
     }
     this.#debounce.push(JSON.stringify([event.namespace ?? '', event.name]), event)
@@ -160,17 +168,6 @@ class StartedChannel implements StartedSource {
     )
   }
 }
-
-/*
- * Lets keys wait until they have been quiet for a while, but never longer than a cap.
- *
- *   push ──▶ waiting ──quiet for `quietMs`, or `capMs` after the first──▶ ready
- *               ▲ │
- *               └─┘ push
- *
- * Invariants: a key that was pushed comes out exactly once per wait, with what was pushed last; not more than `keysMax`
- * keys wait: beyond that the oldest comes out early.
- */
 
 interface DebounceOptions<T> {
   readonly clock: Clock
@@ -209,7 +206,7 @@ class Debounce<T> {
     if (this.#waiting.size > keysMax) for (const oldest of [...this.#waiting.keys()].slice(0, 1)) this.#release(oldest)
   }
 
-  /** Forgets what waits. */
+  /** Drops what waits. */
   clear(): void {
     for (const { cancel } of this.#waiting.values()) cancel()
     this.#waiting.clear()

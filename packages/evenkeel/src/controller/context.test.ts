@@ -51,7 +51,8 @@ describe('plug-ins', () => {
     other.api.put(Widget, 'one', { spec: {} })
     await other.clock.advance(0)
     expect(other.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({
-      message: 'two parts of the context of default/test.dev/Widget/a/one are called client',
+      message:
+        'cannot extend the context of default/test.dev/Widget/a/one: client exists twice; rename it in one plug-in',
     })
     await other.stop()
   })

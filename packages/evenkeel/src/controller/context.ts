@@ -1,7 +1,11 @@
 /**
- * What a reconcile is given beside its object: everything it may use, so that it needs nothing else.
+ * The context of a reconcile: everything it may use beside its object.
  *
- * Time and chance come from here as well: a reconcile that takes them elsewhere cannot be simulated.
+ * Time and random numbers come from here as well: a reconcile that takes them elsewhere cannot be simulated.
+ *
+ * `PerRun` keeps what a verb needs for one run, found by the context of that run. A verb is a value that an author
+ * declares once and uses in every reconcile: `app.resolve(context)`. Its state belongs to the run, never to the verb:
+ * runs are concurrent, and none may see the state of another. The key is the signal: each run has its own.
  */
 import type { Kind, KubeObject, ObjectKey } from '#api'
 import type { Clock, Logger, Random } from '#base'
@@ -17,22 +21,22 @@ export interface BaseContext {
   readonly key: ObjectKey
   /** In logs, in the ledger, and in the user agent of every write. */
   readonly reconcileId: string
-  /** Reads what is followed from memory, own writes included; writes are recorded as this run's. */
+  /** Reads cached kinds from memory, own writes included; writes are recorded as those of this run. */
   readonly client: ReconcileClient
-  /** Aborts with a `RunAborted` that says why. */
+  /** Aborts with a `RunAborted` that has the reason. */
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Why this run. For people, not for decisions: what was missed is not in it. */
+  /** Why it runs. For people, not for decisions: missed events are not in it. */
   readonly causes: readonly RunCause[]
-  /** How often it failed in a row before this. */
+  /** How often it failed in a row before this run. */
   readonly attempt: number
   readonly priority: number
 }
 
 export interface ReconcileContext<K extends Kind = Kind> extends BaseContext {
-  /** Collects what was observed; written once, at the end, if it differs. */
+  /** Collects the status; written once, at the end, if it differs. */
   readonly status: StatusWriter<StatusOf<ReadOf<K>>>
 }
 
@@ -41,19 +45,19 @@ export type StatusOf<T> = T extends { readonly status?: infer S }
   ? Exclude<S, undefined>
   : Readonly<Record<string, never>>
 
-/** What a plug-in may know about the run it serves. */
+/** What a plug-in may know about its run. */
 export interface PluginRun {
   readonly controller: string
   readonly kind: Kind
   readonly declaration: ControllerDeclaration
-  /** Absent for `reconcileKey`, and when there is no such object any more. */
+  /** Absent for `reconcileKey`, and when the object does not exist. */
   readonly object: KubeObject | undefined
-  /** Where to say what was seen; absent without an object. Only for kinds that have a status. */
+  /** Collects the status; absent without an object. Only for kinds that have a status. */
   readonly status: StatusWriter | undefined
-  /** Whether the object is on its way out and its cleanup runs. */
+  /** Whether the object is being deleted and its cleanup runs. */
   readonly isCleanup: boolean
   readonly cache: ObjectCache
-  /** One more source for the controller of this run, from now on and until it is removed. */
+  /** Adds a source to the controller of this run, until it is removed. */
   addSource(source: Source): AddedSource
 }
 
@@ -63,12 +67,12 @@ export interface Extension<Extra extends object> {
   readonly context: Extra
   /**
    * Called before the reconcile. With a result (`{ park }`, `{ afterMs }`) the run ends there: neither the reconcile nor
-   * any `finish` is called; what was said about the status is written. What it throws fails the run.
+   * any `finish` is called; the status is written. An error fails the run.
    */
   start?(): Promise<Reconciled>
   /**
-   * Called when the reconcile has returned, before the status is written; not when it threw, stopped or was aborted. What
-   * it throws fails the run. A result counts when the reconcile itself gave none.
+   * Called when the reconcile has returned, before the status is written; not when it threw, stopped or was aborted. An
+   * error fails the run. A result counts when the reconcile itself returned none.
    */
   finish?(): Promise<Reconciled>
 }
@@ -77,25 +81,18 @@ export interface Extension<Extra extends object> {
 export interface ContextPlugin<Extra extends object = object> {
   readonly name: string
   extend(base: BaseContext, run: PluginRun): Extension<Extra>
-  /** Steps of the cleanup that come after those of the declaration. @default none */
+  /** Cleanup steps that run after those of the declaration. @default none */
   steps?(declaration: ControllerDeclaration, controller: string): readonly CleanupStep[]
-  /** A key was asked for and no object has it (any more): what is left to do about it. */
+  /** Called for a key without an object: what is left to do about it. */
   absent?(base: BaseContext, run: PluginRun): Promise<Reconciled>
 }
 
-/*
- * What a verb keeps for one run, found again from the context of that run.
- *
- * A verb is a value that an author declares once and asks in every reconcile: `app.resolve(context)`. Its state belongs
- * to the run, never to the verb: runs go on side by side, and none may see another's. The signal of a run is its own.
- */
-
 export class PerRun<T extends object> {
-  // Kept by the signal itself: a weak map that outlives the run would keep all of it until old memory is cleared.
+  // Stored on the signal: a WeakMap that outlives the run would keep its entries until a major garbage collection.
   readonly #place: symbol
   readonly #name: string
 
-  /** The name of the verb, for people who forgot to declare it. */
+  /** The name of the verb, for the error when it was not declared. */
   constructor(name: string) {
     this.#name = name
     this.#place = Symbol(name)
@@ -106,13 +103,11 @@ export class PerRun<T extends object> {
     return value
   }
 
-  /** @throws {RangeError} when the controller of this run does not have the verb. */
+  /** @throws {RangeError} when the controller of this run does not declare the verb. */
   get(context: Pick<BaseContext, 'signal'>): T {
     const value = placesOf(context)[this.#place] as T | undefined
     if (!value)
-      throw new RangeError(
-        `${this.#name} is not among the verbs of this controller: add it to verbs of its declaration`,
-      )
+      throw new RangeError(`${this.#name} is not a verb of this controller: add it to verbs of its declaration`)
     return value
   }
 }

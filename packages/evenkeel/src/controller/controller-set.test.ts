@@ -7,7 +7,7 @@ test('54 two controllers with one name are refused, and the message names both',
   const { controllers } = new World()
   controllers.add({ for: Widget, reconcile: () => undefined })
   expect(() => controllers.add({ name: 'widget', for: Gadget, reconcile: () => undefined })).toThrow(
-    'two controllers are called widget, one for Widget (test.dev/v1), one for Gadget (test.dev/v1): give one of them another name',
+    'two controllers have the name widget, one for Widget (test.dev/v1), one for Gadget (test.dev/v1): rename one of them',
   )
   controllers.add({ for: Gadget, reconcile: () => undefined })
   expect([...controllers].map(({ name }) => name)).toEqual(['widget', 'gadget'])
@@ -18,7 +18,7 @@ describe('a declaration that cannot be meant is refused', () => {
   test.each<[Partial<ControllerDeclaration>, string]>([
     [
       { name: 'My Controller' },
-      'a controller\'s name has letters in lower case, digits, dots and dashes, got "My Controller"',
+      'a controller\'s name consists of lower case letters, digits, dots and dashes, got "My Controller"',
     ],
     [{ concurrency: 0 }, 'the concurrency of the controller widget must be a whole number of 1 or more, got 0'],
     [{ timeoutMs: Infinity }, 'timeoutMs of the controller widget must be a number above 0, got Infinity'],
@@ -37,7 +37,7 @@ describe('a declaration that cannot be meant is refused', () => {
           { finalizer: 'x/y', cleanup: () => undefined },
         ],
       },
-      'two steps of the cleanup of Widget have the finalizer x/y: give each its own',
+      'two cleanup steps of Widget have the finalizer x/y: give each its own',
     ],
   ])('%j', (change, message) => {
     expect(() =>

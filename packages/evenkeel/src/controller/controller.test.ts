@@ -25,13 +25,13 @@ test('Controller runs once, and says so when it is asked for more', async () => 
   const world = new World()
   const controller = await world.start({ for: Widget, reconcile: () => undefined })
   const { signal } = new AbortController()
-  await expect(controller.watch(signal)).rejects.toThrow('the controller widget watches already')
-  await expect(controller.work(signal)).rejects.toThrow('the controller widget works already')
+  await expect(controller.watch(signal)).rejects.toThrow('controller widget is already watching')
+  await expect(controller.work(signal)).rejects.toThrow('controller widget is already working')
   await world.stop()
   expect(controller.health).toMatchObject({ isReady: false, isWorking: false, running: [] })
   expect(controller.enqueue({ name: 'one' })).toBe(false)
-  await expect(controller.work(signal)).rejects.toThrow('the controller widget does not watch: call watch or run')
-  await expect(controller.run(signal)).rejects.toThrow('the controller widget has stopped for good: make another one')
+  await expect(controller.work(signal)).rejects.toThrow('controller widget is not watching: call watch or run first')
+  await expect(controller.run(signal)).rejects.toThrow('controller widget has stopped: create a new one')
 })
 
 test('12 a worker that throws before done lets go of its key, which runs again', async () => {

@@ -3,8 +3,10 @@
  *
  *   declared ──watch(signal)──▶ watching ──work(signal)──▶ working ──lease lost──▶ watching ──work──▶ …
  *
- * Watching and working are apart, so that a standby can keep its cache and queue warm and begin at once. Invariants: no
- * reconcile before every source has told what is there; one worker per key; when `run` resolves nothing goes on.
+ * Watching and working are separate, so that a standby can keep its cache and queue warm and start at once.
+ * `ControllerSet` holds the controllers of one process and cluster; each name occurs once.
+ *
+ * Invariants: no reconcile before every source has synced; one worker per key; when `run` resolves nothing is active.
  */
 import { defaultCluster, formatKey, type Kind } from '#api'
 import {
@@ -19,22 +21,22 @@ import {
 } from '#base'
 import type { CacheKey, ObjectCache } from '#cache'
 import type { Client } from '#client'
-import { Backoff, ParkedKeys, runWorkers, WorkQueue } from '#queue'
+import { Backoff, ParkedKeys, WorkQueue } from '#queue'
 import type { ContextPlugin } from './context.ts'
 import { checkDeclaration, withVerbs, type ControllerDeclaration } from './declaration.ts'
-import { toRunAborted } from './errors.ts'
 import { cleanupSteps, finalizerFor } from './finalizers.ts'
 import { describeHealth, type ControllerHealth } from './health.ts'
 import { HotLoops, type HotLoopOptions } from './hot-loops.ts'
 import type { Ledger } from './ledger.ts'
 import { controllerMeter, type ControllerMeter } from './metrics.ts'
+import { Reconciler } from './reconcile.ts'
 import type { Cause } from './run-record.ts'
 import { declaredSources, type AddedSource, type Source, type SourceContext, type StartedSource } from './sources.ts'
 import { DroppedFields } from './status.ts'
 import { silentTracing, type Tracing } from './tracing.ts'
 import { Worker } from './worker.ts'
 
-/** How a key is asked for. */
+/** Options of `enqueue`. */
 export interface EnqueueOptions {
   /** Why, for people. */
   readonly note?: string
@@ -67,6 +69,8 @@ export class Controller {
   constructor(given: ControllerDeclaration, environment: ControllerEnvironment) {
     const {
       cluster = defaultCluster,
+      client,
+      cache,
       clock,
       random,
       log,
@@ -92,20 +96,32 @@ export class Controller {
       ...plugins.flatMap((plugin) => plugin.steps?.(declaration, this.name) ?? []),
     ]
     const named = log.child({ controller: this.name })
-    this.#worker = new Worker({
-      ...environment,
-      log: named,
+    const reconciler = new Reconciler({
       name: this.name,
       declaration,
       steps,
       plugins: [...plugins, ...(declaration.verbs ?? [])],
-      addSource: (source) => this.addSource(source),
+      cache,
+      clock,
       dropped: new DroppedFields(declaration.for, { log: named }),
-      hotLoops: this.#hotLoops,
-      meter: this.#meter,
-      tracing,
+      addSource: (source) => this.addSource(source),
+    })
+    this.#worker = new Worker({
+      name: this.name,
+      declaration,
+      reconciler,
       queue: this.#queue,
       backoff: this.#backoff,
+      parked: this.#parked,
+      client,
+      cache,
+      ledger,
+      hotLoops: this.#hotLoops,
+      clock,
+      random,
+      log: named,
+      meter: this.#meter,
+      tracing,
     })
     for (const source of declaredSources(declaration, {
       observe: (event) => {
@@ -130,7 +146,7 @@ export class Controller {
       await this.work(working.signal)
     } finally {
       stopListening()
-      // Last, so that a run that takes its time still hears that its object has gone.
+      // Last, so that a long run still gets aborted when its object is deleted.
       watching.abort(signal.reason)
       await watched
       await this.stop()
@@ -139,8 +155,8 @@ export class Controller {
 
   /** Starts the sources and keeps the queue filled until the signal aborts. */
   async watch(signal: AbortSignal): Promise<void> {
-    if (this.#isWatching) throw new RangeError(`the controller ${this.name} watches already`)
-    if (!this.#queue.isOpen) throw new RangeError(`the controller ${this.name} has stopped for good: make another one`)
+    if (this.#isWatching) throw new RangeError(`controller ${this.name} is already watching`)
+    if (!this.#queue.isOpen) throw new RangeError(`controller ${this.name} has stopped: create a new one`)
     this.#isWatching = true
     try {
       for (const entry of this.#sources) this.#start(entry)
@@ -156,44 +172,29 @@ export class Controller {
   }
 
   /**
-   * Works on what is in the queue until the signal aborts, then resolves when the last run has ended; may be called
-   * again. Runs under way are told why: abort with a `RunAborted('lease-lost')` when another process takes over.
+   * Processes the queue until the signal aborts, then resolves when the last run has ended; may be called again. Active
+   * runs are aborted with the reason: abort with a `RunAborted('lease-lost')` when another process takes over.
    */
   async work(signal: AbortSignal): Promise<void> {
-    if (!this.#isWatching) throw new RangeError(`the controller ${this.name} does not watch: call watch or run`)
-    if (this.#isWorking) throw new RangeError(`the controller ${this.name} works already`)
+    if (!this.#isWatching) throw new RangeError(`controller ${this.name} is not watching: call watch or run first`)
+    if (this.#isWorking) throw new RangeError(`controller ${this.name} is already working`)
     this.#isWorking = true
-    this.#worker.open()
-    const stopListening = onAbort(signal, (reason) => {
-      this.#worker.abort(toRunAborted(reason))
-    })
     try {
       await this.waitForSync({ signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error
       })
-      if (signal.aborted) return
-      await runWorkers((item) => this.#worker.work(item), {
-        queue: this.#queue,
-        backoff: this.#backoff,
-        parked: this.#parked,
-        concurrency: this.declaration.concurrency ?? 1,
-        signal,
-        onFinished: (worked) => {
-          this.#worker.finished(worked)
-        },
-      })
+      if (!signal.aborted) await this.#worker.run(signal)
     } finally {
-      stopListening()
       this.#isWorking = false
     }
   }
 
-  /** After `watch` and `work` have ended: forgets what waits, so that no timer is left. `run` does it itself. */
+  /** Drops waiting keys, so that no timer is left; call it after `watch` and `work` have ended. `run` does it itself. */
   async stop(): Promise<void> {
     await this.#queue.stop()
   }
 
-  /** Resolves when every source has told what was there. */
+  /** Resolves when every source has synced. */
   async waitForSync({ signal }: AbortOptions = {}): Promise<void> {
     const options = { signal: signal && nativeSignal(signal) }
     await Promise.all(
@@ -203,7 +204,7 @@ export class Controller {
     )
   }
 
-  /** One more source, which starts at once if the controller watches. */
+  /** Adds a source, which starts at once if the controller is watching. */
   addSource(source: Source): AddedSource {
     const entry: SourceEntry = { source, started: undefined }
     this.#sources.add(entry)
@@ -215,7 +216,7 @@ export class Controller {
     return new Added(entry, remove)
   }
 
-  /** Asks for a run; false when the controller has stopped. */
+  /** Enqueues a key; false when the controller has stopped. */
   enqueue(key: CacheKey, { note, priority = 0, afterMs = 0 }: EnqueueOptions = {}): boolean {
     return this.#queue.add(this.#keyOf(key), {
       afterMs,
@@ -224,7 +225,7 @@ export class Controller {
     })
   }
 
-  /** Asks for a run of every object there is; says how many. */
+  /** Enqueues every object of the kind; returns how many. */
   reconcileAll(options: EnqueueOptions = {}): number {
     const objects = this.#environment.cache.list(this.declaration.for)
     for (const {
@@ -234,19 +235,19 @@ export class Controller {
     return objects.length
   }
 
-  /** Asks for a run of parked keys, or of those that wait for this; says how many. */
+  /** Enqueues parked keys, or those that wait for `waitingFor`; returns how many. */
   wakeParked({ waitingFor, note = 'woken' }: { waitingFor?: string; note?: string } = {}): number {
     return this.#parked.wake(this.#queue, (_, parked) => waitingFor === undefined || parked.waitingFor === waitingFor, {
       reason: { type: 'request', source: 'request', note },
     })
   }
 
-  /** Keys whose last run failed: they are tried again. */
+  /** How many keys failed in their last run and wait for a retry. */
   get failing(): number {
     return this.#backoff.failingCount
   }
 
-  /** How it is, as plain JSON. */
+  /** The health, as plain JSON. */
   get health(): ControllerHealth {
     return describeHealth({
       name: this.name,
@@ -329,12 +330,9 @@ class Added implements AddedSource {
   }
 }
 
-/*
- * What controllers share: whom they talk to, what they remember, and where time and chance come from.
- */
-
+/** What controllers share. */
 export interface ControllerEnvironment {
-  /** Made with `writeHooks` of the ledger and the cache; without them own writes are neither seen nor explained. */
+  /** Made with `writeHooks` of the ledger and the cache; without them own writes are neither visible nor explained. */
   readonly client: Client
   readonly cache: ObjectCache
   readonly ledger: Ledger
@@ -343,19 +341,15 @@ export interface ControllerEnvironment {
   readonly log: Logger
   /** Part of every key. @default 'default' */
   readonly cluster?: string
-  /** @default counted and shown to nobody */
+  /** @default not exposed */
   readonly metrics?: Metrics
   /** @default no spans */
   readonly tracing?: Tracing
   /** What they add is in the context of every run. @default none */
   readonly plugins?: readonly ContextPlugin[]
-  /** When a key that keeps causing itself is slowed down. */
+  /** When a hot loop is slowed down. */
   readonly hotLoops?: Omit<HotLoopOptions, 'ledger'>
 }
-
-/*
- * The controllers of one process and cluster: each name once.
- */
 
 export class ControllerSet implements Iterable<Controller> {
   readonly #environment: ControllerEnvironment
@@ -365,13 +359,13 @@ export class ControllerSet implements Iterable<Controller> {
     this.#environment = environment
   }
 
-  /** @throws {RangeError} when the declaration cannot be meant, or its name is taken. */
+  /** @throws {RangeError} when the declaration is invalid, or its name is taken. */
   add<K extends Kind, Extra extends object>(declaration: ControllerDeclaration<K, Extra>): Controller {
     const controller = new Controller(declaration as unknown as ControllerDeclaration, this.#environment)
     const other = this.#controllers.get(controller.name)
     if (other)
       throw new RangeError(
-        `two controllers are called ${controller.name}, one for ${describe(other.declaration.for)}, one for ${describe(declaration.for)}: give one of them another name`,
+        `two controllers have the name ${controller.name}, one for ${describe(other.declaration.for)}, one for ${describe(declaration.for)}: rename one of them`,
       )
     this.#controllers.set(controller.name, controller)
     return controller

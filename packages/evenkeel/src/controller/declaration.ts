@@ -1,7 +1,12 @@
 /**
- * A controller as its author writes it down: which kind, what else matters, what to do.
+ * A controller as its author declares it: which kind, what else matters, what to do.
  *
- * A declaration is data and functions, nothing half-built: watches, permissions and finalizers follow from it.
+ * A declaration is data and functions: watches, RBAC rules and finalizers follow from it. Mistakes in it are reported
+ * when the controller is created, not when it runs.
+ *
+ * A verb is one value in `verbs` of a declaration, from which watches, RBAC rules, finalizers, kinds and a part of every
+ * run follow, as if the author had written all that by hand. Verbs are stateless: what they keep between two runs is on
+ * the server.
  */
 import { checkQualifiedName, type ActionDefinition, type Kind, type KubeObject, type ObjectKey } from '#api'
 import type { CachedOf, CacheKind, GetInformerOptions } from '#cache'
@@ -13,11 +18,11 @@ import type { EnqueueOwnerOptions, EventHandler, MapObject } from './handlers.ts
 import type { Predicate } from './predicates.ts'
 import type { Source } from './sources.ts'
 
-/** What a reconcile says at its end. Nothing: all is well, until something changes. */
+/** What a reconcile returns. Nothing: done, until something changes. */
 export interface ReconcileResult {
-  /** Look again after so many milliseconds. */
+  /** Run again after so many milliseconds. */
   readonly afterMs?: number
-  /** The priority of that. @default that of this run */
+  /** The priority of that run. @default that of this run */
   readonly priority?: number
   /** Nothing can be done until something changes; the text says what, for people. */
   readonly park?: string
@@ -25,28 +30,28 @@ export interface ReconcileResult {
 
 export type Reconciled = ReconcileResult | undefined | void
 
-/** One thing to clean up before an object may go. */
+/** One step of a cleanup. */
 export interface CleanupStep<K extends Kind = Kind, Extra extends object = object> {
   /** A name with a domain: `demo.example.com/bucket`. */
   readonly finalizer: string
-  /** Not put on beforehand: whoever has something to clean up puts it on before he begins. @default false */
+  /** Do not add the finalizer beforehand: the code that creates something to clean up adds it first. @default false */
   readonly onDemand?: boolean
-  /** After how long, counted from the deletion, it has taken too long. @default never */
+  /** After how long, counted from the deletion, the step has timed out. @default never */
   readonly timeoutMs?: number
-  /** What then: go on trying, or let the object go and say in an event what may be left behind. @default 'keepTrying' */
+  /** What then: keep trying, or remove the finalizer and record in an event what may be left behind. @default 'keepTrying' */
   readonly onTimeout?: 'keepTrying' | 'giveUp'
   cleanup(object: ReadOf<K>, context: ReconcileContext<K> & Extra): Promise<Reconciled> | Reconciled
 }
 
-/** A kind whose objects belong to those of the controller. */
+/** A kind whose objects are owned by those of the controller. */
 export interface OwnsDeclaration<K extends CacheKind = CacheKind>
   extends EnqueueOwnerOptions, Pick<GetInformerOptions<CachedOf<K>>, 'labelSelector' | 'fieldSelector'> {
   readonly kind: K
   /** @default every event passes */
   readonly predicates?: readonly Predicate[]
   /**
-   * Some are where an owner reference cannot reach: in another namespace, or in none. `children` then keeps a list of
-   * them on the parent, behind a finalizer.
+   * Some children cannot have an owner reference: in another namespace, or in none. `children` then keeps a list of them
+   * on the parent, behind a finalizer.
    *
    * @default false
    */
@@ -56,9 +61,9 @@ export interface OwnsDeclaration<K extends CacheKind = CacheKind>
 /** A kind whose objects matter to those of the controller. Give `map` or `enqueue`. */
 export interface WatchDeclaration<K extends CacheKind = CacheKind> extends GetInformerOptions<CachedOf<K>> {
   readonly kind: K
-  /** Which keys an object is about; asked for what it was and for what it is. */
+  /** The keys that an object is about; called for the old and the new state. */
   map?(...parameters: Parameters<MapObject<CachedOf<K> & KubeObject>>): ReturnType<MapObject>
-  /** `enqueueOwner(...)`, `enqueueSelf`, or one of your own. */
+  /** `enqueueOwner(...)`, `enqueueSelf`, or your own. */
   readonly enqueue?: EventHandler
   /** @default every event passes */
   readonly predicates?: readonly Predicate[]
@@ -92,30 +97,30 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   readonly owns?: readonly (Kind | OwnsDeclaration)[]
   /** @default none */
   readonly watches?: readonly WatchDeclaration[]
-  /** Anything else that says which keys to look at. @default none */
+  /** Further sources of keys. @default none */
   readonly sources?: readonly Source[]
-  /** Which events of its own kind matter. @default all */
+  /** Which events of its own kind are passed on. @default all */
   readonly predicates?: readonly Predicate[]
-  /** `dependsOn(...)`, `action(...)`, `external(...)`: what follows from them is as if it were declared here. @default none */
+  /** `dependsOn(...)`, `action(...)`, `external(...)`: what follows from them is added to the declaration. @default none */
   readonly verbs?: readonly Verb[]
 
-  /** Makes the world match the object. Never called for one that is being deleted. */
+  /** Makes the actual state match the object. Never called for an object that is being deleted. */
   reconcile?(object: ReadOf<K>, context: ReconcileContext<K> & Extra): Promise<Reconciled> | Reconciled
   /**
-   * Cleans up before the object goes; a finalizer is put on before the first `reconcile` and taken off afterwards. As
-   * steps, each has a finalizer of its own; they are put on together and taken in order.
+   * Cleans up before the object is deleted; a finalizer is added before the first `reconcile` and removed afterwards. As
+   * steps, each has its own finalizer; they are added together and removed in order.
    */
   cleanup?: CleanupStep<K, Extra>['cleanup'] | readonly CleanupStep<K, Extra>[]
   /** @default the kind's group and the controller's name: `demo.example.com/website` */
   readonly finalizer?: string
-  /** After a step of the cleanup failed: leave the later ones, or try them all the same. @default 'stop' */
+  /** After a failed step: skip the later ones, or run them all the same. @default 'stop' */
   readonly cleanupPolicy?: 'stop' | 'continue'
-  /** Instead of `reconcile`: gets the key alone, whatever became of the object. */
+  /** Instead of `reconcile`: gets the key alone, whether or not the object exists. */
   reconcileKey?(key: ObjectKey, context: BaseContext & Extra): Promise<Reconciled> | Reconciled
 
-  /** How many objects are worked on at a time; each by one worker only. @default 1 */
+  /** How many objects are reconciled at a time; one worker per object. @default 1 */
   readonly concurrency?: number
-  /** After how long a run is told to end. @default never */
+  /** After how long a run is aborted. @default never */
   readonly timeoutMs?: number
   /** After how long a run that has not ended counts as stuck. @default timeoutMs, or 600_000 */
   readonly stuckMs?: number
@@ -123,23 +128,19 @@ export interface ControllerDeclaration<K extends Kind = Kind, Extra extends obje
   readonly cancelOnNewGeneration?: boolean
   /** @default 5 ms, twice as long each time, at most 1000 s */
   readonly backoff?: Omit<BackoffOptions, 'random'>
-  /** Look at every object again after about this long; 0 for never. @default 36_000_000 (ten hours) */
+  /** Reconcile every object again after about this time; 0: never. @default 36_000_000 (ten hours) */
   readonly resyncMs?: number
   /** @default all */
   readonly namespaces?: readonly string[]
   readonly labelSelector?: GetInformerOptions<unknown>['labelSelector']
   readonly fieldSelector?: GetInformerOptions<unknown>['fieldSelector']
-  /** Whether only the leader works. @default true */
+  /** Whether only the leader reconciles. @default true */
   readonly needsLeader?: boolean
-  /** What `reconcile` does beside what the declaration says. */
+  /** Rules for what `reconcile` does beyond the declaration. */
   readonly rbac?: readonly PolicyRule[]
 }
 
-/*
- * Mistakes in a declaration, said when it is made and not when it runs.
- */
-
-/** The controller's name. @throws {RangeError} for a declaration that cannot be meant. */
+/** The controller's name. @throws {RangeError} for an invalid declaration. */
 export function checkDeclaration(declaration: ControllerDeclaration): string {
   const {
     for: kind,
@@ -156,7 +157,7 @@ export function checkDeclaration(declaration: ControllerDeclaration): string {
   const who = `the controller ${name}`
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.length > 63)
     throw new RangeError(
-      `a controller's name has letters in lower case, digits, dots and dashes, got ${JSON.stringify(name)}`,
+      `a controller's name consists of lower case letters, digits, dots and dashes, got ${JSON.stringify(name)}`,
     )
   if (
     reconcileKey
@@ -183,25 +184,18 @@ export function checkDeclaration(declaration: ControllerDeclaration): string {
   return name
 }
 
-/*
- * A verb: one declaration of an author, from which watches, permissions, finalizers, kinds and a part of every run follow.
- *
- * Verbs are values. They are listed in `verbs` of a controller's declaration, which is then as if the author had written
- * all that by hand; what they keep between two runs is on the server, never in them.
- */
-
 /** What follows from a verb. */
 export interface VerbParts extends Pick<ControllerDeclaration, 'owns' | 'watches' | 'sources' | 'rbac'> {
-  /** Put on with the author's own finalizers; cleaned up after them, those of the last verb first. */
+  /** Added with the author's own finalizers; cleaned up after them, those of the last verb first. */
   readonly cleanup?: readonly CleanupStep[]
 }
 
 export interface Verb<Extra extends object = object> extends ContextPlugin<Extra> {
   /** Kinds of its own that must be installed. @default none */
   readonly kinds?: readonly Kind[]
-  /** What people may ask for, written into the definition of the controller's kind. */
+  /** Actions for the CRD of the controller's kind. */
   readonly action?: ActionDefinition
-  /** What follows for this declaration. @default nothing. @throws {RangeError} for one it cannot be part of. */
+  /** What follows for this declaration. @default nothing. @throws {RangeError} when the verb does not fit it. */
   adds?(declaration: ControllerDeclaration): VerbParts
 }
 

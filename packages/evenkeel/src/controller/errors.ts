@@ -1,5 +1,6 @@
 /**
- * An error that trying again does not help: the key waits until its object changes.
+ * The errors of a reconcile: `TerminalError` (a retry does not help), `StopReconcile` (not a failure: something is
+ * missing) and `RunAborted` (the reason of `context.signal`).
  */
 import type { Reconciled } from './declaration.ts'
 
@@ -8,7 +9,7 @@ const terminalErrorBrand = Symbol.for('evenkeel.TerminalError')
 /**
  * Thrown by a reconcile that cannot succeed with the object as it is. It is counted and logged, and not retried.
  *
- * Failures so far stay counted: if a later run fails in the ordinary way, its wait goes on from there.
+ * Earlier failures stay counted: if a later run fails with an ordinary error, its back-off continues from there.
  */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError'
@@ -27,16 +28,15 @@ export function isTerminalError(error: unknown): error is TerminalError {
   )
 }
 
-/*
- * The end of a reconcile that cannot go on and has not failed: something it needs is not there yet.
+/**
+ * Ends a reconcile that cannot continue and has not failed: something it needs does not exist yet.
  *
- * Thrown by verbs where an author asks for what is missing, so that the lines below need not think of it. What was said
- * about the status is written; nothing that depends on a whole run (taking away children, for one) happens.
+ * Thrown by verbs where an author reads what is missing, so that the code below need not check. The status is written;
+ * steps that need a complete run, such as deleting children, do not happen.
  */
-
 export class StopReconcile extends Error {
   override readonly name = 'StopReconcile'
-  /** What the run gives instead: when to look again, or what it waits for. */
+  /** The result of the run: when to run again, or what it waits for. */
   readonly result: Reconciled
 
   constructor(message: string, { result = undefined }: { result?: Reconciled } = {}) {
@@ -49,13 +49,9 @@ export function isStopReconcile(error: unknown): error is StopReconcile {
   return error instanceof StopReconcile
 }
 
-/*
- * Why a reconcile that is under way should end: the reason of `context.signal`.
- *
- * Whoever stops the workers says why by aborting with one of these; any other reason counts as `shutdown`.
- */
-
 /**
+ * Why a run is aborted. Code that stops the workers aborts with one of these; any other reason counts as `shutdown`.
+ *
  * - `timeout`: it took longer than `timeoutMs`
  * - `deleted`: its object is gone or being deleted
  * - `superseded`: its object has a newer spec
@@ -88,7 +84,7 @@ export class RunAborted extends Error {
   }
 }
 
-/** Whether something thrown says why a reconcile was to end, in this or another copy of the package. */
+/** Whether an error is a {@link RunAborted}, of this or another copy of the package. */
 export function isRunAborted(error: unknown): error is RunAborted {
   return (
     typeof error === 'object' && error !== null && (error as { [runAbortedBrand]?: unknown })[runAbortedBrand] === true

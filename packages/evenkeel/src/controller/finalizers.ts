@@ -1,8 +1,10 @@
 /**
- * Finalizers: put on before the first reconcile, taken off when the cleanup is done.
+ * Finalizers: added before the first reconcile, removed when the cleanup is done; and the status of an object that is
+ * being deleted: which cleanup step it waits for and why, or what may be left behind after a step was given up.
  *
- * Invariants: no finalizer is put on an object that is being deleted; none is taken off before its cleanup has resolved
- * without asking for more time; steps go in the order of the declaration.
+ * Invariants: no finalizer is added to an object that is being deleted; none is removed before its cleanup has resolved
+ * without asking for more time; steps run in the order of the declaration; an object that is being deleted is never
+ * reported as ready; the same failure is reported once, not with every attempt.
  */
 import {
   addFinalizer,
@@ -30,12 +32,12 @@ export function cleanupSteps(declaration: ControllerDeclaration, controller: str
     : cleanup
 }
 
-/** The finalizer of a controller whose author gave none. */
+/** The finalizer of a controller without a declared one. */
 export function finalizerFor({ for: { group } }: Pick<ControllerDeclaration, 'for'>, controller: string): string {
   return `${group || 'evenkeel.dev'}/${controller}`
 }
 
-/** The object with all finalizers; one that has them is not written. @throws {ApiError} `Conflict`, when it changed. */
+/** The object with all finalizers; an object that has them is not written. @throws {ApiError} `Conflict`, when it changed. */
 export async function addFinalizers<T extends KubeObject>(
   object: T,
   steps: readonly CleanupStep[],
@@ -54,13 +56,13 @@ interface RunCleanupOptions {
   readonly call: (step: CleanupStep, object: KubeObject) => Promise<Reconciled>
 }
 
-/** What is left of the object, if anything, and the last word of a step that needs more time. */
+/** What is left of the object, if anything, and the result of the last step that needs more time. */
 interface CleanupResult {
   readonly object: KubeObject | undefined
   readonly result: Reconciled
 }
 
-/** Cleans up step by step, as far as finalizers of ours are on the object. */
+/** Cleans up step by step, as far as our finalizers are on the object. */
 export async function runCleanup(
   object: KubeObject,
   steps: readonly CleanupStep[],
@@ -96,7 +98,7 @@ export function checkSteps(steps: readonly CleanupStep[], { kind }: Kind): void 
   const names = steps.map(({ finalizer }) => finalizer)
   const double = names.find((name, index) => names.indexOf(name) !== index)
   if (double !== undefined)
-    throw new RangeError(`two steps of the cleanup of ${kind} have the finalizer ${double}: give each its own`)
+    throw new RangeError(`two cleanup steps of ${kind} have the finalizer ${double}: give each its own`)
   const bare = names.find((name) => !name.includes('/'))
   if (bare !== undefined)
     throw new RangeError(
@@ -104,14 +106,7 @@ export function checkSteps(steps: readonly CleanupStep[], { kind }: Kind): void 
     )
 }
 
-/*
- * What is said about an object on its way out: which cleanup it waits for and why; and, when that took too long and the
- * author gave it up, what may be left behind.
- *
- * Invariants: it never says that such an object is ready; the same trouble is told once, not with every attempt.
- */
-
-/** What an event needs; runs of a manager have it in their context. */
+/** What is needed for an event; the context has it in runs of a manager. */
 interface EventReporter {
   event?(note: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly note: string }): void
 }
@@ -131,7 +126,7 @@ export class CleanupReport {
     this.#parts = parts
   }
 
-  /** A step needs more time; when to look again. One that is to be given up some day is looked at then. */
+  /** A step needs more time; returns when to run again. A step with a timeout runs again at the timeout at the latest. */
   waits(step: CleanupStep, result: Reconciled): Reconciled {
     this.#setCondition(
       'Waiting',
@@ -148,7 +143,7 @@ export class CleanupReport {
       this.#emitEvent({ type: 'Warning', reason: 'CleanupFailed', note: message })
   }
 
-  /** Whether a step has taken longer than its author wants to wait, and is given up; told once. */
+  /** Whether a step has timed out and is given up; reported once. */
   givesUp(step: CleanupStep): boolean {
     if ((this.#leftMs(step) ?? Infinity) > 0) return false
     const { finalizer, timeoutMs = 0 } = step
@@ -169,7 +164,7 @@ export class CleanupReport {
       : sinceMs + timeoutMs - clock.now()
   }
 
-  /** Whether it is news. */
+  /** Returns whether the message is new. */
   #setCondition(reason: string, message: string): boolean {
     const { object, status, hasStatus } = this.#parts
     if (!hasStatus) return true

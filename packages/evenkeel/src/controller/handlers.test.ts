@@ -90,9 +90,7 @@ describe('enqueueOwner', () => {
     world.api.put(Gadget, 'child', { metadata: { ownerReferences: [reference(old)] } })
     await world.clock.advance(0)
     expect(seen).toEqual([])
-    expect(world.complaints).toEqual([
-      'warn: an object names an owner that was deleted and made again; it is not taken over',
-    ])
+    expect(world.complaints).toEqual(['warn: owner was deleted and created again; the object is not adopted'])
     expect(world.metric('evenkeel_controller_stale_owners_total{controller="widget"}')).toBe(1)
     world.api.remove(Gadget, 'child')
     await world.clock.advance(0)

@@ -1,9 +1,10 @@
 /**
- * Room 18, second half: to whom does the event matter?
+ * Event handlers: which keys is an event about?
  *
- * Before: predicates let the event pass. After: the queue gets the keys.
+ *   informer ──event──▶ predicates ──▶ handler ──keys──▶ queue
  *
- * An update is about what the object was and what it is: a child that moved from one owner to another matters to both.
+ * An update is about the old and the new state: a child that moved from one owner to another concerns both. Every owned
+ * kind has an index by the UIDs of its owners, so that a parent finds its children without scanning the others.
  */
 import { parseApiVersion, type Kind, type KubeObject, type OwnerReference } from '#api'
 import type { Logger } from '#base'
@@ -13,19 +14,19 @@ import { peek } from './reconcile-client.ts'
 export interface HandlerContext {
   readonly cache: ObjectCache
   readonly log: Logger
-  /** Aborts when the handler takes too long, or is no longer wanted. */
+  /** Aborts when the handler takes too long, or its source is stopped. */
   readonly signal: AbortSignal
-  /** Called for a child whose owner was deleted and made again: it belongs to nobody. */
+  /** Called for a child whose owner was deleted and created again: it has no owner. */
   readonly onStaleOwner: () => void
 }
 
-/** Says which keys of the controller's own kind an event is about. What it throws is logged and counted. */
+/** Returns the keys of the controller's own kind that an event is about. Errors are logged and counted. */
 export type EventHandler<T extends KubeObject = KubeObject> = (
   event: CacheEvent<T>,
   context: HandlerContext,
 ) => Iterable<CacheKey> | Promise<Iterable<CacheKey>>
 
-/** Says which keys an object is about. */
+/** Returns the keys that an object is about. */
 export type MapObject<T extends KubeObject = KubeObject> = (
   object: T,
   context: HandlerContext,
@@ -46,8 +47,8 @@ export const enqueueSelf: EventHandler = (event) => [event.key]
 /**
  * The owner of the object, if it is of this kind: by group and kind, in any version, and by UID.
  *
- * An owner that was deleted and made again under the same name is another one: it does not inherit the child. It hears of
- * its end though: the child may have stood where one of its own belongs.
+ * An owner that was deleted and created again under the same name is another object and does not inherit the child. The
+ * deletion of the child is reported to it though: the child may have blocked the name of one of its own.
  */
 export function enqueueOwner(
   kind: Pick<Kind, 'group' | 'kind' | 'apiVersion' | 'scope'>,
@@ -73,7 +74,7 @@ export function enqueueOwner(
   }
 }
 
-/** Whatever the function says, for what the object was and for what it is. */
+/** The keys that the function returns for the old and the new state. */
 export function enqueueMapped<T extends KubeObject>(map: MapObject<T>): EventHandler<T> {
   return (event, context) => {
     const found = statesOf(event).map((object) => map(object, context))
@@ -91,7 +92,7 @@ function isOfKind({ apiVersion, kind }: OwnerReference, owner: Pick<Kind, 'group
   return kind === owner.kind && groupOf(apiVersion) === owner.group
 }
 
-/** The group of an apiVersion; nothing that could be one for a malformed text, which is other people's data. */
+/** The group of an apiVersion; for a malformed text, which is foreign data, a string that is no group. */
 function groupOf(apiVersion: string): string | undefined {
   return apiVersion.split('/').length > 2 ? undefined : parseApiVersion(apiVersion).group
 }
@@ -99,7 +100,7 @@ function groupOf(apiVersion: string): string | undefined {
 function reportStaleOwner(object: KubeObject, reference: OwnerReference, { log, onStaleOwner }: HandlerContext): void {
   onStaleOwner()
   const { namespace = '', name = '' } = object.metadata
-  log.warn('an object names an owner that was deleted and made again; it is not taken over', {
+  log.warn('owner was deleted and created again; the object is not adopted', {
     kind: object.kind,
     object: `${namespace}/${name}`,
     owner: `${reference.kind} ${reference.name}`,
@@ -107,14 +108,10 @@ function reportStaleOwner(object: KubeObject, reference: OwnerReference, { log, 
   })
 }
 
-/*
- * Objects by the UIDs of their owners: how a parent finds its children without looking at everybody else's.
- */
-
 /** The name of the index that every owned kind has in the cache. */
 export const ownerIndex = 'owner uid'
 
-/** One function for all: who adds the same index again shares it. */
+/** One function for all, so that equal indexes are shared. */
 export function ownerUids({ metadata: { ownerReferences = [] } }: KubeObject): readonly string[] {
   return ownerReferences.map(({ uid }) => uid)
 }

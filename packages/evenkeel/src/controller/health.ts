@@ -1,5 +1,5 @@
 /**
- * How a controller is doing: what a readiness check asks, and what people look at.
+ * The health of a controller, for readiness checks and for people.
  */
 import type { Backoff, ParkedKeys, WorkQueue } from '#queue'
 import type { ControllerDeclaration } from './declaration.ts'
@@ -8,20 +8,20 @@ import type { RunningKey, Worker } from './worker.ts'
 
 export interface ControllerHealth {
   readonly name: string
-  /** Whether it has heard of everything that is there. */
+  /** Whether all its sources have synced. */
   readonly isReady: boolean
   /** Whether it reconciles; a standby does not. */
   readonly isWorking: boolean
-  /** What does not work, in sentences; none when all is well. */
+  /** Current problems as sentences; empty if there are none. */
   readonly problems: readonly string[]
   readonly sources: readonly { readonly name: string; readonly hasSynced: boolean }[]
   readonly workers: { readonly active: number; readonly max: number }
-  /** Runs that go on. */
+  /** Active runs. */
   readonly running: readonly RunningKey[]
   /** Runs that should have ended long ago; their keys are locked. */
   readonly stuck: readonly RunningKey[]
   readonly queue: { readonly ready: number; readonly waiting: number; readonly working: number }
-  /** Keys whose last run failed: they are tried again. */
+  /** How many keys failed in their last run and wait for a retry. */
   readonly failing: number
   /** Keys that wait for something to change, and for what. */
   readonly parked: readonly { readonly key: string; readonly waitingFor: string }[]

@@ -3,20 +3,25 @@
  *
  *   run ──writes──▶ its own object, or one that makes another run ──writes──▶ … ──▶ the same key again
  *
- * One round of that is normal: a status that was written is looked at once more. Many rounds with no foreign cause are a
- * mistake: a timestamp in the status, two controllers that want different things. From `roundsMax` rounds on, the fields
- * that keep changing are named and each further round waits, twice as long each time. Any foreign cause ends it at once.
+ * One round is normal: a status that was written is observed once more. Many rounds without an external cause are a bug: a
+ * timestamp in the status, two controllers that want different values. From `roundsMax` rounds on, the fields that keep
+ * changing are named in the log, and each further round waits twice as long. An external cause ends that at once.
+ * Worked example with the defaults, a status with a timestamp:
+ *
+ *   round   1 … 9     10       11       12       13
+ *   wait    none      100 ms   200 ms   400 ms   800 ms … 60 s
  *
  * Invariants: what is kept is bounded; fields are compared only for keys that are suspected.
  */
+import { exponentialMs } from '#base'
 import type { Ledger } from './ledger.ts'
 import type { Cause, LedgerEntry, RunCause } from './run-record.ts'
 
 export interface HotLoopOptions {
   readonly ledger: Ledger
-  /** Rounds that are nothing to worry about. @default 10 */
+  /** Rounds before it counts as a hot loop. @default 10 */
   readonly roundsMax?: number | undefined
-  /** The wait of the first round beyond. @default 100 */
+  /** The wait of the first round that is slowed down. @default 100 */
   readonly baseMs?: number | undefined
   /** The longest wait. @default 60_000 */
   readonly maxMs?: number | undefined
@@ -27,7 +32,7 @@ export interface HotLoop {
   readonly rounds: number
   /** Fields that changed in more than one round. */
   readonly fields: readonly string[]
-  /** How long this round is to wait. */
+  /** How long this round has to wait. */
   readonly delayMs: number
 }
 
@@ -54,7 +59,7 @@ export class HotLoops {
     this.#maxMs = maxMs
   }
 
-  /** How often this key has caused itself in a row; 0 when anybody else had a part in it. */
+  /** How often this key has caused itself in a row; 0 when there was an external cause. */
   roundsOf({ controller, key, causes }: Pick<LedgerEntry, 'controller' | 'key' | 'causes'>): number {
     if (causes.length === 0 || !causes.every(isOurs)) return 0
     const seen = new Set<string>()
@@ -69,17 +74,17 @@ export class HotLoops {
     return 0
   }
 
-  /** False almost always, and cheap to ask. */
+  /** Mostly false, and cheap to read. */
   get suspectsAny(): boolean {
     return this.#suspects.size > 0
   }
 
-  /** Whether it is worth the trouble to find out which fields change. */
+  /** Whether the changed fields of this key are needed. */
   suspects(key: string): boolean {
     return this.#suspects.has(key)
   }
 
-  /** What to do about a run that is about to begin; undefined: let it. */
+  /** The hot loop that a run would continue; undefined: let it run. */
   detect(key: string, rounds: number, causes: readonly Cause[]): HotLoop | undefined {
     if (rounds === 0) this.#suspects.delete(key)
     if (rounds < this.#roundsMax - roundsKept / 2) return undefined
@@ -88,7 +93,7 @@ export class HotLoops {
     return {
       rounds,
       fields: repeated(changes),
-      delayMs: Math.min(this.#maxMs, this.#baseMs * 2 ** Math.min(30, rounds - this.#roundsMax)),
+      delayMs: exponentialMs(rounds - this.#roundsMax, { baseMs: this.#baseMs, maxMs: this.#maxMs }),
     }
   }
 

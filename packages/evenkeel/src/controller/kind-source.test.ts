@@ -96,16 +96,16 @@ test('55 a source that may not be read is named at once, with kind, verb, namesp
       runs++
     },
   })
-  const said = world.lines.find(({ message }) => message === 'a source cannot be read; its controller waits for it')
+  const said = world.lines.find(({ message }) => message === 'cannot sync source; its controller waits for it')
   expect(said?.timeMs).toBe(world.clock.now())
   expect((said?.fields['error'] as Error).message).toMatch(
-    /may not list and watch Gadget \(test\.dev\) in all namespaces: .*User "system:serviceaccount:a:robot" cannot (list|watch)/,
+    /cannot list and watch Gadget \(test\.dev\) in all namespaces for the cache: .*User "system:serviceaccount:a:robot" cannot (list|watch)/,
   )
   expect(controller.health).toMatchObject({ isReady: false, problems: [expect.stringContaining('robot')] })
   expect(runs).toBe(0)
   await world.clock.advance(300_000)
   expect(
-    world.lines.filter(({ message }) => message === 'a source cannot be read; its controller waits for it').length,
+    world.lines.filter(({ message }) => message === 'cannot sync source; its controller waits for it').length,
   ).toBeLessThan(3)
   isAllowed = true
   await world.clock.advance(61_000)

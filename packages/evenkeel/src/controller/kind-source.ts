@@ -1,8 +1,12 @@
 /**
- * Objects of a kind as a source: hears of them from the cache, and tells whom it matters to.
+ * Objects of a kind as a source: gets events from the cache, and enqueues the keys they are about.
  *
- * A handler of one source never holds up another: the cache calls each on its own, and while one waits, what happens to
- * an object in the meantime is merged.
+ * A handler of one source never blocks another: the cache calls each on its own, and while one waits, the events of an
+ * object are merged.
+ *
+ * `FailedEvents` keeps events whose handler failed and retries each, so that a short failure of a handler does not lose a
+ * change. Later events of the same object are merged into it. After `triesMax` failures in a row an event is dropped: a
+ * bug in the handler does not go away by waiting. Invariant: one event per object.
  */
 import type { KubeObject } from '#api'
 import {
@@ -33,23 +37,23 @@ import { and, type Predicate } from './predicates.ts'
 import { changedPaths, type Cause, type CauseType } from './run-record.ts'
 import type { Source, SourceContext, StartedSource } from './sources.ts'
 
-/** What was there when we came, and what did not change, can wait. */
+/** The priority of initial objects and of resyncs. */
 export const lowPriority = -100
 
 export interface KindSourceOptions<K extends CacheKind> extends GetInformerOptions<CachedOf<K>> {
   /** @default the object itself */
   readonly handler?: EventHandler<CachedOf<K> & KubeObject> | undefined
-  /** All of them must let an event pass. @default every event passes */
+  /** An event must pass all of them. @default every event passes */
   readonly predicates?: readonly Predicate<CachedOf<K> & KubeObject>[] | undefined
-  /** Tell every object again after about this long; 0 for never. @default 0 */
+  /** Delivers every object again after about this time; 0: never. @default 0 */
   readonly resyncMs?: number | undefined
   /** For logs and causes. @default the kind's name */
   readonly name?: string | undefined
-  /** Hears every event before the predicates. */
+  /** Called with every event, before the predicates. */
   readonly observe?: ((event: CacheEvent) => void) | undefined
-  /** By which the objects can be found in the cache for as long as the source is there. @default none */
+  /** Indexes that the cache keeps while the source runs. @default none */
   readonly indexes?: Readonly<Record<string, IndexValues<CachedOf<K> & KubeObject>>> | undefined
-  /** After how long a handler that waits is given up. @default 60_000 */
+  /** After how long a waiting handler is aborted. @default 60_000 */
   readonly handlerTimeoutMs?: number | undefined
 }
 
@@ -148,7 +152,7 @@ class StartedKindSource implements StartedSource {
     return `${this.name}: ${(this.#informer.hasSynced ? undefined : this.#refusal?.message) ?? stuck.error?.message ?? 'cannot follow the server'}`
   }
 
-  /** A refusal is said at once; then we go on waiting, as a permission may be given. */
+  /** A refusal is reported at once; then the wait continues, because a permission may be granted. */
   async waitForSync({ signal }: AbortOptions = {}): Promise<void> {
     try {
       await this.#informer.waitForSync({ signal })
@@ -162,7 +166,7 @@ class StartedKindSource implements StartedSource {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the source is no longer wanted'))
+    this.#stopping.abort(new Error('the source was stopped'))
     this.#failed.clear()
     await this.#subscription.remove()
     await this.#informer.release()
@@ -170,13 +174,13 @@ class StartedKindSource implements StartedSource {
 
   #refuse(error: Error): void {
     if (this.#refusal?.message !== error.message)
-      this.#context.log.error('a source cannot be read; its controller waits for it', { source: this.name, error })
+      this.#context.log.error('cannot sync source; its controller waits for it', { source: this.name, error })
     this.#refusal = error
   }
 
   #handle(heard: CacheEvent): void | Promise<void> {
     const event = this.#failed.take(heard)
-    // Most handlers neither wait nor look at the signal, and pay for no timer.
+    // Most handlers neither wait nor read the signal: they pay for no timer.
     const hearing = new HandlerRun(this.#context, this.#limits)
     try {
       this.#plan.observe?.(event)
@@ -237,7 +241,7 @@ interface HandlerLimits {
   readonly signal: AbortSignal
 }
 
-/** What a handler is given. Its deadline is made when somebody looks at the signal. */
+/** The context of a handler. Its deadline is created when the signal is read. */
 class HandlerRun implements HandlerContext {
   readonly cache: ObjectCache
   readonly log: Logger
@@ -285,13 +289,6 @@ function causeOf(
   }
 }
 
-/*
- * Events whose handler failed: each is tried again, so that a moment's trouble of a handler does not lose a change.
- *
- * What happens to the object in the meantime is merged into the event. Invariants: one event per object; after
- * `triesMax` failures in a row an event is given up, as a mistake in the code does not go away by waiting.
- */
-
 interface FailedEventsOptions {
   readonly clock: Clock
   readonly random: Random
@@ -313,7 +310,7 @@ class FailedEvents {
     this.#backoff = new Backoff({ random, baseMs: 1000, maxMs: 60_000 })
   }
 
-  /** The event, together with what failed before for the same object. */
+  /** The event, merged with one that failed before for the same object. */
   take(event: CacheEvent): CacheEvent {
     if (this.#waiting.size === 0) return event
     const key = event.keyText
@@ -324,7 +321,7 @@ class FailedEvents {
     return failed.event === event ? event : (failed.event.merge(event) ?? event)
   }
 
-  /** Tries it again after a while; undefined when it is given up, otherwise in how many milliseconds. */
+  /** Retries it later; undefined when it is dropped, otherwise the wait in milliseconds. */
   put(event: CacheEvent): number | undefined {
     const key = event.keyText
     this.#failing = true

@@ -3,11 +3,16 @@
  *
  *   reconcile ──writes──▶ version ──watch──▶ cause ──▶ reconcile ──writes──▶ …
  *
- * A write's answer tells the version it made; when the watch tells of that version, its cause is known. No server has to
- * help. Timelines, "why?", the loop detector and links between traces read from here.
+ * Worked example: run r1 of Website `shop` creates Deployment `shop`; the response has version 41, so the ledger notes
+ * `Deployment shop 41 → r1`. The watch delivers version 41 and adds key `shop` with the cause `update Deployment shop 41`.
+ * When run r2 starts, `explain` finds that its cause was written by r1.
  *
- * Invariants: bounded, however long the process lives: the oldest runs and versions are forgotten; a write whose
- * reconcile was aborted is refused before it is sent; a version that was there before the write is nobody's.
+ * The server does not have to help. Timelines, "why?", the hot-loop detector and links between traces read from here.
+ *
+ * `writeHooks` connects a client: it reports its writes, before and after, to the ledger and the cache.
+ *
+ * Invariants: bounded, however long the process lives: the oldest runs and versions are forgotten; a write of an aborted
+ * reconcile is refused before it is sent; a version that existed before the write has no writer.
  */
 import { defaultCluster, formatKey, parseApiVersion, type KubeObject } from '#api'
 import { Channel, type AbortOptions } from '#base'
@@ -45,10 +50,10 @@ export class Ledger {
   readonly #cluster: string
   readonly #runsMax: number
   readonly #versionsMax: number
-  /** Those under way: never forgotten, as their writes may have to be refused. */
+  /** Runs that have not ended: never forgotten, because their writes may have to be refused. */
   readonly #active = new Map<string, RunRecord>()
   readonly #ended = new Map<string, RunRecord>()
-  /** Who made a version; by key and version, `deleted` in its place for the last one. */
+  /** The writer of a version by key and version; `deleted` instead of the version for a delete. */
   readonly #writers = new Map<string, Writer>()
   #sequence = 0
   readonly #readers = new Set<Channel<LedgerEntry, string>>()
@@ -63,14 +68,14 @@ export class Ledger {
     this.#versionsMax = versionsMax
   }
 
-  /** A run begins. */
+  /** A run starts. */
   begin(facts: NewRun): RunRecord {
     const record = new RunRecord(facts, this.#sequence++)
     this.#active.set(record.reconcileId, record)
     return record
   }
 
-  /** A run has ended; readers are told. */
+  /** A run has ended; streams get its entry. */
   finish(record: RunRecord, end: RunEnd): void {
     record.finish(end)
     record.causes = this.explain(record.causes)
@@ -87,7 +92,7 @@ export class Ledger {
     return this.#active.get(reconcileId) ?? this.#ended.get(reconcileId)
   }
 
-  /** Causes with the reconciles behind them, as far as they are known by now. */
+  /** Causes with the reconciles that wrote them, as far as they are known. */
   explain(causes: readonly (Cause | RunCause)[]): readonly RunCause[] {
     return causes.map((cause: RunCause) => {
       const writer = cause.writer ? undefined : this.#writerOf(cause)
@@ -98,7 +103,7 @@ export class Ledger {
   /**
    * For a client's `beforeWrite`. `version` is that of the object in our cache now.
    *
-   * @throws {RunAborted} when the reconcile that writes was told to end: nothing is sent.
+   * @throws {RunAborted} when the reconcile that writes was aborted: nothing is sent.
    */
   beforeWrite(write: WriteNotice, version: string | undefined): void {
     const record = this.#recordOf(write)
@@ -135,7 +140,7 @@ export class Ledger {
     if (write.verb === 'delete') this.#noteWriter(`${key} deleted`, record)
   }
 
-  /** What is remembered, what began last first. */
+  /** The remembered runs, the last started first. */
   entries({ controller, key, limit = Infinity }: LedgerQuery = {}): LedgerEntry[] {
     const found: LedgerEntry[] = []
     const records = [...this.#ended.values(), ...this.#active.values()].sort((a, b) => b.sequence - a.sequence)
@@ -147,7 +152,7 @@ export class Ledger {
     return found
   }
 
-  /** Runs as they end. Who does not read loses the stream, with `overflow` as the reason, and nothing else. */
+  /** Runs as they end. A reader that is too slow loses its stream, with the reason `overflow`. */
   stream({ signal, backlogMax = 1000 }: AbortOptions & { backlogMax?: number } = {}): Channel<LedgerEntry, string> {
     const channel: Channel<LedgerEntry, string> = new Channel<LedgerEntry, string>({
       weightMax: backlogMax,
@@ -170,7 +175,7 @@ export class Ledger {
     return this.#writers.get(`${object} ${type === 'delete' ? 'deleted' : (resourceVersion ?? '')}`)
   }
 
-  /** Only who it was: a version may be remembered longer than the run that made it. */
+  /** Only the writer's names: a version may be remembered longer than its run. */
   #noteWriter(version: string, { reconcileId, controller, key }: RunRecord): void {
     this.#writers.delete(version)
     this.#writers.set(version, { reconcileId, controller, key })
@@ -183,10 +188,10 @@ function oldestOf(map: ReadonlyMap<string, unknown>): string {
   return first
 }
 
-/*
- * What a client must tell for controllers to work: its writes, before and after, to the ledger and the cache.
+/**
+ * The hooks of a client that report its writes to the ledger and the cache.
  *
- * A client is made before the cache that reads through it, so the cache is asked for when it is needed.
+ * A client is made before the cache that reads through it, so the cache is a function.
  *
  * @example
  * const ledger = new Ledger()

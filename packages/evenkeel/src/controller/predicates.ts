@@ -1,10 +1,10 @@
 /**
- * Room 18, first half: does the event matter?
+ * Predicates: does an event matter at all?
  *
- * Before: the informer put the change into its store. After: a handler says which keys it is about.
+ *   informer ──event──▶ predicates ──▶ handler ──keys──▶ queue
  *
- * Predicates look at updates only; what comes, goes, or begins to go always matters. They save reconciles, not memory,
- * and a reconcile must not rely on them: it may run for any reason.
+ * Predicates filter updates only; additions, deletions and the start of a deletion always pass. They save reconciles, not
+ * memory, and a reconcile must not rely on them: it may run for any reason.
  */
 import { deepEqual } from '#api'
 import type { KubeObject } from '#api'
@@ -38,7 +38,7 @@ export const resourceVersionChanged: Predicate = onUpdate(
   (old, object) => old.metadata.resourceVersion !== object.metadata.resourceVersion,
 )
 
-/** A predicate of your own for updates; additions, deletions and beginning deletions pass. */
+/** A custom predicate for updates; additions, deletions and the start of a deletion pass. */
 export function onUpdate<T extends KubeObject>(matters: (old: T, object: T) => boolean): Predicate<T> {
   return (event) => {
     if (event.type !== 'update' || isAlwaysPassed(event)) return true
@@ -47,22 +47,22 @@ export function onUpdate<T extends KubeObject>(matters: (old: T, object: T) => b
   }
 }
 
-/** All of them say so. */
+/** Passes if all of them do. */
 export function and<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (event) => predicates.every((predicate) => predicate(event))
 }
 
-/** One of them says so. */
+/** Passes if one of them does. */
 export function or<T extends KubeObject>(...predicates: readonly Predicate<T>[]): Predicate<T> {
   return (event) => isAlwaysPassed(event) || predicates.some((predicate) => predicate(event))
 }
 
-/** It does not say so. What always matters still does. */
+/** Passes if the predicate does not; what always passes still does. */
 export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T> {
   return (event) => isAlwaysPassed(event) || !predicate(event)
 }
 
-/** Deletions, their beginning, and an object in another's place: no combination may lose these. */
+/** Deletions, their start, and a replaced object: no combination may drop these. */
 function isAlwaysPassed(event: CacheEvent): boolean {
   if (event.type === 'delete') return true
   if (event.type !== 'update' || event.isResync) return false

@@ -61,6 +61,6 @@ test('rulesFor a kind of which only two words are known asks for the rest', () =
   expect(() =>
     rulesFor({ for: Widget, watches: [{ kind: { apiVersion: 'x.dev/v1', kind: 'Thing' }, map: () => [] }] }),
   ).toThrow(
-    'the rules for Thing (x.dev/v1) go by its plural, which is not known: use a kind made by defineKind or declareKind',
+    'cannot derive RBAC rules for Thing (x.dev/v1): its plural is not known; use a kind made by defineKind or declareKind',
   )
 })

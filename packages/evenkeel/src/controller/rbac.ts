@@ -1,6 +1,6 @@
 /**
- * What a controller must be allowed to do, worked out from its declaration: no comments to keep up to date, nothing
- * forgotten. What its reconcile does beside that it says itself, in `rbac`.
+ * The RBAC rules of a controller, derived from its declaration. What its reconcile does beyond that is declared in
+ * `rbac`.
  */
 import { compareText } from '#api'
 import type { Kind } from '#api'
@@ -21,7 +21,7 @@ export function rulesFor(
     ...(owns.some(isElsewhere) ? ['patch'] : []),
   ])
   if (kind.subresources.status) verbs.add(kind.group, `${kind.plural}/status`, ['get', 'patch', 'update'])
-  // Whoever names an owner that waits for its children must be allowed to set the owner's finalizers.
+  // A controller that sets an owner with blockOwnerDeletion must be allowed to update the owner's finalizers.
   if (cleanup || owns.length > 0) verbs.add(kind.group, `${kind.plural}/finalizers`, ['update'])
   for (const owned of owns) {
     const { group, plural } = wholeKind('kind' in owned && 'group' in owned ? owned : owned.kind)
@@ -36,17 +36,17 @@ export function rulesFor(
   return [...verbs.rules(), ...rbac]
 }
 
-/** @throws {RangeError} when only two words about the kind are known: rules go by its plural. */
+/** @throws {RangeError} when the plural of the kind is not known: rules need it. */
 function wholeKind(kind: CacheKind): Kind {
   const whole = 'of' in kind ? kind.of : kind
   if (!('plural' in whole && 'scope' in whole))
     throw new RangeError(
-      `the rules for ${kind.kind} (${kind.apiVersion}) go by its plural, which is not known: use a kind made by defineKind or declareKind`,
+      `cannot derive RBAC rules for ${kind.kind} (${kind.apiVersion}): its plural is not known; use a kind made by defineKind or declareKind`,
     )
   return whole as Kind
 }
 
-/** The list of those that no owner reference reaches is on the parent. */
+/** The list of children that no owner reference reaches is stored on the parent. */
 function isElsewhere(owned: NonNullable<ControllerDeclaration['owns']>[number]): boolean {
   return 'elsewhere' in owned && owned.elsewhere === true
 }

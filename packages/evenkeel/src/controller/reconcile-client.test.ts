@@ -126,7 +126,7 @@ describe('ReconcileClient', () => {
       expect(errors).toMatchObject([
         {
           message:
-            'Widget one is being deleted, so Gadget child is not made for it: a reconcile ends when its signal aborts',
+            'cannot create Gadget child: its owner Widget one is being deleted; end the reconcile when its signal aborts',
         },
       ])
       expect(world.api.list(Gadget)).toEqual([])
@@ -161,7 +161,7 @@ describe('ReconcileClient', () => {
     await world.clock.advance(0)
     go.resolve()
     await world.clock.advance(0)
-    expect(errors).toEqual([expect.stringContaining('is being deleted, so Gadget child is not made for it')])
+    expect(errors).toEqual([expect.stringContaining('cannot create Gadget child: its owner')])
     await world.stop()
   })
 

@@ -1,8 +1,9 @@
 /**
- * The client of one reconcile: reads from memory what is followed, writes under the reconcile's name.
+ * The client of one reconcile: reads cached kinds from memory, writes under the reconcile's name.
  *
- * Kinds that nobody follows are read from the server; `live: true` reads anything from there. No read starts a watch.
- * Invariants: a read never goes behind this process's own writes; no child is made for an owner that is being deleted.
+ * Kinds without an informer are read from the server; `live: true` reads anything from there. No read starts a watch.
+ * Invariants: a read is never older than this process's own writes; no child is created for an owner that is being
+ * deleted.
  */
 import { isApiError, type KubeObject, type ObjectList, type OwnerReference, type Stored, type TypeMeta } from '#api'
 import type { CacheKey, CacheKind, CacheQuery, ObjectCache } from '#cache'
@@ -26,14 +27,14 @@ interface ReconcileClientParts {
   readonly defaults: ClientDefaults
 }
 
-/** From the server even if it is in memory. */
+/** Reads from the server even if the object is cached. */
 interface LiveOption {
   /** @default false */
   readonly live?: boolean
 }
 
 export interface CachedListOptions extends ListOptions, LiveOption {
-  /** Objects that have this value in an index; only in memory. */
+  /** Objects that have this value in an index; only from the cache. */
   readonly index?: NonNullable<CacheQuery['index']>
 }
 
@@ -125,7 +126,7 @@ export class ReconcileClient extends Client {
     )
   }
 
-  /** Absent in memory is absent, and says so in the server's words without asking it. */
+  /** An object that is not in the cache does not exist: the same `NotFound` as from the server, without a request. */
   #getLive<K extends KindLike>(
     kind: K,
     key: ObjectName,
@@ -135,7 +136,7 @@ export class ReconcileClient extends Client {
     return Promise.resolve(this.#cache.get(kind, key) as ReadOf<K>)
   }
 
-  /** What is there already may still be changed, be it to take it down. @throws {RangeError} */
+  /** An existing child may still be changed, e.g. to scale it down. @throws {RangeError} */
   #refuseOrphans(child: KubeObject, { isNew }: { isNew: boolean }): void {
     const { name, namespace, ownerReferences = [] } = child.metadata
     const owner = ownerReferences.find((reference) => this.#isTerminating(reference, namespace))
@@ -147,7 +148,7 @@ export class ReconcileClient extends Client {
     )
       return
     throw new RangeError(
-      `${owner.kind} ${owner.name} is being deleted, so ${child.kind} ${name ?? child.metadata.generateName ?? ''} is not made for it: a reconcile ends when its signal aborts`,
+      `cannot create ${child.kind} ${name ?? child.metadata.generateName ?? ''}: its owner ${owner.kind} ${owner.name} is being deleted; end the reconcile when its signal aborts`,
     )
   }
 
@@ -163,11 +164,7 @@ function listOf<K extends KindLike>({ apiVersion, kind }: K, items: ReadOf<K>[])
   return { apiVersion, kind: `${kind}List`, metadata: {}, items } as unknown as ObjectList<ReadOf<K>>
 }
 
-/*
- * What the cache has of an object, if it follows that kind there; never an error.
- */
-
-/** What a read from the cache gave; undefined when the cache cannot answer: it does not hold the kind, or not yet. */
+/** The result of a read from the cache; undefined when the cache cannot answer: it has no informer, or no list yet. */
 function fromCache<T>(read: () => T): { readonly value: T } | undefined {
   try {
     return { value: read() }
@@ -177,7 +174,7 @@ function fromCache<T>(read: () => T): { readonly value: T } | undefined {
   }
 }
 
-/** The object as the cache shows it, our own writes included. */
+/** The object as the cache shows it, our own writes included; undefined if it is not cached. */
 export function peek(
   cache: ObjectCache | undefined,
   kind: TypeMeta & CacheKind,

@@ -1,9 +1,13 @@
 /**
- * Room 21's doorstep: from a key to the right function of the declaration.
+ * From a key to the function of the declaration that is responsible for it.
  *
- *   no object            ──▶ what the verbs have left to do, mostly nothing
- *   being deleted        ──▶ cleanup, then the finalizer goes; without a cleanup nothing
- *   anything else        ──▶ finalizer on, verbs begin, reconcile, verbs finish, status
+ *   no object            plug-ins may have something left to do; mostly nothing
+ *   being deleted        the cleanup steps, then their finalizers are removed; nothing without a cleanup
+ *   any other object     add finalizers, plug-ins start, reconcile, plug-ins finish, write the status
+ *
+ * A reconcile that computes instead of waiting blocks everything else in its process, so the part up to its first
+ * `await` is timed. Later parts cannot be told from the work of others; there the manager's watchdog names the runs that
+ * were active.
  */
 import { formatKey, type KubeObject } from '#api'
 import type { Clock, Logger } from '#base'
@@ -16,7 +20,7 @@ import type { Run } from './run.ts'
 import type { AddedSource, Source } from './sources.ts'
 import { StatusWriter, writeStatus, type DroppedFields } from './status.ts'
 
-export interface ReconcileParts {
+interface ReconcilerOptions {
   readonly name: string
   readonly declaration: ControllerDeclaration
   readonly steps: readonly CleanupStep[]
@@ -27,82 +31,163 @@ export interface ReconcileParts {
   readonly addSource: (source: Source) => AddedSource
 }
 
-/** Does what the declaration says about the key of the context. */
-export async function reconcileObject(parts: ReconcileParts, run: Run, base: BaseContext): Promise<Reconciled> {
-  const { declaration, cache } = parts
-  if (declaration.reconcileKey) return reconcileByKey(parts, base)
-  const { name, namespace } = base.key
-  const object = cache.find(declaration.for, { name, ...(namespace !== undefined && { namespace }) }) as
-    | KubeObject
-    | undefined
-  if (!object) return reconcileAbsent(parts, base)
-  run.object = object
-  run.isCleanup = object.metadata.deletionTimestamp !== undefined
-  return run.isCleanup ? cleanUpObject(parts, object, base) : reconcilePresent(parts, run, { base, object })
+/** What plug-ins are told about the object of a run. */
+interface RunSubject {
+  readonly object?: KubeObject
+  readonly status?: StatusWriter<never>
+  readonly isCleanup?: boolean
 }
 
-async function reconcileByKey(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
-  const extensions = extend(parts, base, {})
-  return callBetween(extensions, () =>
-    callTimed(() => parts.declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base),
-  )
+/** An object, the context of its run and what the run says about its status. */
+interface StatusWrite {
+  readonly base: BaseContext
+  readonly object: KubeObject
+  readonly status: StatusWriter<never>
 }
 
-/** The soonest answer counts: each of the verbs only knows its own part. */
-async function reconcileAbsent(parts: ReconcileParts, base: BaseContext): Promise<Reconciled> {
-  let soonest: Reconciled
-  for (const plugin of parts.plugins) {
-    const result = await plugin.absent?.(base, pluginRun(parts, {}))
-    if (soonest === undefined || (result?.afterMs ?? Infinity) < (soonest.afterMs ?? Infinity)) soonest = result
+export class Reconciler {
+  readonly #name: string
+  readonly #declaration: ControllerDeclaration
+  readonly #steps: readonly CleanupStep[]
+  readonly #plugins: readonly ContextPlugin[]
+  readonly #cache: ObjectCache
+  readonly #clock: Clock
+  readonly #dropped: DroppedFields
+  readonly #addSource: (source: Source) => AddedSource
+
+  constructor({ name, declaration, steps, plugins, cache, clock, dropped, addSource }: ReconcilerOptions) {
+    this.#name = name
+    this.#declaration = declaration
+    this.#steps = steps
+    this.#plugins = plugins
+    this.#cache = cache
+    this.#clock = clock
+    this.#dropped = dropped
+    this.#addSource = addSource
   }
-  return soonest
-}
 
-async function reconcilePresent(
-  parts: ReconcileParts,
-  run: Run,
-  { base, object }: { base: BaseContext; object: KubeObject },
-): Promise<Reconciled> {
-  const { declaration, steps } = parts
-  const finalized = await addFinalizers(object, steps, base)
-  run.object = finalized
-  if (!declaration.reconcile && declaration.verbs === undefined) return undefined
-  return callWithStatus(parts, { base, object: finalized }, (context) =>
-    declaration.reconcile?.(finalized as never, context),
-  )
-}
+  /** Does what the declaration says about the key of the context. */
+  async reconcile(run: Run, base: BaseContext): Promise<Reconciled> {
+    if (this.#declaration.reconcileKey) return this.#reconcileKey(base)
+    const { name, namespace } = base.key
+    const key = { name, ...(namespace !== undefined && { namespace }) }
+    const object = this.#cache.find(this.#declaration.for, key) as KubeObject | undefined
+    if (!object) return this.#reconcileAbsent(base)
+    run.object = object
+    run.isCleanup = object.metadata.deletionTimestamp !== undefined
+    return run.isCleanup ? this.#cleanUp(object, base) : this.#reconcilePresent(run, object, base)
+  }
 
-async function cleanUpObject(parts: ReconcileParts, object: KubeObject, base: BaseContext): Promise<Reconciled> {
-  const { declaration, steps, clock } = parts
-  if (!steps.some(({ finalizer }) => object.metadata.finalizers?.includes(finalizer))) return undefined
-  const status = new StatusWriter<never>({ object, clock, hasStatus: declaration.for.subresources.status })
-  const extensions = extend(parts, base, { object, status, isCleanup: true })
-  const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
-  const report = new CleanupReport({
-    object,
-    status,
-    hasStatus: declaration.for.subresources.status,
-    context,
-    clock,
-  })
-  const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> =>
-    callStep(step, report, () => callTimed(() => step.cleanup(current as never, context), base))
-  try {
-    const { object: left, result } = await runCleanup(object, steps, {
-      ...base,
-      policy: declaration.cleanupPolicy ?? 'stop',
-      call,
-    })
-    for (const extension of extensions) await extension.finish?.()
-    if (left && status.isTouched) await writeStatus(status, { ...parts, ...base, object: left })
+  async #reconcileKey(base: BaseContext): Promise<Reconciled> {
+    const extensions = this.#extend(base, {})
+    return callBetween(extensions, () =>
+      callTimed(() => this.#declaration.reconcileKey?.(base.key, withExtensions(base, extensions)), base),
+    )
+  }
+
+  /** The soonest answer counts: each plug-in knows only its own part. */
+  async #reconcileAbsent(base: BaseContext): Promise<Reconciled> {
+    let soonest: Reconciled
+    for (const plugin of this.#plugins) {
+      const result = await plugin.absent?.(base, this.#pluginRun({}))
+      if (soonest === undefined || (result?.afterMs ?? Infinity) < (soonest.afterMs ?? Infinity)) soonest = result
+    }
+    return soonest
+  }
+
+  async #reconcilePresent(run: Run, found: KubeObject, base: BaseContext): Promise<Reconciled> {
+    const object = await addFinalizers(found, this.#steps, base)
+    run.object = object
+    const { reconcile, verbs } = this.#declaration
+    if (!reconcile && verbs === undefined) return undefined
+    const status = this.#statusOf(object)
+    const extensions = this.#extend(base, { object, status })
+    let result: Reconciled
+    try {
+      const context = contextWith(base, extensions, status)
+      result = await callBetween(extensions, () =>
+        callTimed(() => this.#declaration.reconcile?.(object as never, context), base),
+      )
+    } catch (error) {
+      await this.#writeFailedStatus({ base, object, status })
+      throw error
+    }
+    try {
+      if (!base.signal.aborted) await this.#writeStatus({ base, object, status })
+    } catch (error) {
+      if (result?.afterMs !== undefined)
+        base.log.warn('afterMs is ignored because the run failed: the back-off decides when it runs again', {
+          afterMs: result.afterMs,
+        })
+      throw error
+    }
     return result
-  } catch (error) {
-    await saveStatus(parts, { base, object, status })
-    throw error
+  }
+
+  async #cleanUp(object: KubeObject, base: BaseContext): Promise<Reconciled> {
+    if (!this.#steps.some(({ finalizer }) => object.metadata.finalizers?.includes(finalizer))) return undefined
+    const status = this.#statusOf(object)
+    const extensions = this.#extend(base, { object, status, isCleanup: true })
+    const context = contextWith(base, extensions, status)
+    const { hasStatus } = status
+    const report = new CleanupReport({ object, status, hasStatus, context, clock: this.#clock })
+    const call = async (step: CleanupStep, current: KubeObject): Promise<Reconciled> =>
+      callStep(step, report, () => callTimed(() => step.cleanup(current as never, context), base))
+    try {
+      const policy = this.#declaration.cleanupPolicy ?? 'stop'
+      const { object: left, result } = await runCleanup(object, this.#steps, { ...base, policy, call })
+      for (const extension of extensions) await extension.finish?.()
+      if (left) await this.#writeStatus({ base, object: left, status })
+      return result
+    } catch (error) {
+      await this.#writeFailedStatus({ base, object, status })
+      throw error
+    }
+  }
+
+  #statusOf(object: KubeObject): StatusWriter<never> {
+    return new StatusWriter<never>({
+      object,
+      clock: this.#clock,
+      hasStatus: this.#declaration.for.subresources.status,
+    })
+  }
+
+  async #writeStatus({ base: { client, signal }, object, status }: StatusWrite): Promise<void> {
+    if (!status.isTouched) return
+    await writeStatus(status, { object, client, signal, cache: this.#cache, dropped: this.#dropped })
+  }
+
+  /** The status of a failed run is written too: that is when people look at it. Its own failure matters less. */
+  async #writeFailedStatus(write: StatusWrite): Promise<void> {
+    const { signal, log } = write.base
+    if (signal.aborted) return
+    try {
+      await this.#writeStatus(write)
+    } catch (error) {
+      log.debug('cannot write the status of a failed reconcile', { error })
+    }
+  }
+
+  #extend(base: BaseContext, subject: RunSubject): readonly Extension<object>[] {
+    return this.#plugins.map((plugin) => plugin.extend(base, this.#pluginRun(subject)))
+  }
+
+  #pluginRun({ object, status, isCleanup = false }: RunSubject): PluginRun {
+    return {
+      controller: this.#name,
+      kind: this.#declaration.for,
+      declaration: this.#declaration,
+      cache: this.#cache,
+      addSource: this.#addSource,
+      object,
+      status: status as StatusWriter | undefined,
+      isCleanup,
+    }
   }
 }
 
-/** One step, with what is to be said about it. A `StopReconcile` is a step that needs more time. */
+/** One step of a cleanup and its report. A `StopReconcile` is a step that needs more time. */
 async function callStep(
   step: CleanupStep,
   report: CleanupReport,
@@ -121,38 +206,7 @@ async function callStep(
   }
 }
 
-type Call = (context: ReconcileContext) => Promise<Reconciled> | Reconciled
-
-/** Calls, then writes what was said about the status: also when it failed, as that is when people look. */
-async function callWithStatus(
-  parts: ReconcileParts,
-  { base, object }: { base: BaseContext; object: KubeObject },
-  call: Call,
-): Promise<Reconciled> {
-  const status = new StatusWriter<never>({
-    object,
-    clock: parts.clock,
-    hasStatus: parts.declaration.for.subresources.status,
-  })
-  const extensions = extend(parts, base, { object, status })
-  let result: Reconciled
-  try {
-    const context = { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
-    result = await callBetween(extensions, () => callTimed(() => call(context), base))
-  } catch (error) {
-    await saveStatus(parts, { base, object, status })
-    throw error
-  }
-  try {
-    if (status.isTouched && !base.signal.aborted) await writeStatus(status, { ...parts, ...base, object })
-  } catch (error) {
-    if (result?.afterMs !== undefined) warnIgnored(base.log, result.afterMs)
-    throw error
-  }
-  return result
-}
-
-/** The call between the beginnings and the ends of the extensions; whoever cannot go on ends it there, with what it says. */
+/** Calls between `start` and `finish` of the extensions. A `start` with a result and a `StopReconcile` end the run there. */
 async function callBetween(
   extensions: readonly Extension<object>[],
   call: () => Promise<Reconciled> | Reconciled,
@@ -174,74 +228,34 @@ async function callBetween(
   }
 }
 
-/** The status of a run that failed, as far as it can be written; its own trouble is the lesser one. */
-async function saveStatus(
-  parts: ReconcileParts,
-  { base, object, status }: { base: BaseContext; object: KubeObject; status: StatusWriter<never> },
-): Promise<void> {
-  if (!status.isTouched || base.signal.aborted) return
-  try {
-    await writeStatus(status, { ...parts, ...base, object })
-  } catch (error) {
-    base.log.debug('the status of a failed reconcile could not be written', { error })
-  }
+function contextWith(
+  base: BaseContext,
+  extensions: readonly Extension<object>[],
+  status: StatusWriter<never>,
+): ReconcileContext {
+  return { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
 }
 
-function warnIgnored(log: Logger, afterMs: number): void {
-  log.warn('afterMs is ignored because the run failed: the back-off decides when it runs again', { afterMs })
-}
-
-interface RunSubject {
-  readonly object?: KubeObject
-  readonly status?: StatusWriter<never>
-  readonly isCleanup?: boolean
-}
-
-function extend(parts: ReconcileParts, base: BaseContext, subject: RunSubject): readonly Extension<object>[] {
-  return parts.plugins.map((plugin) => plugin.extend(base, pluginRun(parts, subject)))
-}
-
-function pluginRun(
-  { name, declaration, cache, addSource }: ReconcileParts,
-  { object, status, isCleanup = false }: RunSubject,
-): PluginRun {
-  return {
-    controller: name,
-    kind: declaration.for,
-    declaration,
-    cache,
-    addSource,
-    object,
-    status: status as StatusWriter | undefined,
-    isCleanup,
-  }
-}
-
-/** @throws {RangeError} when a plug-in takes a name that is in use. */
+/** @throws {RangeError} when a plug-in uses a name that is taken. */
 function withExtensions(base: BaseContext, extensions: readonly Extension<object>[]): BaseContext {
   if (extensions.length === 0) return base
-  const context: Record<string, unknown> = { ...base }
+  const context: BaseContext & Record<string, unknown> = { ...base }
   for (const extension of extensions) {
     for (const [name, value] of Object.entries(extension.context)) {
       if (name in context || name === 'status')
-        throw new RangeError(`two parts of the context of ${formatKey(base.key)} are called ${name}`)
-      context[name] = value
+        throw new RangeError(
+          `cannot extend the context of ${formatKey(base.key)}: ${name} exists twice; rename it in one plug-in`,
+        )
+      Object.assign(context, { [name]: value })
     }
   }
-  return context as unknown as BaseContext
+  return context
 }
 
-/*
- * A reconcile that computes instead of waiting holds up everything else in its process: this says which one it was.
- *
- * What is measured is the part up to its first `await`, which nothing can interrupt; what comes later cannot be told from
- * what others do in between, so there the manager's watchdog names everybody who was at work.
- */
-
-/** Long enough to delay other people's work, and to be no accident of the garbage collector. */
+/** Long enough to delay the work of others, and too long for a pause of the garbage collector. */
 const blockedMs = 1000
 
-/** What the call gives; a warning when it did not give the others a turn for long. */
+/** Calls, and warns when the synchronous part of the call blocked the process. */
 export function callTimed<R>(call: () => R, { clock, log }: { readonly clock: Clock; readonly log: Logger }): R {
   const startedMs = clock.monotonic()
   try {
@@ -250,7 +264,7 @@ export function callTimed<R>(call: () => R, { clock, log }: { readonly clock: Cl
     const ms = clock.monotonic() - startedMs
     if (ms >= blockedMs)
       log.warn(
-        'a reconcile blocked this process, nothing else went on: do it in a worker thread, or in pieces with an await in between',
+        'reconcile blocked the process: move the computation to a worker thread, or split it with an await in between',
         { ms: Math.round(ms) },
       )
   }

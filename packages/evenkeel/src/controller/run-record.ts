@@ -1,10 +1,16 @@
 /**
- * What is remembered of one reconcile: why it ran, what it wrote, how it ended.
+ * The record of one reconcile: why it ran, what it wrote, how it ended.
+ *
+ * Causes are for people: logs, traces, "why did this run?". A reconcile must come to the same result without them.
+ *
+ * `changedPaths` names the fields that differ between two states of an object: `status.phase`, `spec.containers[0].image`.
+ * It is iterative and bounded, so that neither depth nor size of an object matters; fields that change with every write
+ * (resourceVersion, generation, managedFields) are left out.
  */
 import { deepEqual, getOwn, isJsonObject, type JsonObject } from '#api'
 import type { WriteNotice } from '#client'
 
-/** One write that a server accepted. */
+/** One write that the server accepted. */
 export interface WriteRecord {
   readonly verb: string
   /** The canonical key; without a name for `deleteAllOf`. */
@@ -12,19 +18,19 @@ export interface WriteRecord {
   readonly subresource?: string
   readonly uid?: string
   readonly resourceVersion?: string
-  /** The server had nothing to change: the version is somebody else's. */
+  /** The server had nothing to change: the version is that of another write. */
   readonly isNoop?: boolean
 }
 
 /** How a reconcile ended. */
 export interface RunEnd {
   readonly durationMs: number
-  /** `success`, `requeue_after`, `requeue` or `error`, as in the metrics; `aborted` when it was cut short. */
+  /** `success`, `requeue_after`, `requeue` or `error`, as in the metrics; `aborted` when it was aborted. */
   readonly result: string
   readonly error?: string
-  /** In how long the key goes again by itself. */
+  /** In how long the key runs again by itself. */
   readonly afterMs?: number
-  /** What it waits for, when it parked. */
+  /** What the key waits for, if it is parked. */
   readonly waitingFor?: string
 }
 
@@ -38,14 +44,14 @@ export interface LedgerEntry {
   readonly attempt: number
   readonly priority: number
   readonly causes: readonly RunCause[]
-  /** Causes that were not kept because there were too many. */
+  /** Causes that were dropped because there were too many. */
   readonly causesLeftOut: number
   readonly writes: readonly WriteRecord[]
-  /** Writes that were not kept because there were too many. */
+  /** Writes that were dropped because there were too many. */
   readonly writesLeftOut: number
-  /** How often this key has caused itself in a row, others in between or not, without anybody else. */
+  /** How often this key has caused itself in a row, directly or through other keys, without an external cause. */
   readonly rounds: number
-  /** Absent while it goes on. */
+  /** Absent while it runs. */
   readonly end?: RunEnd
 }
 
@@ -53,15 +59,15 @@ export interface NewRun extends Pick<
   LedgerEntry,
   'reconcileId' | 'controller' | 'key' | 'startedMs' | 'attempt' | 'priority' | 'causes' | 'causesLeftOut' | 'rounds'
 > {
-  /** The run's: its writes are refused once it aborts. */
+  /** The signal of the run: its writes are refused once it aborts. */
   readonly signal: AbortSignal
 }
 
 const writesMax = 256
 
-/** A reconcile under way, or over. */
+/** A reconcile that runs or has ended. */
 export class RunRecord implements LedgerEntry {
-  /** In the order of beginning. */
+  /** In the order of their start. */
   readonly sequence: number
   readonly reconcileId: string
   readonly controller: string
@@ -69,18 +75,18 @@ export class RunRecord implements LedgerEntry {
   readonly startedMs: number
   readonly attempt: number
   readonly priority: number
-  /** Explained as well as they can be: the watch may tell of a write before its answer arrives. */
+  /** With their writers as far as they are known: the watch may deliver a write before its response arrives. */
   causes: readonly RunCause[]
   readonly causesLeftOut: number
   readonly rounds: number
   readonly writes: WriteRecord[] = []
   writesLeftOut = 0
   end?: RunEnd
-  /** What ties a trace to it, if there are traces. */
+  /** The span context, if tracing is on. */
   spanContext: unknown
-  /** Absent once nobody can abort it any more: a signal takes more memory than the rest of a short run. */
+  /** Undefined once it can no longer abort: a signal takes more memory than the rest of a short run. */
   #signal: AbortSignal | undefined
-  /** Writes without an answer, and the version that their object had in our cache when they were sent. */
+  /** Writes without a response, and the version that the cache had of their object when they were sent. */
   #unanswered: Map<WriteNotice, string | undefined> | undefined
 
   constructor({ signal, ...facts }: NewRun, sequence: number) {
@@ -97,12 +103,12 @@ export class RunRecord implements LedgerEntry {
     this.#signal = signal
   }
 
-  /** @throws {RunAborted} when it was told to end */
+  /** @throws {RunAborted} when it was aborted */
   throwIfAborted(): void {
     this.#signal?.throwIfAborted()
   }
 
-  /** It is over; what it writes from now on is refused only if it was aborted before. */
+  /** It has ended; later writes are refused only if it was aborted before. */
   finish(end: RunEnd): void {
     this.end = end
     if (this.#signal?.aborted === false) this.#signal = undefined
@@ -116,14 +122,14 @@ export class RunRecord implements LedgerEntry {
       for (const oldest of [...this.#unanswered.keys()].slice(0, 1)) this.#unanswered.delete(oldest)
   }
 
-  /** Gives the version that the object had when the write was sent. */
+  /** Returns the version that the object had when the write was sent. */
   noteAnswered(write: WriteNotice): string | undefined {
     const version = this.#unanswered?.get(write)
     this.#unanswered?.delete(write)
     return version
   }
 
-  /** The last write to an object of that name that was refused, and the version that the object had when it was sent. */
+  /** The last refused write to an object of that name, and the version that the object had when it was sent. */
   lastRefused(
     name: string | undefined,
   ): { readonly write: WriteNotice; readonly version: string | undefined } | undefined {
@@ -169,13 +175,7 @@ export class RunRecord implements LedgerEntry {
   }
 }
 
-/*
- * Why a key was put into the queue, and who was behind it.
- *
- * Causes are for people: logs, traces, "why did this run?". A reconcile must come to the same end without them.
- */
-
-/** `event`: an outside source. `request`: somebody asked for it. `retry`: it failed. `timer`: it asked for it itself. */
+/** `event`: an external source. `request`: `enqueue` was called. `retry`: the last run failed. `timer`: the last run asked for it. */
 export type CauseType = 'add' | 'update' | 'delete' | 'resync' | 'event' | 'request' | 'retry' | 'timer'
 
 export interface Cause {
@@ -184,34 +184,27 @@ export interface Cause {
   readonly source: string
   /** The canonical key of the object that changed. */
   readonly object?: string
-  /** The version that the object came to. */
+  /** The version of the object after the change. */
   readonly resourceVersion?: string
-  /** It was there when we came. */
+  /** The object existed when the controller started. */
   readonly isInitial?: boolean
-  /** In the words of whoever asked. */
+  /** The note of the caller of `enqueue`. */
   readonly note?: string
-  /** Which fields changed; looked at only where a loop is suspected. */
+  /** The fields that changed; computed only where a hot loop is suspected. */
   readonly changed?: readonly string[]
 }
 
-/** Who wrote the version that a cause is about. */
+/** The reconcile that wrote the version of a cause. */
 export interface Writer {
   readonly reconcileId: string
   readonly controller: string
   readonly key: string
 }
 
-/** A cause, with the reconcile that brought it about if it was one of ours. */
+/** A cause, with the reconcile that wrote it if it was one of ours. */
 export interface RunCause extends Cause {
   readonly writer?: Writer
 }
-
-/*
- * Which fields differ between two states of an object, as paths for people: `status.phase`, `spec.containers[0].image`.
- *
- * Invariants: iterative and bounded, so that neither depth nor size of an object matters; what changes with every write
- * (version, generation, managed fields) is left out.
- */
 
 const ignored: ReadonlySet<string> = new Set([
   'metadata.resourceVersion',

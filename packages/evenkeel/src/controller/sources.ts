@@ -1,8 +1,10 @@
 /**
- * Where a controller's work comes from: anything that says which keys to look at.
+ * Sources: where a controller's work comes from. Anything that can name keys to reconcile is a source.
  *
- * A source is a description and can be started more than once. Invariants of what it starts: it never waits for whoever
- * it tells, and after `stop` has resolved it tells nothing more.
+ * A source is a description and can be started more than once. `declaredSources` are those that follow from a
+ * declaration: its own kind, what it owns, what it watches, and further sources that it names.
+ *
+ * Invariants of a started source: it never waits for the queue, and after `stop` has resolved it enqueues nothing.
  */
 import type { KubeObject } from '#api'
 import type { AbortOptions, Clock, Logger, Metrics, Random } from '#base'
@@ -12,30 +14,30 @@ import { enqueueMapped, enqueueOwner, ownerIndex, ownerUids, type EventHandler, 
 import { kindSource } from './kind-source.ts'
 import type { Cause } from './run-record.ts'
 
-/** What a source tells, and whom. */
+/** What a source gets from its controller. */
 export interface SourceContext {
   readonly cache: ObjectCache
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Where a source counts what it wants to. @default nobody counts */
+  /** Where a source may count. @default nowhere */
   readonly metrics?: Metrics | undefined
   /** Puts a key of the controller's kind into its queue. */
   enqueue(key: CacheKey, cause: Cause, options?: { priority?: number }): void
-  /** Whether somebody wants to know which fields changed; finding out is work. */
+  /** Whether the changed fields are wanted for this key; computing them is expensive. */
   wantsChanges(key: CacheKey): boolean
-  /** Counts what could not be mapped to keys. */
+  /** Called for an event that could not be mapped to keys. */
   onMapError(error: unknown): void
   onStaleOwner(): void
 }
 
 export interface StartedSource {
   readonly name: string
-  /** Whether everything that was there at the start has been told. */
+  /** Whether all initial objects were enqueued. */
   readonly hasSynced: boolean
   /** Why it does not work, in words; undefined while it does. */
   readonly problem: string | undefined
-  /** Resolves when everything that was there has been told, however long that takes. */
+  /** Resolves when all initial objects were enqueued, however long that takes. */
   waitForSync(options?: AbortOptions): Promise<void>
   stop(): Promise<void>
 }
@@ -50,17 +52,13 @@ export interface Source {
 export interface AddedSource extends AsyncDisposable {
   readonly hasSynced: boolean
   waitForSync(options?: AbortOptions): Promise<void>
-  /** Takes it away again; no event of it is passed on from now on. */
+  /** Removes it; no event of it is passed on from now on. */
   remove(): Promise<void>
 }
 
-/*
- * The sources that follow from a declaration: its own kind, what it owns, what it watches, and whatever else it names.
- */
-
 const tenHoursMs = 36_000_000
 
-/** `observe` hears every event of the controller's own kind. */
+/** `observe` is called with every event of the controller's own kind. */
 export function declaredSources(
   declaration: ControllerDeclaration,
   { observe }: { observe: (event: CacheEvent) => void },

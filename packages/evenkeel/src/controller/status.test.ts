@@ -185,7 +185,7 @@ describe('status', () => {
     world.api.put(ConfigMap, 'one')
     await world.clock.advance(0)
     expect(world.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({
-      message: 'ConfigMap has no status: give its kind a status schema, or say nothing about it',
+      message: 'ConfigMap has no status: add a status schema to its kind, or do not set its status',
     })
     await world.stop()
   })
@@ -220,9 +220,7 @@ describe('status', () => {
     await world.clock.advance(1000)
     expect(world.api.writes).toEqual(['patch Strict/status a/one'])
     expect(world.api.find(Strict, 'one')?.status).toEqual({ phase: 'Ready', observedGeneration: 1 })
-    expect(world.complaints).toEqual([
-      'warn: the server does not keep a field of the status: add it to the schema of the kind',
-    ])
+    expect(world.complaints).toEqual(['warn: the server pruned a status field: add it to the schema of the kind'])
     await world.stop()
   })
 })

@@ -1,8 +1,11 @@
 /**
- * What a reconcile says about its object: collected while it runs, written once when it ends, and only if it differs.
+ * The status that a reconcile sets: collected while it runs, written once when it ends, and only if it differs.
  *
- * The generation that was looked at goes with it, into `observedGeneration` and into every condition. The moment of a
- * condition's transition moves only when its status does, so saying the same again writes nothing.
+ * The observed generation goes with it, into `observedGeneration` and into every condition. `lastTransitionTime` of a
+ * condition changes only when its status does, so setting the same status again writes nothing.
+ *
+ * The write is a patch of what differs from the newest state we know, and succeeds only if that is still the state on the
+ * server: lists such as conditions are replaced as a whole, and those of another writer must not be lost.
  */
 import {
   createMergePatch,
@@ -48,7 +51,8 @@ interface StatusWriterOptions {
 export class StatusWriter<S = JsonObject> {
   readonly #object: KubeObject
   readonly #clock: Clock
-  readonly #hasStatus: boolean
+  /** Whether the kind has a status. */
+  readonly hasStatus: boolean
   readonly #fields: JsonObjectDraft = {}
   readonly #conditions = new Map<string, CollectedCondition>()
   #isTouched = false
@@ -56,21 +60,21 @@ export class StatusWriter<S = JsonObject> {
   constructor({ object, clock, hasStatus }: StatusWriterOptions) {
     this.#object = object
     this.#clock = clock
-    this.#hasStatus = hasStatus
+    this.hasStatus = hasStatus
   }
 
-  /** Whether anything was said. A reconcile that says nothing about the status leaves it alone. */
+  /** Whether anything was set. A reconcile that sets nothing leaves the status alone. */
   get isTouched(): boolean {
     return this.#isTouched
   }
 
-  /** Sets fields; others stay as they are, `undefined` takes one away. */
+  /** Sets fields; others stay as they are, `undefined` removes one. */
   set(fields: { readonly [Name in keyof S]?: S[Name] | undefined }): void {
     this.#touch()
     for (const [name, value] of Object.entries(fields)) setOwn(this.#fields, name, value)
   }
 
-  /** Says whether something holds; `undefined`: nobody knows. */
+  /** Sets a condition; `undefined`: unknown. */
   condition(
     type: string,
     holds: boolean | ConditionStatus | undefined,
@@ -82,7 +86,7 @@ export class StatusWriter<S = JsonObject> {
     this.#conditions.set(type, { type, status, reason: reason ?? word.replace(/\W/g, '_'), message })
   }
 
-  /** The status that follows from what it is now; fields of `without` are left alone. */
+  /** The new status, from the current one; fields of `without` are left alone. */
   next(current: JsonObject, { without }: { without: ReadonlySet<string> }): JsonObject {
     const next: JsonObjectDraft = {}
     const { generation } = this.#object.metadata
@@ -116,18 +120,13 @@ export class StatusWriter<S = JsonObject> {
   }
 
   #touch(): void {
-    if (!this.#hasStatus)
-      throw new RangeError(`${this.#object.kind} has no status: give its kind a status schema, or say nothing about it`)
+    if (!this.hasStatus)
+      throw new RangeError(
+        `${this.#object.kind} has no status: add a status schema to its kind, or do not set its status`,
+      )
     this.#isTouched = true
   }
 }
-
-/*
- * Writes the collected status, if it says something new.
- *
- * It is a patch of what differs from the newest state we know, and only goes through if that state is still the one on
- * the server: lists such as conditions are replaced as a whole, and somebody else's must not be lost.
- */
 
 interface WriteStatusOptions {
   readonly object: KubeObject
@@ -137,7 +136,7 @@ interface WriteStatusOptions {
   readonly signal: AbortSignal
 }
 
-/** For a writer that was told something. An object that has gone has no status to write. @throws {ApiError} `Conflict`, when somebody was faster. */
+/** For a touched writer. A deleted object has no status to write. @throws {ApiError} `Conflict`, when another writer was faster. */
 export async function writeStatus(
   writer: StatusWriter<never>,
   { object, client, cache, dropped, signal }: WriteStatusOptions,
@@ -159,7 +158,7 @@ export async function writeStatus(
   }
 }
 
-/** Fields of the status that the server does not keep, because the schema of the kind does not have them. */
+/** Status fields that the server prunes because the schema of the kind does not have them. */
 export class DroppedFields {
   readonly #names = new Set<string>()
   readonly #log: Logger
@@ -168,7 +167,7 @@ export class DroppedFields {
   constructor({ kind, schema }: Pick<Kind, 'kind' | 'schema'>, { log }: { log: Logger }) {
     this.#kind = kind
     this.#log = log
-    // Nobody asked for this one, so nobody needs to hear that there is no place for it.
+    // We set this one without being asked: no warning when the schema does not have it.
     if (schema && !hasStatusField(schema, 'observedGeneration')) this.#names.add('observedGeneration')
   }
 
@@ -176,7 +175,7 @@ export class DroppedFields {
     return this.#names
   }
 
-  /** Without this, a field that is dropped would be written again by every run. */
+  /** Learns which fields are pruned. Without this, every run would write a pruned field again. */
   learn(sent: JsonObject, stored: JsonObject): void {
     for (const [name, value] of Object.entries(sent)) {
       const isEmpty =
@@ -186,7 +185,7 @@ export class DroppedFields {
       if (isEmpty || this.#names.has(name) || getOwn(stored, name) !== undefined) continue
       this.#names.add(name)
       if (name !== 'observedGeneration')
-        this.#log.warn('the server does not keep a field of the status: add it to the schema of the kind', {
+        this.#log.warn('the server pruned a status field: add it to the schema of the kind', {
           kind: this.#kind,
           field: `status.${name}`,
         })

@@ -1,8 +1,8 @@
 /**
- * Spans around reconciles, when OpenTelemetry is there.
+ * Spans around reconciles, if OpenTelemetry is installed.
  *
- * Whoever has `@opentelemetry/api` installed gets spans, linked to the reconciles that caused them; nobody else pays for
- * them. It is not a dependency: it is looked for once.
+ * With `@opentelemetry/api` installed there are spans, linked to the reconciles that caused them; without it tracing costs
+ * nothing. It is not a dependency: it is looked up once.
  */
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -14,9 +14,9 @@ export interface SpanFacts {
   readonly links: readonly unknown[]
 }
 
-/** A span under way. */
+/** An open span. */
 export interface Span {
-  /** What others link to. */
+  /** The context that other spans link to. */
   readonly context: unknown
   set(name: string, value: string | number | boolean): void
   fail(error: unknown): void
@@ -81,7 +81,7 @@ function openTelemetryTracing({ trace }: OpenTelemetry): Tracing {
           },
         )
       } catch (error) {
-        // Traces that do not work are no reason not to.
+        // A failure of tracing must not fail the reconcile.
         if (!hasBegun) return work(silentSpan)
         throw error
       }
@@ -112,8 +112,8 @@ function handleOf(span: OtelSpan): Span {
 }
 
 /**
- * From where this package is, else from where the program is: installers that keep packages apart show each only what it
- * asked for. Its own state is global to the process, so any copy that is found will do.
+ * Looked up from this package, then from the program: strict installers show each package only its own dependencies. The
+ * state of the package is global to the process, so any copy will do.
  */
 function loadOpenTelemetry(): unknown {
   try {

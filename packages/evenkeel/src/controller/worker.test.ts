@@ -21,7 +21,7 @@ test('28 requeue: true is no result: it fails, says what to do instead, and its 
   await world.clock.advance(40)
   expect(at).toEqual([0, 5, 15, 35])
   expect(world.lines.find(({ level }) => level === 'error')?.fields['error']).toMatchObject({
-    message: expect.stringContaining('to run again after a failure, throw') as string,
+    message: expect.stringContaining('To retry after a failure, throw') as string,
   })
   await world.stop()
 })
@@ -273,56 +273,6 @@ test('57 a run whose object begins to be deleted is told so; its late writes are
   await world.stop()
 })
 
-test('60 a conflict is quiet, and the rerun waits until the cache has passed the conflicting version', async () => {
-  const world = new World()
-  world.api.put(Widget, 'one', { spec: { size: 1 } })
-  const versions: string[] = []
-  await world.start({
-    for: Widget,
-    reconcile: async (widget, { client }) => {
-      versions.push(widget.metadata.resourceVersion)
-      if (versions.length === 1) {
-        // Somebody else writes, and the watch is late.
-        world.api.hold()
-        world.api.put(Widget, 'one', { metadata: { labels: { by: 'other' } } })
-      }
-      await client.update({ ...widget, spec: { size: 2 } })
-    },
-  })
-  await world.clock.advance(2000)
-  expect(versions).toEqual(['11'])
-  expect(world.complaints).toEqual([])
-  expect(world.metric(total('requeue'))).toBe(1)
-  expect(world.metric('evenkeel_controller_conflicts_total{controller="widget"}')).toBe(1)
-  world.api.release()
-  await world.clock.advance(0)
-  expect(versions[1]).toBe('12')
-  expect(world.api.find(Widget, 'one')?.spec).toEqual({ size: 2 })
-  expect(world.metric('evenkeel_controller_stale_skips_total{controller="widget"}')).toBeGreaterThan(0)
-  await world.stop()
-})
-
-test('60 if the watch stays late, the server is asked and the rerun sees what it says', async () => {
-  const world = new World()
-  world.api.put(Widget, 'one', { spec: { size: 1 } })
-  const versions: string[] = []
-  await world.start({
-    for: Widget,
-    reconcile: async (widget, { client }) => {
-      versions.push(widget.metadata.resourceVersion)
-      if (versions.length === 1) {
-        world.api.hold()
-        world.api.put(Widget, 'one', { metadata: { labels: { by: 'other' } } })
-      }
-      if (widget.spec.size === 1) await client.update({ ...widget, spec: { size: 2 } })
-    },
-  })
-  await world.clock.advance(10_000)
-  expect(versions.slice(0, 2)).toEqual(['11', '12'])
-  expect(world.api.find(Widget, 'one')?.spec).toEqual({ size: 2 })
-  await world.stop()
-})
-
 test('60 a conflict that the cache has passed already reruns at once; conflicts in a row become an error', async () => {
   const world = new World()
   world.api.put(Widget, 'one', { spec: {} })
@@ -469,5 +419,52 @@ test('reconcileKey gets the key alone, also when the object is gone', async () =
   world.api.remove(Widget, 'one')
   await world.clock.advance(0)
   expect(seen).toEqual(['a/one uid-1 false', 'a/one gone true'])
+  await world.stop()
+})
+
+test('a self-caused event during the back-off is deferred: the retry keeps its time, its failures and its causes', async () => {
+  const world = new World()
+  const runs: { readonly atMs: number; readonly attempt: number; readonly causes: readonly string[] }[] = []
+  const controller = await world.start({
+    for: Widget,
+    backoff: { baseMs: 100, jitter: 0 },
+    reconcile: (_, { status, clock, attempt, causes }) => {
+      runs.push({ atMs: clock.monotonic(), attempt, causes: causes.map(({ type }) => type) })
+      status.set({ seen: runs.length })
+      throw new Error('no')
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(50)
+  expect(controller.health).toMatchObject({ failing: 1, queue: { ready: 0, waiting: 1 } })
+  expect([world.metric(total('error')), world.ledger.entries()]).toMatchObject([1, { length: 1 }])
+  await world.clock.advance(50)
+  expect(runs).toEqual([
+    { atMs: 0, attempt: 0, causes: ['add'] },
+    { atMs: 100, attempt: 1, causes: ['update'] },
+  ])
+  await world.stop()
+})
+
+test('a hot loop is deferred: no result is counted for it, and its failures stay as they are', async () => {
+  const world = new World({ hotLoops: { roundsMax: 2, baseMs: 1000 } })
+  const causes: string[][] = []
+  const controller = await world.start({
+    for: Widget,
+    reconcile: (_, { status, causes: why }) => {
+      causes.push(why.map(({ type }) => type))
+      status.set({ seen: causes.length })
+    },
+  })
+  world.api.put(Widget, 'one', { spec: {} })
+  await world.clock.advance(999)
+  expect(causes).toEqual([['add'], ['update']])
+  expect(controller.health).toMatchObject({ failing: 0, queue: { waiting: 1 } })
+  expect(world.metric('evenkeel_controller_hot_loops_total{controller="widget"}')).toBe(1)
+  expect(['success', 'requeue_after', 'requeue', 'error'].map((result) => world.metric(total(result)))).toEqual([
+    2, 0, 0, 0,
+  ])
+  await world.clock.advance(1)
+  expect(causes[2]).toEqual(['update'])
   await world.stop()
 })

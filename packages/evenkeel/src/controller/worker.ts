@@ -1,153 +1,229 @@
 /**
- * Room 20: reconcile, then forget, wait, back off or give up.
+ * The life of one key, top to bottom:
  *
- * Before: the queue handed out a key. After: the queue's outcome table says when it goes again.
+ *   take      a worker takes the key from the queue: one worker per key
+ *   gate      is now the time? After a conflict, during its own back-off or in a hot loop the key is `deferred`
+ *   run       the ledger gets an entry, the declaration's function runs (`reconcile.ts`)
+ *   classify  what it returned or threw becomes an outcome of the queue
+ *   requeue   the outcome table of `queue/outcome.ts` says when the key runs again
+ *   report    metrics, ledger, log
  *
- * Invariants: whatever a reconcile does (throw anything, hang, block), the worker survives; a run that was told to end
- * writes nothing more; a key that hangs stays locked and is shown as stuck, as running it twice would be worse.
+ * Invariants: whatever a reconcile does (throw anything, hang, block), the worker survives; an aborted run writes
+ * nothing more; a key that hangs stays locked and is shown as stuck, because running it twice would be worse.
  */
-import { isApiError, parseKey, type ObjectKey, type TypeMeta } from '#api'
-import { randomUuid, type Clock, type Logger, type Random } from '#base'
-import type { CacheEvent, CacheKey, ObjectCache } from '#cache'
+import { findCause, isApiError, isConflict } from '#api'
+import { onAbort, randomUuid, type Clock, type Logger, type Random } from '#base'
+import type { CacheEvent, ObjectCache } from '#cache'
 import type { Client } from '#client'
-import type { Backoff, Outcome, WorkItem, WorkQueue, WorkResult } from '#queue'
+import {
+  processQueue,
+  requeue,
+  type Backoff,
+  type Outcome,
+  type ParkedKeys,
+  type RequeueDecision,
+  type WorkItem,
+  type WorkQueue,
+} from '#queue'
+import { ConflictGate } from './conflict-gate.ts'
 import type { BaseContext } from './context.ts'
-import { RunAborted } from './errors.ts'
+import type { ControllerDeclaration, Reconciled, ReconcileResult } from './declaration.ts'
+import { isTerminalError, RunAborted, toRunAborted } from './errors.ts'
 import type { HotLoops } from './hot-loops.ts'
 import type { Ledger } from './ledger.ts'
-import type { ControllerMeter } from './metrics.ts'
-import { peek, ReconcileClient } from './reconcile-client.ts'
-import { reconcileObject, type ReconcileParts } from './reconcile.ts'
-import type { Cause, RunCause } from './run-record.ts'
-import { failureOf, isLostRace, objectFields, outcomeOf, Run, RunReport } from './run.ts'
+import { countRun, type ControllerMeter } from './metrics.ts'
+import { ReconcileClient } from './reconcile-client.ts'
+import type { Reconciler } from './reconcile.ts'
+import type { Cause, RunEnd } from './run-record.ts'
+import { Run } from './run.ts'
 import type { Span, Tracing } from './tracing.ts'
 
-interface WorkerOptions extends ReconcileParts {
+interface WorkerOptions {
+  readonly name: string
+  readonly declaration: ControllerDeclaration
+  readonly reconciler: Reconciler
+  readonly queue: WorkQueue<Cause>
+  readonly backoff: Backoff
+  readonly parked: ParkedKeys
   readonly client: Client
   readonly cache: ObjectCache
   readonly ledger: Ledger
   readonly hotLoops: HotLoops
+  readonly clock: Clock
   readonly random: Random
   readonly log: Logger
   readonly meter: ControllerMeter
   readonly tracing: Tracing
-  readonly queue: WorkQueue<Cause>
-  readonly backoff: Backoff
 }
 
-/** A run that goes on. */
+/** A run that has not ended yet. */
 export interface RunningKey {
   readonly key: string
   readonly reconcileId: string
   readonly runningMs: number
 }
 
-/** Says that nothing was done: the key was put off, with its reasons. */
-const deferredError = new Error('put off')
+type RunResult = { readonly outcome: Outcome; readonly decision: RequeueDecision }
 
 export class Worker {
-  readonly #options: WorkerOptions
+  readonly #name: string
+  readonly #concurrency: number
+  readonly #timeoutMs: number | undefined
+  readonly #cancelOnNewGeneration: boolean
+  readonly #reconciler: Reconciler
+  readonly #queue: WorkQueue<Cause>
+  readonly #backoff: Backoff
+  readonly #parked: ParkedKeys
+  readonly #client: Client
+  readonly #cache: ObjectCache
+  readonly #ledger: Ledger
+  readonly #hotLoops: HotLoops
   readonly #clock: Clock
+  readonly #random: Random
+  readonly #log: Logger
+  readonly #meter: ControllerMeter
+  readonly #tracing: Tracing
+  readonly #conflicts: ConflictGate
   readonly #runs = new Map<string, Run>()
-  readonly #ended = new WeakMap<WorkItem<Cause>, Run>()
-  readonly #gate: ConflictGate
-  readonly #report: RunReport
-  /** Keys that are slowed down, and until when. */
-  readonly #hotLoopDelays = new Map<string, number>()
-  /** Keys that failed, and when they are to be tried again. */
-  readonly #retries = new Map<string, number>()
+  /** Keys whose last run failed, and when their retry is due. */
+  readonly #retriesDueMs = new Map<string, number>()
+  /** Keys in a hot loop, and until when they wait. */
+  readonly #hotLoopUntilMs = new Map<string, number>()
   #stopping: RunAborted | undefined
 
-  constructor(options: WorkerOptions) {
-    this.#options = options
-    this.#clock = options.clock
-    this.#gate = new ConflictGate(options)
-    this.#report = new RunReport(options)
+  constructor({ declaration, ...options }: WorkerOptions) {
+    const { concurrency = 1, timeoutMs, cancelOnNewGeneration = false } = declaration
+    const { client, cache, clock } = options
+    this.#name = options.name
+    this.#concurrency = concurrency
+    this.#timeoutMs = timeoutMs
+    this.#cancelOnNewGeneration = cancelOnNewGeneration
+    this.#reconciler = options.reconciler
+    this.#queue = options.queue
+    this.#backoff = options.backoff
+    this.#parked = options.parked
+    this.#client = client
+    this.#cache = cache
+    this.#ledger = options.ledger
+    this.#hotLoops = options.hotLoops
+    this.#clock = clock
+    this.#random = options.random
+    this.#log = options.log
+    this.#meter = options.meter
+    this.#tracing = options.tracing
+    this.#conflicts = new ConflictGate({ client, cache, clock })
   }
 
-  get activeCount(): number {
-    return this.#runs.size
-  }
-
-  /** Runs that have gone on for at least so long. */
-  runningFor(leastMs: number): RunningKey[] {
-    return [...this.#runs]
-      .filter(([, run]) => run.durationMs >= leastMs)
-      .map(([key, { record, durationMs }]) => ({ key, reconcileId: record?.reconcileId ?? '', runningMs: durationMs }))
-  }
-
-  /** Runs begin again. */
-  open(): void {
+  /**
+   * Takes keys and processes them until the signal aborts; resolves when the last run has ended. The signal aborts runs
+   * as well, with its reason if that is a `RunAborted`, else with `shutdown`.
+   */
+  async run(signal: AbortSignal): Promise<void> {
     this.#stopping = undefined
-  }
-
-  /** Tells every run to end; those that begin from now on are told at once. */
-  abort(reason: RunAborted): void {
-    this.#stopping = reason
-    for (const run of this.#runs.values()) run.abort(reason)
-  }
-
-  /** Ends a run whose object has changed in a way that makes it pointless. */
-  observe(event: CacheEvent): void {
-    if (this.#runs.size === 0) return
-    const run = this.#runs.get(event.keyText)
-    if (run?.object === undefined) return
-    const { metadata } = event.object
-    const isGone = event.type === 'delete' || metadata.uid !== run.object.metadata.uid
-    if (isGone || (!run.isCleanup && metadata.deletionTimestamp !== undefined)) run.abort(new RunAborted('deleted'))
-    else if (
-      this.#options.declaration.cancelOnNewGeneration &&
-      (metadata.generation ?? 0) > (run.object.metadata.generation ?? 0)
-    )
-      run.abort(new RunAborted('superseded'))
-  }
-
-  /** The work on one key, for `runWorkers`. */
-  async work(item: WorkItem<Cause>): Promise<Outcome> {
-    const { declaration, meter } = this.#options
-    const key = parseKey(item.key)
-    const run = new Run({
-      fields: objectFields(key),
-      clock: this.#clock,
-      timeoutMs: declaration.timeoutMs,
-      onTimeout: () => {
-        meter.timeouts.add()
-      },
+    const stopListening = onAbort(signal, (reason) => {
+      this.#stopping = toRunAborted(reason)
+      for (const run of this.#runs.values()) run.abort(this.#stopping)
     })
-    this.#runs.set(item.key, run)
-    meter.activeWorkers.add(1)
     try {
-      if (this.#stopping) run.abort(this.#stopping)
-      const waitMs = await this.#gate.waitMs(item.key, run).catch(() => 0)
-      if (waitMs > 0) meter.staleSkips.add()
-      return waitMs > 0 ? this.#defer(item, waitMs) : await this.#begin(item, run, key)
+      await processQueue(this.#queue, (item) => this.#process(item), { concurrency: this.#concurrency, signal })
     } finally {
-      run.done()
-      this.#runs.delete(item.key)
-      meter.activeWorkers.add(-1)
+      stopListening()
     }
   }
 
-  /** What is told after each piece of work, for `runWorkers`. */
-  finished({ item, outcome, decision: settled }: WorkResult<Cause>): void {
-    const run = this.#ended.get(item)
-    if (!run) return
-    if (settled.afterMs !== undefined && outcome.kind !== 'after')
-      this.#retries.set(item.key, this.#clock.monotonic() + settled.afterMs)
-    this.#report.end(run, { item, outcome, decision: settled })
+  async #process(item: WorkItem<Cause>): Promise<void> {
+    const run = this.#take(item)
+    const outcome = await this.#attempt(run)
+    this.#release(run)
+    const decision = requeue(item, outcome, { queue: this.#queue, backoff: this.#backoff, parked: this.#parked })
+    this.#report(run, { outcome, decision })
   }
 
-  async #begin(item: WorkItem<Cause>, run: Run, objectKey: ObjectKey): Promise<Outcome> {
-    const { ledger, hotLoops, name, backoff, random } = this.#options
-    const attempt = backoff.retries(item.key)
-    const causes: readonly RunCause[] = item.reasons.length > 0 ? ledger.explain(item.reasons) : [queueCause(attempt)]
-    const rounds = hotLoops.roundsOf({ controller: name, key: item.key, causes })
-    const brakeMs = this.#selfCausedDelayMs(item.key, causes) || this.#hotLoopDelayMs(item.key, { rounds, causes, run })
-    if (brakeMs > 0) return this.#defer(item, brakeMs)
-    this.#retries.delete(item.key)
-    const record = ledger.begin({
-      reconcileId: randomUuid(random),
-      controller: name,
+  // Take: the run is registered, so that it can be aborted and counts as active.
+
+  #take(item: WorkItem<Cause>): Run {
+    const run = new Run(item, {
+      clock: this.#clock,
+      timeoutMs: this.#timeoutMs,
+      onTimeout: () => {
+        this.#meter.timeouts.add()
+      },
+    })
+    this.#runs.set(item.key, run)
+    this.#meter.activeWorkers.add(1)
+    if (this.#stopping) run.abort(this.#stopping)
+    return run
+  }
+
+  #release(run: Run): void {
+    run.end()
+    this.#runs.delete(run.item.key)
+    this.#meter.activeWorkers.add(-1)
+  }
+
+  async #attempt(run: Run): Promise<Outcome> {
+    try {
+      return (await this.#gate(run)) ?? (await this.#reconcile(run))
+    } catch (error) {
+      return { kind: 'error', error }
+    }
+  }
+
+  // Gate: three reasons to defer the key. Undefined: it may run.
+
+  async #gate(run: Run): Promise<Outcome | undefined> {
+    const { key, reasons } = run.item
+    const conflictMs = await this.#conflicts.waitMs(run)
+    if (conflictMs > 0) {
+      this.#meter.staleSkips.add()
+      return { kind: 'deferred', afterMs: conflictMs }
+    }
+    run.attempt = this.#backoff.retries(key)
+    run.causes =
+      reasons.length > 0
+        ? this.#ledger.explain(reasons)
+        : [{ type: run.attempt > 0 ? 'retry' : 'timer', source: 'queue' }]
+    run.rounds = this.#hotLoops.roundsOf({ controller: this.#name, key, causes: run.causes })
+    const afterMs = this.#retryDelayMs(run) || this.#hotLoopDelayMs(run)
+    if (afterMs > 0) return { kind: 'deferred', afterMs }
+    this.#retriesDueMs.delete(key)
+    return undefined
+  }
+
+  /** What is left of the back-off, if the only events were caused by what the failed run wrote to its own object. */
+  #retryDelayMs({ item: { key }, causes }: Run): number {
+    const dueMs = this.#retriesDueMs.get(key)
+    if (dueMs === undefined) return 0
+    const isSelfCaused = causes.every(
+      ({ object, writer }) => object === key && writer?.key === key && writer.controller === this.#name,
+    )
+    return isSelfCaused ? Math.max(0, dueMs - this.#clock.monotonic()) : 0
+  }
+
+  /** How long a key that keeps causing itself has to wait; 0: it does not, or it has waited. */
+  #hotLoopDelayMs({ item: { key }, rounds, causes, fields }: Run): number {
+    const untilMs = this.#hotLoopUntilMs.get(key)
+    if (untilMs !== undefined && rounds > 0) {
+      const leftMs = untilMs - this.#clock.monotonic()
+      if (leftMs <= 0) this.#hotLoopUntilMs.delete(key)
+      return Math.max(0, leftMs)
+    }
+    this.#hotLoopUntilMs.delete(key)
+    const loop = this.#hotLoops.detect(key, rounds, causes)
+    if (!loop) return 0
+    this.#hotLoopUntilMs.set(key, this.#clock.monotonic() + loop.delayMs)
+    this.#meter.hotLoops.add()
+    this.#log.warn('a reconcile keeps causing itself: it writes something different each time', { ...fields, ...loop })
+    return loop.delayMs
+  }
+
+  // Run: the ledger gets an entry, the declaration's function gets its context.
+
+  async #reconcile(run: Run): Promise<Outcome> {
+    const { item, attempt, causes, rounds, signal } = run
+    const record = this.#ledger.begin({
+      reconcileId: randomUuid(this.#random),
+      controller: this.#name,
       key: item.key,
       startedMs: this.#clock.now(),
       attempt,
@@ -155,216 +231,170 @@ export class Worker {
       causes,
       causesLeftOut: item.reasonsLeftOut,
       rounds,
-      signal: run.signal,
+      signal,
     })
     run.record = record
-    this.#ended.set(item, run)
-    const links = causes.flatMap(({ writer }) => (writer ? (ledger.find(writer.reconcileId)?.spanContext ?? []) : []))
     const attributes = {
-      'evenkeel.controller': name,
+      'evenkeel.controller': this.#name,
       'evenkeel.object': item.key,
       'evenkeel.reconcile_id': record.reconcileId,
       'evenkeel.attempt': attempt,
       'evenkeel.causes': causes.length,
     }
-    return this.#options.tracing.run({ name: `reconcile ${name}`, attributes, links }, (span) =>
-      this.#perform(item, run, { key: objectKey, attempt, causes, span }),
+    const links = causes.flatMap(({ writer }) =>
+      writer ? (this.#ledger.find(writer.reconcileId)?.spanContext ?? []) : [],
     )
+    return this.#tracing.run({ name: `reconcile ${this.#name}`, attributes, links }, (span) => {
+      record.spanContext = span.context
+      return this.#callReconciler(run, this.#contextOf(run, record.reconcileId), span)
+    })
   }
 
-  async #perform(
-    item: WorkItem<Cause>,
-    run: Run,
-    { key, attempt, causes, span }: { key: ObjectKey; attempt: number; causes: readonly RunCause[]; span: Span },
-  ): Promise<Outcome> {
-    const { name, client, cache, log, random } = this.#options
-    const { record } = run
-    const reconcileId = record?.reconcileId ?? ''
-    if (record) record.spanContext = span.context
-    const runLog = log.child({ ...run.fields, reconcileId })
-    const base: BaseContext = {
+  #contextOf({ item: { priority }, key, signal, causes, attempt, fields }: Run, reconcileId: string): BaseContext {
+    const defaults = { fieldManager: this.#name, reconcileId }
+    return {
       key,
       reconcileId,
-      client: new ReconcileClient({ client, cache, defaults: { fieldManager: name, reconcileId } }),
-      signal: run.signal,
+      client: new ReconcileClient({ client: this.#client, cache: this.#cache, defaults }),
+      signal,
       clock: this.#clock,
-      random,
-      log: runLog,
+      random: this.#random,
+      log: this.#log.child({ ...fields, reconcileId }),
       causes,
       attempt,
-      priority: item.priority,
+      priority,
     }
-    runLog.debug('reconcile begins', { causes, attempt, priority: item.priority })
+  }
+
+  async #callReconciler(run: Run, context: BaseContext, span: Span): Promise<Outcome> {
+    const { causes, attempt, priority } = context
+    context.log.debug('reconcile started', { causes, attempt, priority })
     try {
       run.signal.throwIfAborted()
-      return outcomeOf(await reconcileObject(this.#options, run, base))
+      return classifyResult(await this.#reconciler.reconcile(run, context))
     } catch (error) {
-      const outcome = this.#fail(item, run, error)
+      const outcome = this.#classifyFailure(run, error)
       if (outcome.kind === 'error' || outcome.kind === 'terminal') span.fail(outcome.error)
       return outcome
     }
   }
 
-  #fail(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
-    const { abortedFor } = run
-    if (abortedFor !== undefined && abortedFor !== 'timeout') return this.#aborted(item, run, error)
-    if (isLostRace(error)) this.#awaitConflict(item.key, run, error)
-    return failureOf(error)
-  }
+  // Classify: what was returned or thrown, as an outcome. The functions below the class do most of it.
 
-  /** Not the run's fault: what it was to do is still to do, unless an event says otherwise. */
-  #aborted(item: WorkItem<Cause>, run: Run, error: unknown): Outcome {
-    this.#options.log.debug('a reconcile was cut short', {
-      ...run.fields,
-      reconcileId: run.record?.reconcileId,
-      why: run.abortedFor,
-      error,
-    })
-    this.#requeue(item, 0)
-    return { kind: 'done' }
-  }
-
-  /** The object that was written, by the version that this run knew of it. */
-  #awaitConflict(key: string, run: Run, error: unknown): void {
-    const refused = run.record?.lastRefused(isApiError(error) ? error.subject?.name : undefined)
-    const name = refused?.write.name
-    if (!refused || name === undefined) return
-    const { apiVersion, kind, namespace } = refused.write
-    const version = this.#isOwn(key, refused.write) ? (newestOwnVersion(run, key) ?? refused.version) : refused.version
-    if (version !== undefined)
-      this.#gate.close(key, { apiVersion, kind, key: { name, ...(namespace !== undefined && { namespace }) }, version })
-  }
-
-  #isOwn(key: string, { kind, name, namespace }: { kind: string; name?: string; namespace?: string }): boolean {
-    const own = parseKey(key)
-    return own.kind === kind && own.name === name && (own.namespace ?? '') === (namespace ?? '')
-  }
-
-  /** How much is left of a back-off that nothing interrupts but the echo of what the failed run wrote about its object. */
-  #selfCausedDelayMs(key: string, causes: readonly RunCause[]): number {
-    const dueMs = this.#retries.get(key)
-    if (
-      dueMs === undefined ||
-      !causes.every(
-        ({ object, writer }) => object === key && writer?.key === key && writer.controller === this.#options.name,
-      )
-    )
-      return 0
-    return Math.max(0, dueMs - this.#clock.monotonic())
-  }
-
-  /** How long a key that keeps causing itself waits; 0: not at all, or long enough. */
-  #hotLoopDelayMs(
-    key: string,
-    { rounds, causes, run }: { rounds: number; causes: readonly RunCause[]; run: Run },
-  ): number {
-    const untilMs = this.#hotLoopDelays.get(key)
-    if (untilMs !== undefined && rounds > 0) {
-      const leftMs = untilMs - this.#clock.monotonic()
-      if (leftMs <= 0) this.#hotLoopDelays.delete(key)
-      return Math.max(0, leftMs)
+  #classifyFailure(run: Run, error: unknown): Outcome {
+    if (run.isCancelled) {
+      const { fields, record, abortedFor } = run
+      this.#log.debug('reconcile aborted', { ...fields, reconcileId: record?.reconcileId, reason: abortedFor, error })
+      // Not a failure of the run: what it had to do is still to do, unless the next run finds otherwise.
+      this.#queue.addAgain(run.item)
+      return { kind: 'done' }
     }
-    this.#hotLoopDelays.delete(key)
-    const hot = this.#options.hotLoops.detect(key, rounds, causes)
-    if (!hot) return 0
-    this.#hotLoopDelays.set(key, this.#clock.monotonic() + hot.delayMs)
-    this.#report.hotLoop(run, hot)
-    return hot.delayMs
+    if (isLostRace(error)) this.#conflicts.close(run, error)
+    return classifyError(error)
   }
 
-  #defer(item: WorkItem<Cause>, afterMs: number): Outcome {
-    this.#requeue(item, afterMs)
-    // The one outcome that neither adds the key nor touches its failures.
-    return { kind: 'terminal', error: deferredError }
+  // Report, after the outcome was acted upon. A deferred key did not run: it has no entry in the ledger.
+
+  #report(run: Run, { outcome, decision }: RunResult): void {
+    const { item, record, fields, abortedFor } = run
+    if (!record) return
+    const { afterMs, failure, retries } = decision
+    if (afterMs !== undefined && outcome.kind !== 'after')
+      this.#retriesDueMs.set(item.key, this.#clock.monotonic() + afterMs)
+    const isStopped = abortedFor === 'shutdown' || abortedFor === 'lease-lost'
+    if (!isStopped) countRun(this.#meter, { durationMs: run.durationMs, outcome, decision })
+    this.#ledger.finish(record, endOf(run, { outcome, decision }))
+    const common = { ...fields, reconcileId: record.reconcileId, ...(afterMs !== undefined && { afterMs }) }
+    if (!failure) this.#log.debug('reconcile finished', { ...common, outcome: outcome.kind })
+    else
+      this.#log.error(failure.isTerminal ? 'reconcile failed; no retry until an event' : 'reconcile failed', {
+        ...common,
+        error: failure.error,
+        retries,
+      })
   }
 
-  #requeue({ key, priority, reasons }: WorkItem<Cause>, afterMs: number): void {
-    const { queue } = this.#options
-    queue.add(key, { afterMs, priority })
-    for (const reason of reasons) queue.add(key, { afterMs, priority, reason })
+  /** Aborts the run of an object that changed in a way that makes the run pointless. */
+  observe(event: CacheEvent): void {
+    if (this.#runs.size === 0) return
+    const run = this.#runs.get(event.keyText)
+    if (run?.object === undefined) return
+    const { metadata } = event.object
+    const { uid, generation = 0 } = run.object.metadata
+    const isGone = event.type === 'delete' || metadata.uid !== uid
+    if (isGone || (!run.isCleanup && metadata.deletionTimestamp !== undefined)) run.abort(new RunAborted('deleted'))
+    else if (this.#cancelOnNewGeneration && (metadata.generation ?? 0) > generation)
+      run.abort(new RunAborted('superseded'))
+  }
+
+  get activeCount(): number {
+    return this.#runs.size
+  }
+
+  /** Runs that have taken at least so long. */
+  runningFor(leastMs: number): RunningKey[] {
+    return [...this.#runs]
+      .filter(([, run]) => run.durationMs >= leastMs)
+      .map(([key, { record, durationMs }]) => ({ key, reconcileId: record?.reconcileId ?? '', runningMs: durationMs }))
   }
 }
 
-/** Nobody asked: it runs because it failed, or because it wanted to. */
-function queueCause(attempt: number): Cause {
-  return { type: attempt > 0 ? 'retry' : 'timer', source: 'queue' }
+const resultFields: ReadonlySet<string> = new Set<keyof ReconcileResult>(['afterMs', 'priority', 'park'])
+
+/** @throws {RangeError} when it is no result: `requeue: true` from habit, or something else altogether. */
+function classifyResult(result: Reconciled): Outcome {
+  if (result === undefined || result === null) return { kind: 'done' }
+  const expected = 'reconcile must return undefined, { afterMs } or { park }'
+  if (typeof result !== 'object') throw new RangeError(`${expected}; got ${typeof result}`)
+  const unknown = Object.keys(result).find((name) => !resultFields.has(name))
+  if (unknown !== undefined)
+    throw new RangeError(
+      `${expected}; got ${JSON.stringify(unknown)}. To retry after a failure, throw; to run again later, return afterMs`,
+    )
+  const { afterMs, priority, park } = result
+  if (park !== undefined && afterMs !== undefined)
+    throw new RangeError('reconcile must return afterMs or park, not both: park waits for an event without a timer')
+  if (park !== undefined) return { kind: 'park', waitingFor: String(park) }
+  return afterMs === undefined ? { kind: 'done' } : { kind: 'after', afterMs, priority }
 }
 
-function newestOwnVersion(run: Run, key: string): string | undefined {
-  return (
-    run.record?.writes.findLast(({ object, resourceVersion }) => object === key && resourceVersion !== undefined)
-      ?.resourceVersion ?? run.object?.metadata.resourceVersion
-  )
+function classifyError(error: unknown): Outcome {
+  if (isTerminalError(error)) return { kind: 'terminal', error }
+  if (isLostRace(error)) return { kind: 'conflict', error }
+  return { kind: 'error', error: toError(error), leastMs: retryAfterMs(error) }
 }
 
-/*
- * Holds a key back after a conflict until the cache has seen what it conflicted with.
- *
- * Running again at once would read the same old state and conflict again. The event that brings the new state adds the
- * key by itself, so the wait ends with it; if it does not come in time, the server is asked.
- */
-
-/** An object that changed under us: the cache had this version of it when we wrote. */
-interface Expectation extends TypeMeta {
-  readonly key: CacheKey
-  readonly version: string
+/** Another writer was faster. A field that another manager owns is no race: a retry does not help. */
+function isLostRace(error: unknown): boolean {
+  return isConflict(error) && findCause(error, 'FieldManagerConflict') === undefined
 }
 
-interface PendingConflict extends Expectation {
-  readonly sinceMs: number
-  checks: number
-}
+const retryAfterMaxMs = 3_600_000
 
-interface ConflictGateOptions {
-  readonly cache: ObjectCache
-  readonly client: Client
-  readonly clock: Clock
-  /** How long the cache is waited for. @default 5000 */
-  readonly patienceMs?: number
-}
-
-const firstWaitMs = 10
-const longestWaitMs = 1000
-
-class ConflictGate {
-  readonly #cache: ObjectCache
-  readonly #client: Client
-  readonly #clock: Clock
-  readonly #patienceMs: number
-  readonly #pending = new Map<string, PendingConflict>()
-
-  constructor({ cache, client, clock, patienceMs = 5000 }: ConflictGateOptions) {
-    this.#cache = cache
-    this.#client = client
-    this.#clock = clock
-    this.#patienceMs = patienceMs
+/** How long an overloaded server asked to wait, at most an hour; an error that wraps its answer does not hide it. */
+function retryAfterMs(error: unknown): number | undefined {
+  let current = error
+  for (let depth = 0; depth < 5 && current instanceof Error; depth++, current = current.cause) {
+    if (!isApiError(current) || current.retryAfterMs === undefined) continue
+    return current.code === 429 || current.code === 503 ? Math.min(current.retryAfterMs, retryAfterMaxMs) : undefined
   }
+  return undefined
+}
 
-  close(key: string, expectation: Expectation): void {
-    this.#pending.set(key, { ...expectation, sinceMs: this.#clock.monotonic(), checks: 0 })
-  }
+/** User code may throw a string or nothing at all; the log needs an error. */
+function toError(error: unknown): Error {
+  if (error instanceof Error) return error
+  const text =
+    error === undefined ? 'nothing' : typeof error === 'string' ? error : (JSON.stringify(error) ?? typeof error)
+  return new Error(`reconcile threw ${text}`, { cause: error })
+}
 
-  /** How long to wait before the key is worth running; 0: now. */
-  async waitMs(key: string, { signal }: { signal: AbortSignal }): Promise<number> {
-    const held = this.#pending.get(key)
-    if (!held) return 0
-    const waitedMs = this.#clock.monotonic() - held.sinceMs
-    const isPassed = this.#versionOf(held) !== held.version
-    if (!isPassed && waitedMs < this.#patienceMs)
-      return Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, held.checks++))
-    this.#pending.delete(key)
-    if (!isPassed) await this.#refresh(held, signal)
-    return 0
-  }
-
-  #versionOf({ apiVersion, kind, key }: PendingConflict): string | undefined {
-    return peek(this.#cache, { apiVersion, kind }, key)?.metadata.resourceVersion
-  }
-
-  /** The watch is late: what the server says now is shown until it has caught up. */
-  async #refresh({ apiVersion, kind, key }: PendingConflict, signal: AbortSignal): Promise<void> {
-    const found = await this.#client.find({ apiVersion, kind }, key, { signal })
-    if (found) this.#cache.noteWrite(found)
-    else this.#cache.noteDelete({ apiVersion, kind, metadata: { ...key } })
+function endOf(run: Run, { outcome, decision: { result = 'success', failure, afterMs } }: RunResult): RunEnd {
+  return {
+    durationMs: run.durationMs,
+    result: run.isCancelled ? 'aborted' : result,
+    ...(failure && { error: failure.error instanceof Error ? failure.error.message : String(failure.error) }),
+    ...(afterMs !== undefined && { afterMs }),
+    ...(outcome.kind === 'park' && { waitingFor: outcome.waitingFor }),
   }
 }

@@ -6,6 +6,7 @@
  */
 import { defaultCluster } from '#api'
 import {
+  acceptLightSignals,
   Metrics,
   silentLogger,
   SystemClock,
@@ -214,7 +215,7 @@ export function countRequests(
       count(code, request.method)
     }
   }
-  return Object.assign(counting, transport.acceptsLightSignals && { acceptsLightSignals: true as const })
+  return acceptLightSignals(counting, { like: transport })
 }
 
 /*

@@ -113,7 +113,7 @@ describe('what others do wrong', () => {
     const running = world.run(manager)
     await world.write('a', 'one')
     await world.until(async () => (await world.read('a')) === 'one')
-    await world.until(() => world.said('a source cannot be read; its controller waits for it'))
+    await world.until(() => world.said('cannot sync source; its controller waits for it'))
     expect(manager.controllers[0]?.health.problems[0]).toContain('User "eve" cannot list resource "lates"')
     isAllowed = true
     await world.client.create(Late, { metadata: { name: 'l', namespace: 'default' }, spec: { text: 'late' } })

@@ -1,16 +1,23 @@
 /**
- * How long a key waits after it failed: twice as long each time, from 5 ms to 1000 s.
+ * How long a key waits after a failure: twice as long each time, from 5 ms to 1000 s.
  *
  *   failure   1     2      3     …    8        9         …    18      19 and later
  *   wait      5 ms  10 ms  20 ms      640 ms   1.28 s         655 s   1000 s
  *
- * The numbers are client-go's. Jitter is ours: many keys that failed together would otherwise come back together, each
- * time. It only shortens, so the table is what a key waits at most. A bucket, if there is one, limits all keys
- * together; a key then waits for the longer of the two, and has spent a token either way.
+ * The numbers are client-go's. The jitter is ours: it only shortens, so the table is the longest a key waits. A token
+ * bucket, if there is one, limits the retries of all keys together: a key waits for the longer of the two, and has spent
+ * a token either way.
  *
- * Invariants: a wait is a finite number from 0 up; a key that was forgotten takes no memory.
+ * The bucket never queues: a caller always gets a token, with the time to wait before it may be used. Worked example for
+ * 10 tokens per second and a burst of 2, all asked for at the same moment:
+ *
+ *   token    1      2      3        4        5
+ *   wait     0 ms   0 ms   100 ms   200 ms   300 ms
+ *
+ * Invariants: a wait is a finite number of at least 0; a forgotten key takes no memory; over any time, at most
+ * `burst + perSecond * seconds` tokens fall due.
  */
-import { randomFraction, SystemClock, SystemRandom, type Clock, type Random } from '#base'
+import { ExponentialBackoff, SystemClock, SystemRandom, type Clock, type Random } from '#base'
 
 export interface BackoffOptions {
   /** @default the machine's source */
@@ -42,10 +49,7 @@ export interface BackoffOptions {
 }
 
 export class Backoff {
-  readonly #random: Random
-  readonly #baseMs: number
-  readonly #maxMs: number
-  readonly #jitter: number
+  readonly #delays: ExponentialBackoff
   readonly #bucket: TokenBucket | undefined
   readonly #failures = new Map<string, number>()
 
@@ -56,14 +60,13 @@ export class Backoff {
     jitter = 0.1,
     bucket,
   }: BackoffOptions = {}) {
-    if (!(baseMs > 0 && baseMs < Infinity)) throw new RangeError(`baseMs must be a number above 0, got ${baseMs}`)
-    if (!(maxMs >= baseMs && maxMs < Infinity))
-      throw new RangeError(`maxMs must be a number of at least baseMs (${baseMs}), got ${maxMs}`)
     if (!(jitter >= 0 && jitter <= 1)) throw new RangeError(`jitter must be from 0 to 1, got ${jitter}`)
-    this.#random = random
-    this.#baseMs = baseMs
-    this.#maxMs = maxMs
-    this.#jitter = jitter
+    this.#delays = new ExponentialBackoff({
+      random,
+      baseMs,
+      maxMs,
+      jitter: jitter === 0 ? undefined : { from: 1, by: -jitter },
+    })
     this.#bucket = bucket
   }
 
@@ -76,9 +79,7 @@ export class Backoff {
   next(key: string): number {
     const failures = this.retries(key)
     this.#failures.set(key, failures + 1)
-    const wholeMs = Math.min(this.#maxMs, this.#baseMs * 2 ** failures)
-    const delayMs = this.#jitter === 0 ? wholeMs : wholeMs * (1 - this.#jitter * randomFraction(this.#random))
-    return Math.max(delayMs, this.#bucket?.reserve() ?? 0)
+    return Math.max(this.#delays.delayMs(failures), this.#bucket?.reserve() ?? 0)
   }
 
   /** How often the key failed since it was last forgotten. */
@@ -91,13 +92,6 @@ export class Backoff {
     this.#failures.delete(key)
   }
 }
-
-/*
- * A bucket of tokens: so many at once, so many per second on average.
- *
- * Who asks gets a token in any case and is told how long to wait before using it: nobody queues here. Invariant: over
- * any time, not more than `burst + perSecond * seconds` tokens fall due.
- */
 
 export interface TokenBucketOptions {
   /** @default the machine's clock */

@@ -1,16 +1,22 @@
 /**
- * Who has to wait for a while, on one timer.
+ * Entries that wait for a time, on one timer.
  *
- * Invariants: nobody is released early, and each once; a timer is set exactly while somebody waits; those that fall
- * due together are released in the order of their due times, at most `batch` in one turn, so that fifty thousand of
- * them do not hold up everything else.
+ * Worked example with a batch of 2: a is due at 10 ms, b at 5 ms, c at 10 ms, d at 10 ms.
+ *
+ *    0 ms   the timer is set to 5 ms
+ *    5 ms   b; the timer is set to 10 ms
+ *   10 ms   a, c (two in one turn), then d in the next turn; no timer is set
+ *
+ * Invariants: no entry is released early, each is released once; a timer is set exactly while an entry waits; entries
+ * are released in the order of their due times, at most `batch` in one turn, so that fifty thousand of them do not block
+ * the process.
  */
 import { Heap } from '#base'
 import type { Cancel, Clock } from '#base'
 
 const batch = 1000
 
-/** One that can be made to wait. While it does, the fields belong to {@link DelayingQueue}. */
+/** An entry that can wait. While it does, the fields belong to {@link DelayingQueue}. */
 interface Delayed {
   /** When it will be ready, on the monotonic clock. */
   readyMs: number
@@ -33,7 +39,7 @@ export class DelayingQueue<T extends Delayed> {
     return this.#heap.size
   }
 
-  /** Releases one at that moment of the monotonic clock; one that waits already keeps the earlier moment. */
+  /** Releases an entry at a time of the monotonic clock; one that waits already keeps the earlier time. */
   add(one: T, readyMs: number): void {
     if (this.#heap.has(one)) {
       if (one.readyMs <= readyMs) return
@@ -83,7 +89,7 @@ export class DelayingQueue<T extends Delayed> {
     else this.#arm()
   }
 
-  /** Releases the rest when others had their turn; this stands in for the timer meanwhile. */
+  /** Releases the rest in the next turn; this replaces the timer meanwhile. */
   #goOn(): void {
     this.#disarm()
     let isCancelled = false

@@ -13,4 +13,11 @@ export {
   type ParkedKey,
 } from './outcome.ts'
 export { WorkQueue, type AddOptions, type WorkQueueOptions } from './work-queue.ts'
-export { runWorkers, type Work, type WorkResult, type WorkersOptions } from './workers.ts'
+export {
+  processQueue,
+  runWorkers,
+  type ProcessQueueOptions,
+  type Work,
+  type WorkResult,
+  type WorkersOptions,
+} from './workers.ts'

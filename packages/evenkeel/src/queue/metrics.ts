@@ -1,8 +1,8 @@
 /**
- * What a queue counts, under the names that client-go and controller-runtime gave it, so that dashboards keep working.
+ * The metrics of a queue, under the names of client-go and controller-runtime, so that dashboards keep working.
  *
- * Two things differ on purpose: how long work has been going on is computed when somebody asks, not every half second;
- * and a priority keeps its label once it has one, so that no gauge of depth is ever left above or below the truth.
+ * Two things differ on purpose: the duration of unfinished work is computed when the metrics are read, not every half
+ * second; and a priority keeps its label once it has one, so that no gauge of depth is ever left above or below the truth.
  */
 import type { Cancel, Gauge, Metrics } from '#base'
 
@@ -14,13 +14,13 @@ export interface QueueMetrics {
   raised(from: number, to: number): void
   /** A ready key was handed out after that time. */
   taken(priority: number, waitedMs: number): void
-  /** A ready key was thrown away, because the queue stopped. */
+  /** A ready key was dropped because the queue stopped. */
   dropped(priority: number): void
   /** The work on a key ended after that time. */
   worked(workedMs: number): void
-  /** Somebody asked for a key with a delay. */
+  /** A key was added with a delay. */
   delayed(): void
-  /** Asks this function how long each piece of unfinished work has taken so far. */
+  /** Sets the function that returns how long each unfinished piece of work has taken so far. */
   followWork(unfinishedMs: () => Iterable<number>): Cancel
 }
 
@@ -94,7 +94,7 @@ export function createQueueMetrics(metrics: Metrics, name: string): QueueMetrics
   }
 }
 
-/** A gauge per priority; beyond so many priorities the rest share one, as priorities may be anything. */
+/** A gauge per priority. Priorities may be any number, so beyond a limit the rest share one gauge. */
 function depthGauges(metrics: Metrics, values: Readonly<Record<string, string>>): (priority: number) => Gauge {
   const depth = metrics.gauge('workqueue_depth', {
     help: 'Keys that are ready, by priority.',

@@ -19,9 +19,9 @@ class Bench {
     while (this.queue.readyCount === 0) await this.clock.advance(this.clock.nextInMs ?? 0)
     const item = await this.queue.take()
     during?.()
-    const settled = requeue(item ?? { key: '', priority: 0 }, outcome, this)
+    const decision = requeue(item ?? { key: '', priority: 0, reasons: [] }, outcome, this)
     this.queue.done('a')
-    return settled
+    return decision
   }
 
   get states(): unknown[] {
@@ -32,7 +32,7 @@ class Bench {
 const error: Outcome = { kind: 'error', error: new Error('no luck') }
 const done: Outcome = { kind: 'done' }
 
-describe('settle', () => {
+describe('requeue', () => {
   test.each<{ outcome: Outcome; result: RequeueDecision['result']; afterMs?: number; retries: number }>([
     { outcome: done, result: 'success', retries: 0 },
     { outcome: { kind: 'after', afterMs: 700 }, result: 'requeue_after', afterMs: 700, retries: 0 },
@@ -45,6 +45,7 @@ describe('settle', () => {
     { outcome: error, result: 'error', afterMs: 20, retries: 3 },
     { outcome: { kind: 'terminal', error: 'never' }, result: 'error', retries: 2 },
     { outcome: { kind: 'conflict', error: 'late' }, result: 'requeue', afterMs: 20, retries: 3 },
+    { outcome: { kind: 'deferred', afterMs: 300 }, result: undefined, afterMs: 300, retries: 2 },
   ])(
     'after two failures, $outcome counts as $result, goes again after $afterMs ms, and leaves $retries failures',
     async ({ outcome, result, afterMs, retries }) => {
@@ -125,6 +126,7 @@ describe('settle', () => {
       { kind: 'after', afterMs: 5000 },
       { kind: 'terminal', error: 1 },
       { kind: 'park', waitingFor: '' },
+      { kind: 'deferred', afterMs: 5000 },
     ] as const) {
       const bench = new Bench()
       await bench.run(outcome, {
@@ -146,11 +148,28 @@ describe('settle', () => {
     expect(results).toEqual(['requeue', 'requeue', 'requeue', 'requeue', 'requeue', ['error', 'late']])
   })
 
+  test('a deferred key keeps its priority, its reasons and its place among the parked keys', async () => {
+    const bench = new Bench()
+    bench.parked.park('a', { waitingFor: 'a secret', priority: 3 })
+    bench.queue.add('a', { priority: 3, reason: 'x' })
+    bench.queue.add('a', { reason: 'y' })
+    expect(await bench.run({ kind: 'deferred', afterMs: 300 })).toEqual({
+      result: undefined,
+      afterMs: 300,
+      retries: 0,
+      failure: undefined,
+    })
+    expect([bench.states, bench.parked.size]).toEqual([[{ next: 'waiting', dueInMs: 300, priority: 3 }], 1])
+    await bench.clock.advance(300)
+    expect(await bench.queue.take()).toMatchObject({ priority: 3, reasons: ['x', 'y'] })
+  })
+
   test.each([NaN, Infinity, -Infinity])(
     'a delay or a priority of %d is a failure: the key is not lost',
     async (value) => {
       for (const outcome of [
         { kind: 'after', afterMs: value },
+        { kind: 'deferred', afterMs: value },
         { kind: 'error', error: 1, priority: value },
       ] as const) {
         const bench = new Bench()

@@ -1,94 +1,114 @@
 /**
- * What follows from the way a piece of work ended: forget, wait, back off, or give up.
+ * What follows from the outcome of one run of a key: forget, wait, back off or give up.
  *
- *   outcome    again                failures   counted as
+ *   outcome    runs again           failures   counted as (label `result` of controller_runtime_reconcile_total)
  *   done       no                   forgotten  success
  *   after      after `afterMs`      forgotten  requeue_after
  *   park       no                   forgotten  success
  *   error      after the back-off   one more   error; after `leastMs` if that is longer
- *   terminal   no                   kept       error
- *   conflict   after the back-off   one more   requeue, quietly; error from the sixth failure in a row on
+ *   terminal   no                   unchanged  error
+ *   conflict   after the back-off   one more   requeue, not logged; error from the sixth failure in a row on
+ *   deferred   after `afterMs`      unchanged  not counted: the key did not run; it keeps its reasons
  *
- * The rules and the words are controller-runtime's, where they have one. A key that goes again keeps the priority of
- * the run, unless the outcome names another. Whatever was added while the work went on wins over all of this: such a
- * key is ready, so a delay changes nothing. `no` means: until somebody adds the key.
+ * The rules and the words of `result` are those of controller-runtime, which has no word for `deferred`: a key that did
+ * not run is no reconcile there either. Worked example, back-off 5 ms doubled:
+ *
+ *   error           5 ms later    1 failure
+ *   error          10 ms later    2 failures
+ *   deferred(300) 300 ms later    2 failures, with the reasons of the run that did not take place
+ *   done            not by itself 0 failures
+ *
+ * A key that runs again keeps its priority unless the outcome names another. An add during the run wins over all of
+ * this: such a key is ready, and a delay does not change that. `no` means: until the key is added.
+ *
+ * `ParkedKeys` lists the keys whose last outcome was `park`. Parking takes no place in the queue and sets no timer: any
+ * add makes the key run. The list exists to be shown, and to wake all keys that wait for the same thing. Invariant: a
+ * key is in the list from the run that parked it until the end of its next run; `deferred` is no run.
  */
 import { unreachable } from '#base'
 import type { Backoff } from './backoff.ts'
 import type { WorkItem } from './ready-queue.ts'
 import type { WorkQueue } from './work-queue.ts'
 
-/** How a piece of work ended. */
+/** How one run of a key ended. */
 export type Outcome =
-  /** All is as it should be. */
+  /** Success. */
   | { readonly kind: 'done' }
-  /** All is as it should be; look again later. 0 or less is the same as `done`. */
+  /** Success; run again later. 0 or less is the same as `done`. */
   | { readonly kind: 'after'; readonly afterMs: number; readonly priority?: number | undefined }
-  /** Nothing can be done until something happens that will add the key. */
+  /** Nothing to do until an event adds the key. */
   | { readonly kind: 'park'; readonly waitingFor: string }
-  /** It failed; trying again may help. */
+  /** Failure; a retry may help. */
   | {
       readonly kind: 'error'
       readonly error: unknown
       readonly priority?: number | undefined
-      /** Not before so long, whatever the back-off says. */ readonly leastMs?: number | undefined
+      /** The shortest wait before the retry, whatever the back-off says. */
+      readonly leastMs?: number | undefined
     }
-  /** It failed, and trying again does not help. */
+  /** Failure; a retry does not help. */
   | { readonly kind: 'terminal'; readonly error: unknown }
-  /** Somebody else was faster; that is nobody's mistake. */
+  /** Another writer was faster. */
   | { readonly kind: 'conflict'; readonly error: unknown; readonly priority?: number | undefined }
+  /** Not now: the key did not run. It runs in `afterMs`, or earlier if an event adds it. */
+  | { readonly kind: 'deferred'; readonly afterMs: number }
 
-/** What was done about an outcome. */
+/** What was decided about an outcome. */
 export interface RequeueDecision {
-  /** The word for `controller_runtime_reconcile_total`. */
-  readonly result: 'success' | 'requeue_after' | 'requeue' | 'error'
-  /** In how long the key goes again; undefined: not by itself. */
+  /** The value of `result` in `controller_runtime_reconcile_total`; undefined: the key did not run. */
+  readonly result: 'success' | 'requeue_after' | 'requeue' | 'error' | undefined
+  /** In how long the key runs again; undefined: not by itself. */
   readonly afterMs: number | undefined
   /** Failures in a row, this one included. */
   readonly retries: number
-  /** What went wrong, if it is to be logged and counted as an error; a quiet conflict is not. */
+  /** What to log and count as an error; a quiet conflict is not. */
   readonly failure: { readonly error: unknown; readonly isTerminal: boolean } | undefined
 }
 
-export interface RequeueOptions {
-  readonly queue: Pick<WorkQueue<never>, 'add'>
+export interface RequeueOptions<Reason = never> {
+  readonly queue: Pick<WorkQueue<Reason>, 'add' | 'addAgain'>
   readonly backoff: Backoff
-  /** Remembers what parked keys wait for. */
+  /** Lists what parked keys wait for. */
   readonly parked?: ParkedKeys | undefined
 }
 
-/** Conflicts in a row that are nothing to write home about. */
+/** Conflicts in a row that are neither logged nor counted as errors. */
 const quietConflicts = 5
 
-/** Does what the table says. To be called while the key is still being worked on, before `done`. */
-export function requeue(
-  { key, priority }: Pick<WorkItem, 'key' | 'priority'>,
+/** Applies the table. Call it before the queue's `done`, while the key still counts as being worked on. */
+export function requeue<Reason>(
+  item: Pick<WorkItem<Reason>, 'key' | 'priority' | 'reasons'>,
   outcome: Outcome,
-  { queue, backoff, parked }: RequeueOptions,
+  { queue, backoff, parked }: RequeueOptions<Reason>,
 ): RequeueDecision {
+  const { key, priority } = item
   const checked = check(outcome)
-  const settled = decide(key, checked, backoff)
+  const decision = decide(key, checked, backoff)
+  if (checked.kind === 'deferred') {
+    queue.addAgain(item, { afterMs: checked.afterMs })
+    return decision
+  }
   if (checked.kind === 'park') parked?.park(key, { waitingFor: checked.waitingFor, priority })
   else parked?.unpark(key)
-  if (settled.afterMs !== undefined)
+  if (decision.afterMs !== undefined)
     queue.add(key, {
-      afterMs: settled.afterMs,
+      afterMs: decision.afterMs,
       priority: ('priority' in checked ? checked.priority : undefined) ?? priority,
     })
-  return settled
+  return decision
 }
 
-/** A delay or a priority that is no number is a mistake of whoever gave it: the key fails instead of being lost. */
+/** An invalid delay or priority is a mistake of the code that returned it: the key fails instead of being lost. */
 function check(outcome: Outcome): Outcome {
   if ('priority' in outcome && outcome.priority !== undefined && !Number.isFinite(outcome.priority))
-    return { kind: 'error', error: new RangeError(`a priority must be a finite number, got ${outcome.priority}`) }
-  if (outcome.kind !== 'after') return outcome
+    return { kind: 'error', error: new RangeError(`priority must be a finite number, got ${outcome.priority}`) }
+  if (outcome.kind !== 'after' && outcome.kind !== 'deferred') return outcome
   if (!Number.isFinite(outcome.afterMs))
     return {
       kind: 'error',
       error: new RangeError(`afterMs must be a finite number of milliseconds, got ${outcome.afterMs}`),
     }
-  return outcome.afterMs > 0 ? outcome : { kind: 'done' }
+  return outcome.kind === 'deferred' || outcome.afterMs > 0 ? outcome : { kind: 'done' }
 }
 
 function decide(key: string, outcome: Outcome, backoff: Backoff): RequeueDecision {
@@ -110,6 +130,8 @@ function decide(key: string, outcome: Outcome, backoff: Backoff): RequeueDecisio
         retries: backoff.retries(key),
         failure: { error: outcome.error, isTerminal: true },
       }
+    case 'deferred':
+      return { result: undefined, afterMs: outcome.afterMs, retries: backoff.retries(key), failure: undefined }
     default:
       return unreachable(outcome)
   }
@@ -129,18 +151,10 @@ function fail(
   return { result: 'error', afterMs, retries, failure: { error, isTerminal: false } }
 }
 
-/*
- * Keys that said they can do nothing until something happens, and what they wait for.
- *
- * Parking takes no place in the queue and sets no timer: any `add` makes the key run. This list is there to be shown,
- * and to wake all who wait for the same thing. Invariant: a key is here from the run that parked it until the end of
- * its next run.
- */
-
 export interface ParkedKey {
-  /** For people: what has to happen. */
+  /** What has to happen, in words for people. */
   readonly waitingFor: string
-  /** The priority of the run that parked it; it is woken at the same. */
+  /** The priority of the run that parked it, and of the run that follows `wake`. */
   readonly priority: number
 }
 
@@ -163,15 +177,15 @@ export class ParkedKeys implements Iterable<[key: string, parked: ParkedKey]> {
     return this.#keys.entries()
   }
 
-  /** Adds every parked key that the function picks, and says how many it were. */
+  /** Adds every parked key that the function selects, and returns how many. */
   wake<Reason>(
     queue: WorkQueue<Reason>,
-    picks: (key: string, parked: ParkedKey) => boolean,
+    selects: (key: string, parked: ParkedKey) => boolean,
     { reason }: { reason?: Reason } = {},
   ): number {
     let woken = 0
     for (const [key, parked] of this.#keys) {
-      if (!picks(key, parked)) continue
+      if (!selects(key, parked)) continue
       this.#keys.delete(key)
       queue.add(key, { priority: parked.priority, reason })
       woken++

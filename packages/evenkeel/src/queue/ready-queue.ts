@@ -1,12 +1,31 @@
 /**
- * A line of those who wait: join at the end, leave from anywhere, each in O(1) and without making anything.
+ * The keys that are ready to be taken, and which one is next.
  *
- * The links are fields of those who wait, because there may be a hundred thousand of them and every object less per
- * key is time that the garbage collector does not take. Invariant: one stands in at most one line at a time.
+ *   priority    0:  d ─ e         The first key of the highest priority is next. But every eighth turn (`agedTurns`) goes
+ *   priority −100:  a ─ b ─ c     to the oldest key that is first in its priority, if it is older than `agedMs`.
+ *
+ * Inside a priority the order is first in, first out. With priorities alone, an endless stream of high ones would starve
+ * the rest; if keys rose in priority as they age, a fresh change would wait behind a long start-up backlog. So old keys
+ * get a share of the turns instead. Worked example with `agedTurns` 3 and `agedMs` 10 s; a, b, c became ready at second
+ * 0 with priority −100, and new keys of priority 0 (d, e, f …) never run out; turns are at seconds 11, 12, 13 …:
+ *
+ *   turn    1   2   3   4   5   6   7   8   9
+ *   taken   d   e   a   f   g   b   h   i   c
+ *
+ * Each priority is a linked list (`Fifo`): push at the end, delete from anywhere, each in O(1) and without allocation.
+ * The links are fields of the entries, because there may be a hundred thousand of them and every object less per key
+ * saves time of the garbage collector.
+ *
+ * An `Entry` is one key that is not idle: what comes next for it, and whether a worker has it now.
+ *
+ * Invariants: an entry is in at most one list. Of any `agedTurns` turns in a row, one goes to the oldest of the first
+ * keys, if it is aged; so a key that became ready after `n` others is taken within `(n + 1) * agedTurns` turns, counted
+ * from when it has been ready for `agedMs`. Priority and reasons belong to the next run: they are reset when a worker
+ * takes the key. While `next` is `none`, a worker has the key.
  */
 import { assert, Heap } from '#base'
 
-/** One that can stand in a line. The fields belong to {@link Fifo}. */
+/** An element of a {@link Fifo}, which owns these fields. */
 abstract class FifoNode {
   list: Fifo<this> | undefined = undefined
   before: this | undefined = undefined
@@ -17,13 +36,13 @@ class Fifo<T extends FifoNode> {
   #first: T | undefined
   #last: T | undefined
 
-  /** Who has been here longest. */
+  /** The oldest element. */
   get first(): T | undefined {
     return this.#first
   }
 
   join(one: T): void {
-    assert(one.list === undefined, 'one stands in one line at a time')
+    assert(one.list === undefined, 'an element is in at most one list')
     one.list = this
     one.before = this.#last
     if (this.#last) this.#last.after = one
@@ -32,7 +51,7 @@ class Fifo<T extends FifoNode> {
   }
 
   leave(one: T): void {
-    assert(one.list === this, 'one leaves the line one stands in')
+    assert(one.list === this, 'an element is deleted from its own list')
     if (one.before) one.before.after = one.after
     else this.#first = one.after
     if (one.after) one.after.before = one.before
@@ -40,21 +59,6 @@ class Fifo<T extends FifoNode> {
     one.list = one.before = one.after = undefined
   }
 }
-
-/*
- * What is ready to be taken, and who is next.
- *
- *   priority    0:  d ─ e         The first of the highest priority is next. But on every eighth turn (`agedTurns`)
- *   priority −100:  a ─ b ─ c     the oldest is that stands first in its line, if it is older than `agedMs`.
- *
- * Inside a priority it is first come, first served. With priorities alone, an endless stream of high ones would starve
- * the rest; if all grew in priority as they grow older, a fresh change would wait behind a long start-up backlog. So
- * old ones get a share of the turns instead.
- *
- * Invariant: of any `agedTurns` turns in a row one goes to the oldest of those who stand first in their lines, if it is
- * aged. So whoever joined its line after `n` others had become ready is next within `(n + 1) * agedTurns` turns, counted
- * from when it has stood there for `agedMs`.
- */
 
 export interface AgeingOptions {
   /**
@@ -71,7 +75,7 @@ export interface AgeingOptions {
   agedTurns?: number | undefined
 }
 
-/** One that can be ready. */
+/** An element that can be ready. */
 export abstract class ReadyNode extends FifoNode {
   abstract readonly priority: number
   /** When it became ready, on the monotonic clock. */
@@ -103,13 +107,13 @@ export class ReadyQueue<T extends ReadyNode> {
     return this.#size
   }
 
-  /** Puts one at the end of its priority. */
+  /** Adds an element at the end of its priority. */
   push(one: T): void {
     this.#levelOf(one.priority).fifo.join(one)
     this.#size++
   }
 
-  /** Takes one out, wherever it is; `priority` is the one it was pushed with. */
+  /** Deletes an element; `priority` is the one it was pushed with. */
   delete(one: T, priority: number): void {
     const level = this.#levelOf(priority)
     level.fifo.leave(one)
@@ -118,7 +122,7 @@ export class ReadyQueue<T extends ReadyNode> {
     if (level.fifo.first === undefined && this.#byPriority.size > 1) this.#drop(level)
   }
 
-  /** Takes out whoever is next. */
+  /** Takes the next element out. */
   shift(nowMs: number): T | undefined {
     if (this.#size === 0) return undefined
     this.#turn = (this.#turn + 1) % this.#agedTurns
@@ -127,7 +131,7 @@ export class ReadyQueue<T extends ReadyNode> {
     return next
   }
 
-  /** The one that is ready longest, if that is long. One look per priority, and only on every so many turns. */
+  /** The oldest element, if it is aged. One comparison per priority, and only on every `agedTurns`-th turn. */
   #aged(nowMs: number): T | undefined {
     let oldest: T | undefined
     for (const {
@@ -145,7 +149,7 @@ export class ReadyQueue<T extends ReadyNode> {
       level = this.#byPriority.peek()
     }
     const first = level?.fifo.first
-    assert(first !== undefined, 'somebody who is ready stands in the line of its priority')
+    assert(first !== undefined, 'a ready element is in the list of its priority')
     return first
   }
 
@@ -164,23 +168,16 @@ export class ReadyQueue<T extends ReadyNode> {
   }
 }
 
-/** By age; of two that became ready in the same moment the one with the higher priority, so that a run can be repeated. */
+/** By age. Of two that became ready at the same time, the higher priority wins, so that a run can be repeated. */
 function isBefore(one: ReadyNode, other: ReadyNode): boolean {
   return one.readyMs < other.readyMs || (one.readyMs === other.readyMs && one.priority > other.priority)
 }
 
-/*
- * One key that is not idle: what is asked of it next, and whether somebody works on it now.
- *
- * Invariants: priority and reasons belong to what comes next; they start afresh when a worker takes the key. While
- * `next` is `none`, somebody works on it.
- */
-
-/** A key to work on, and why. */
+/** A key to work on, and the reasons. */
 export interface WorkItem<Reason = string> {
   readonly key: string
   readonly priority: number
-  /** Why it was added, since it was taken last; oldest first, each once. */
+  /** Why it was added since it was last taken; oldest first, each once. */
   readonly reasons: readonly Reason[]
   /** Adds whose reasons were left out because there were too many. */
   readonly reasonsLeftOut: number
@@ -188,29 +185,29 @@ export interface WorkItem<Reason = string> {
 
 /** What a queue knows of a key that is not idle. */
 export interface KeyState<Reason = string> extends WorkItem<Reason> {
-  /** What will happen to it, after the work that goes on; `none`: nothing, unless it is added again. */
+  /** What happens to it after the current run; `none`: nothing, unless it is added again. */
   readonly next: 'none' | 'waiting' | 'ready'
   /** How long until a waiting key is ready. */
   readonly dueInMs?: number
-  /** How long the work on it has taken so far, when it is being worked on. */
+  /** How long the current run has taken so far, if there is one. */
   readonly workingMs?: number
 }
 
-/** The record of a key; once it is idle, it may become another key's. */
+/** The record of a key. Once the key is idle, the record may be used for another key. */
 export class Entry<Reason> extends ReadyNode {
-  /** Another one when the record is used again. */
+  /** Changes when the record is used for another key. */
   key = ''
   override priority = 0
   next: KeyState['next'] = 'none'
   isWorking = false
   workingSinceMs = 0
   dueOrder = 0
-  /** Most keys are added for one reason: it takes no array. */
+  /** Most keys have one reason: it takes no array. */
   #reason: Reason | undefined
   #more: Reason[] | undefined
   #reasonsLeftOut = 0
 
-  /** Merges one more ask into what comes next; gives the priority it had before, or has now if this is the first. */
+  /** Merges an add into what comes next. Returns the priority before, or the new one if this is the first add. */
   merge(priority: number, reason: Reason | undefined, reasonsMax: number): number {
     if (reason !== undefined) this.#note(reason, reasonsMax)
     const before = this.next === 'none' ? priority : this.priority
@@ -218,7 +215,7 @@ export class Entry<Reason> extends ReadyNode {
     return before
   }
 
-  /** Hands out what is asked and starts afresh. */
+  /** Returns what was asked for, and resets priority and reasons. */
   begin(nowMs: number): WorkItem<Reason> {
     const item = {
       key: this.key,

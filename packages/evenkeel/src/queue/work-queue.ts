@@ -1,19 +1,28 @@
 /**
- * Room 19: which keys need work, and who works on them?
+ * The work queue: which keys need work, and which worker has them.
  *
  *   idle ──add──▶ ready ──take──▶ working ──done──▶ idle
  *     │             ▲  ▲             │
  *     │ add(afterMs)│  └────done──── working, ready again ◀──add── working
  *     └──▶ waiting ─┘ (due, or add)
  *
- * Before: handlers said which keys an event is about. After: a worker takes a key, reconciles, says `done`.
+ * Worked example, one key:
  *
- * Invariants: a key is worked on by one worker at a time; a key that was added is taken at least once after that, unless
- * the queue stops; one record per key that is not idle, and nothing else that grows; adds merge: the highest priority,
- * the earliest time, all reasons. An add without delay therefore swallows a pending delay, and a delayed add of a key
- * that is ready changes nothing but its priority and reasons.
+ *   add(k, priority 1, reason x)            ready    priority 1   x
+ *   add(k, afterMs 500, reason y)           ready    priority 1   x, y     a delay does not hold back a ready key
+ *   take                                    working                        the worker gets priority 1 and x, y
+ *   add(k, afterMs 500, reason z)           working, waiting  priority 0   z
+ *   done                                    waiting, 500 ms
+ *   add(k, priority 2)                      ready    priority 2   z        an add without delay ends the wait
  *
- * Keys are text: who has structured ones writes them in one canonical form. This layer knows no Kubernetes.
+ * `Waiters` are the workers that wait in `take`, first come, first served. Nothing is handed out in the middle of an
+ * `add`, only when the running code has finished: of all keys added in one go, the one of highest priority goes first.
+ *
+ * Invariants: at most one worker has a key; a key that was added is taken at least once after that, unless the queue
+ * stops; one record per key that is not idle, and nothing else that grows; adds merge: the highest priority, the earliest
+ * time, all reasons; a worker whose signal aborted gets no key.
+ *
+ * Keys are text in one canonical form. This layer knows nothing about Kubernetes.
  */
 import { deferred, onAbort, SystemClock, type AbortOptions, type Clock, type Deferred, type Metrics } from '#base'
 import { DelayingQueue } from './delaying-queue.ts'
@@ -41,7 +50,7 @@ export interface WorkQueueOptions extends AgeingOptions {
 
 export interface AddOptions<Reason = string> {
   /**
-   * How long to hold the key back; 0 or less is now.
+   * How long to hold the key back; 0 or less: not at all.
    *
    * @default 0
    */
@@ -58,13 +67,13 @@ export interface AddOptions<Reason = string> {
 
 const spareMax = 100
 
-/** Keys that need work, each held by at most one worker. */
+/** Keys that need work; at most one worker has each. */
 export class WorkQueue<Reason = string> {
   readonly #clock: Clock
   readonly #meter: QueueMetrics
   readonly #reasonsMax: number
   readonly #entries = new Map<string, Entry<Reason>>()
-  /** A few records of keys that are idle again, for others: new ones keep the garbage collector busy when the queue is long. */
+  /** Some records of idle keys, to be used again: allocating new ones is expensive for the garbage collector in a long queue. */
   readonly #spare: Entry<Reason>[] = []
   readonly #ready: ReadyQueue<Entry<Reason>>
   readonly #delays: DelayingQueue<Entry<Reason>>
@@ -95,30 +104,30 @@ export class WorkQueue<Reason = string> {
     this.#stopCounting = this.#meter.followWork(() => this.#unfinishedMs())
   }
 
-  /** Keys that can be taken, or could be if they were not being worked on. */
+  /** Keys that are ready, including those that are ready again while a worker has them. */
   get readyCount(): number {
     let count = this.#ready.size
     for (const entry of this.#working) if (entry.next === 'ready') count++
     return count
   }
 
-  /** Keys that are held back until their time. */
+  /** Keys that wait for their time. */
   get waitingCount(): number {
     return this.#delays.size
   }
 
-  /** Keys that are being worked on. */
+  /** Keys that a worker has. */
   get workingCount(): number {
     return this.#working.size
   }
 
-  /** False from the moment that `stop` was called: adds are ignored. */
+  /** False once `stop` was called: adds are ignored. */
   get isOpen(): boolean {
     return this.#state === 'open'
   }
 
   /**
-   * Asks for work on a key; false when the queue was stopped and nothing will come of it.
+   * Adds a key; false when the queue was stopped: then nothing happens.
    *
    * @throws {RangeError} when `afterMs` or `priority` is not a finite number.
    */
@@ -137,7 +146,7 @@ export class WorkQueue<Reason = string> {
   }
 
   /**
-   * Waits for a key and marks it as being worked on; undefined once the queue was stopped.
+   * Waits for a key and marks it as taken; undefined once the queue was stopped.
    *
    * The same key is not handed out again until {@link done} is called for it, and then only if it was added in the
    * meantime. Forgetting `done` locks the key for good.
@@ -151,7 +160,7 @@ export class WorkQueue<Reason = string> {
     return this.#takers.wait({ signal })
   }
 
-  /** Says that the work on a key has ended, however it ended. A key that nobody took is left as it is. */
+  /** Reports that the work on a key has ended, however it ended. Ignored for a key that was not taken. */
   done(key: string): void {
     const entry = this.#entries.get(key)
     if (!entry?.isWorking) return
@@ -164,17 +173,25 @@ export class WorkQueue<Reason = string> {
     this.#checkDrained()
   }
 
-  /** Gives a taken key back unworked, with its reasons, so that nothing is lost when a worker has to leave. */
-  putBack({ key, priority, reasons }: WorkItem<Reason>): void {
-    this.add(key, { priority })
-    for (const reason of reasons) this.add(key, { priority, reason })
-    this.done(key)
+  /** Adds a taken key once more, with its priority and reasons. */
+  addAgain(
+    { key, priority, reasons }: Pick<WorkItem<Reason>, 'key' | 'priority' | 'reasons'>,
+    { afterMs = 0 }: Pick<AddOptions, 'afterMs'> = {},
+  ): void {
+    this.add(key, { afterMs, priority })
+    for (const reason of reasons) this.add(key, { afterMs, priority, reason })
+  }
+
+  /** Returns a taken key unprocessed, with its reasons, so that nothing is lost when a worker has to stop. */
+  putBack(item: WorkItem<Reason>): void {
+    this.addAgain(item)
+    this.done(item.key)
   }
 
   /**
-   * Takes no more adds and forgets what is held back. Without `drain`, what is ready is dropped and every `take` ends at
-   * once. With it, what is ready is still handed out, and the promise resolves when all of it is done; a plain `stop`
-   * cuts that short. Work that goes on is not touched.
+   * Refuses further adds and drops the keys that wait for their time. Without `drain`, ready keys are dropped and every
+   * `take` ends at once. With `drain`, ready keys are still handed out, and the promise resolves when all are done; a
+   * `stop` without `drain` cuts that short. Active work is not affected.
    */
   stop({ drain = false }: { drain?: boolean } = {}): Promise<void> {
     if (this.#state === 'open') this.#dropWaiting()
@@ -190,7 +207,7 @@ export class WorkQueue<Reason = string> {
     return Promise.resolve()
   }
 
-  /** Every key that is not idle, for people who want to know what goes on. */
+  /** Every key that is not idle, to be shown. */
   *entries(): IterableIterator<KeyState<Reason>> {
     const nowMs = this.#clock.monotonic()
     for (const entry of this.#entries.values()) yield entry.describe(nowMs)
@@ -223,7 +240,7 @@ export class WorkQueue<Reason = string> {
     if (!entry.isWorking) this.#offer(entry)
   }
 
-  /** Puts a key at the end of its priority; one that was worked on when it was added comes here only now. */
+  /** Adds a key at the end of its priority. A key that was added while a worker had it gets here when that is done. */
   #offer(entry: Entry<Reason>): void {
     this.#ready.push(entry)
     this.#takers.wake()
@@ -280,14 +297,6 @@ export class WorkQueue<Reason = string> {
   }
 }
 
-/*
- * Those who wait for something to take, first come first served.
- *
- * Invariants: what is given to somebody is given to one; whoever left (by its signal) is given nothing; nothing is
- * handed out in the middle of an `add`, only when the running code has finished, so that of all that was added in one
- * go the most urgent is handed out first.
- */
-
 interface Waiter<T> extends Deferred<T> {
   stop: () => void
 }
@@ -297,7 +306,7 @@ class Waiters<T> {
   readonly #waiting = new Set<Waiter<T>>()
   #isWoken = false
 
-  /** @param next takes the next one out; undefined when there is none. */
+  /** @param next takes the next item; undefined when there is none. */
   constructor(next: () => T | undefined) {
     this.#next = next
   }
@@ -316,7 +325,7 @@ class Waiters<T> {
     return taker.promise
   }
 
-  /** There may be something to take. */
+  /** Something may be ready. */
   wake(): void {
     if (this.#isWoken || this.#waiting.size === 0) return
     this.#isWoken = true
@@ -326,7 +335,7 @@ class Waiters<T> {
     })
   }
 
-  /** Gives out what there is, and tells all others who wait that there will be nothing. */
+  /** Hands out what is ready, and ends all other waits with `last`. */
   end(last: T): void {
     this.#handOut()
     for (const taker of this.#waiting) this.#give(taker, last)

@@ -6,10 +6,19 @@
  * Stopping goes in order: not ready, no new connections, watches end cleanly, requests under way finish, then rest.
  */
 import { defaultCluster, type Kind } from '#api'
-import { assert, silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
+import {
+  acceptLightSignals,
+  assert,
+  silentLogger,
+  SystemClock,
+  SystemRandom,
+  type Clock,
+  type Logger,
+  type Random,
+} from '#base'
 import { columnsFor, makeCatalog, strategyFor, type Resource } from '#builtins'
 import { openMemoryStore, type Store } from '#store'
-import { acceptingLightSignals, type Transport } from '#wire'
+import type { Transport } from '#wire'
 import type { AdmissionHook } from './admission/admission-hooks.ts'
 import { chainAdmission } from './admission/admission.ts'
 import { ownerReferencesPlugin } from './admission/owner-references.ts'
@@ -292,7 +301,7 @@ export async function startServer({
     counted: () => webhookMetrics.lines(),
     address: () => late.door?.address,
   })
-  const transport = acceptingLightSignals(handlers([() => administrator]))
+  const transport = acceptLightSignals(handlers([() => administrator]))
   const definitions = (late.definitions = new CrdController(server, crdResource(registry), {
     conversions,
     webhooks,

@@ -5,8 +5,8 @@
  * another order. A process that has crashed sends nothing and receives nothing.
  */
 import type { UnstructuredObject } from '#api'
-import { LightAbortController, onAbort } from '#base'
-import { acceptingLightSignals, type Transport, type WireRequest, type WireResponse } from '#wire'
+import { acceptLightSignals, LightAbortController, onAbort } from '#base'
+import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { Interaction, Interceptor } from './deviation.ts'
 import type { EventQueue } from './event-loop.ts'
 import { arrivalsAtRunStart, ObservedState } from './observed-state.ts'
@@ -90,7 +90,7 @@ export class NetworkLink {
     this.#proc = proc
   }
 
-  readonly transport: Transport = acceptingLightSignals((request) => {
+  readonly transport: Transport = acceptLightSignals((request) => {
     const requestInfo = readRequestInfo(request)
     const about = describeRequest(requestInfo)
     if (this.#proc.isDead) return new Promise(() => undefined)

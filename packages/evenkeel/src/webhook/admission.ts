@@ -1,8 +1,13 @@
 /**
- * What people write: a function that completes objects, a function that judges them; and what a review means to it.
+ * Admission handlers, the AdmissionReview protocol around them, and the JSON patch of what a handler changed.
  *
- * Invariants: objects are frozen, a handler gives back a new one; nothing that is deleted is completed; what a handler
- * says by `ApiError` or by field errors is its decision, anything else it throws is a mistake of its own.
+ * A mutating handler returns the changed object, a validating handler refuses by an error. The API server speaks two
+ * versions of the protocol; each is answered in its own. A response always has the form of a review: with HTTP code 200
+ * the handler has decided; with any other code it could not, and the `failurePolicy` of the configuration decides.
+ *
+ * Invariants: objects are frozen, a handler returns a new one; deletions are not mutated; an `ApiError` or field errors
+ * are the decision of a handler, any other error is a bug in it; applied to `before` the patch gives `after`, whatever the
+ * names of fields; equal values give no operation; a field with the value `undefined` counts as absent.
  */
 import {
   ApiError,
@@ -26,38 +31,38 @@ import {
 } from '#api'
 import { silentLogger, type Logger } from '#base'
 
-/** What a handler is given beside the object. */
+/** The context of a handler. */
 export interface AdmissionContext<T extends KubeObject = KubeObject> {
   readonly request: AdmissionRequest<T>
-  /** The object as it is stored; absent when it is new. */
+  /** The stored object; absent for a create. */
   readonly oldObject: T | undefined
-  /** Nothing will be stored. */
+  /** Dry run: nothing is stored. */
   readonly dryRun: boolean
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the API server no longer waits for the response. */
   readonly signal: AbortSignal
   readonly log: Logger
-  /** Tells the caller something; the object is taken all the same. */
+  /** Adds a warning for the user; the object is accepted all the same. */
   warn(text: string): void
-  /** Puts something into the audit log of the server. */
+  /** Adds an annotation to the audit log of the server. */
   annotate(key: string, value: string): void
 }
 
-/** Gives the object as it should be, or nothing when it is fine. */
+/** Returns the changed object, or nothing when it is fine. */
 export type Mutator<T extends KubeObject> = (
   object: T,
   context: AdmissionContext<T>,
 ) => T | undefined | Promise<T | undefined>
 
 /**
- * Refuses by throwing an `ApiError` ({@link deny}) or by giving back what is wrong with which field. For a deletion the
- * object is the one that is to go.
+ * Refuses by throwing an `ApiError` ({@link deny}) or by returning field errors. For a deletion the object is the one that
+ * is being deleted.
  */
 export type Validator<T extends KubeObject> = (
   object: T,
   context: AdmissionContext<T>,
 ) => readonly FieldError[] | undefined | Promise<readonly FieldError[] | undefined>
 
-/** An answer to a request, or a throw when there is none. */
+/** A response to a request; throws when there is none. */
 export type AdmissionHandler = (request: AdmissionRequest, options: HandlerOptions) => Promise<AdmissionDecision>
 
 interface HandlerOptions {
@@ -65,7 +70,7 @@ interface HandlerOptions {
   readonly log?: Logger
 }
 
-/** Refuses what was asked for, with a sentence for whoever asked: `throw deny('replicas must be odd')`. */
+/** Refuses a request, with a sentence for the user: `throw deny('replicas must be odd')`. */
 export function deny(why: string): ApiError {
   return new ApiError('Forbidden', why)
 }
@@ -128,17 +133,9 @@ async function decide<T extends KubeObject>(
   }
 }
 
-/*
- * The AdmissionReview protocol: what the API server asks, and how it is answered. Both versions are spoken, each is
- * answered in itself.
- *
- * An answer always has the form of a review. The HTTP code says whether it is one: with 200 the handler has decided; with
- * anything else it could not, and the `failurePolicy` of the configuration does.
- */
-
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** Who is asking the API server. */
+/** The user of the API server. */
 export interface AdmissionUser {
   readonly username: string
   readonly uid?: string
@@ -146,38 +143,38 @@ export interface AdmissionUser {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-/** What the API server wants to know about. */
+/** The request to the API server. */
 export interface AdmissionRequest<T extends KubeObject = KubeObject> {
   readonly uid: string
   readonly operation: AdmissionOperation
   /** `Deployment` of `apps/v1`, in the version that the webhook asked for. */
   readonly apiVersion: string
   readonly kind: string
-  /** Absent when the server makes the name. */
+  /** Absent with `generateName`. */
   readonly name?: string
   readonly namespace?: string
   readonly subresource?: string
   readonly user: AdmissionUser
-  /** Nothing will be stored: nothing else may be changed by asking, either. */
+  /** Dry run: nothing is stored, and the handler must not have side effects either. */
   readonly dryRun: boolean
-  /** How it would be; absent when it is to be deleted. */
+  /** The new state; absent for a delete. */
   readonly object?: T
-  /** How it is; absent when it is to be created. */
+  /** The old state; absent for a create. */
   readonly oldObject?: T
   readonly options?: JsonObject
 }
 
 export type ReviewVersion = 'v1' | 'v1beta1'
 
-/** A question that could be read. */
+/** A decoded review. */
 interface Review {
   readonly version: ReviewVersion
   readonly request: AdmissionRequest
 }
 
-/** What was decided. */
+/** The decision. */
 interface AdmissionDecision {
-  /** Why not; absent when it is allowed. An `ApiError` as it is, anything else as an internal error. */
+  /** The refusal; absent when it is allowed. An `ApiError` is sent as it is, any other error as an internal error. */
   readonly refusal?: unknown
   readonly patch?: readonly JsonPatchOperation[]
   readonly warnings?: readonly string[]
@@ -239,7 +236,7 @@ function textsOf(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]).filter((item) => typeof item === 'string') : []
 }
 
-/** The answer to a review; to what was none, without uid and in the newest version. */
+/** The response to a review; to anything else, without uid and in the newest version. */
 export function writeReview(
   { refusal, patch = [], warnings = [], auditAnnotations = {} }: AdmissionDecision,
   { version, uid }: { version: ReviewVersion; uid: string },
@@ -255,14 +252,7 @@ export function writeReview(
   return { apiVersion: `admission.k8s.io/${version}`, kind: 'AdmissionReview', response }
 }
 
-/*
- * What a handler changed, as a JSON patch: the API server wants steps, and people write objects.
- *
- * Invariants: applied to `before` the patch gives `after`, whatever the keys are called; equal values give no steps; a
- * key whose value is `undefined` counts as absent.
- */
-
-/** The steps from one value to another, in the order in which they have to be taken. */
+/** The operations from one value to another, in the order in which they have to be applied. */
 export function diffJson(before: JsonValue, after: JsonValue): JsonPatchOperation[] {
   const steps: JsonPatchOperation[] = []
   compare(before, after, { path: [], steps })
@@ -294,7 +284,7 @@ function compareObjects(before: JsonObject, after: JsonObject, { path, steps }: 
   }
 }
 
-/** What is the same at both ends stays; what lies between is changed in pairs, then removed or added. */
+/** Equal parts at both ends stay; the part between is changed in pairs, then removed or added. */
 function compareArrays(before: JsonArray, after: JsonArray, { path, steps }: DiffState): void {
   const shorter = Math.min(before.length, after.length)
   let start = 0
@@ -305,7 +295,7 @@ function compareArrays(before: JsonArray, after: JsonArray, { path, steps }: Dif
   const paired = Math.min(beforeEnd, afterEnd)
   for (let index = start; index < paired; index++)
     compare(before[index] as JsonValue, after[index] as JsonValue, { path: [...path, String(index)], steps })
-  // From the back, so that what is still to be removed keeps its place.
+  // From the back, so that the positions of further removals stay valid.
   for (let index = beforeEnd - 1; index >= paired; index--)
     steps.push({ op: 'remove', path: formatPointer([...path, String(index)]) })
   for (let index = paired; index < afterEnd; index++)

@@ -1,5 +1,19 @@
 /**
- * Where the certificate of a listener comes from, and how it is told of a new one.
+ * Where the certificate of a listener comes from, and how it is renewed: from our own authority, or from files.
+ *
+ * With our own authority no other product is needed. Callers must know the authority (`caBundle`), so it changes rarely,
+ * and never without notice:
+ *
+ *   authority   a ────────────── a + b ─────────── b ...
+ *   bundle      a             a and b           a and b
+ *   signed by   a                 a                 b
+ *
+ * Files are replaced from time to time by another program. Two files are never replaced at once, and a half-written one is
+ * no reason to stop serving: the last valid pair is used until there is a new one.
+ *
+ * Invariants: a certificate is replaced when a third of its validity is left; an authority that would not outlive the
+ * next certificate gets a successor, which is in the bundle for one whole certificate before it signs anything; only a
+ * certificate and a key that fit together are used.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -24,26 +38,14 @@ export interface ServerCertificate {
 }
 
 export interface CertificateSource {
-  /** The one to begin with. @throws when there is none yet. */
+  /** The first one. @throws when there is none yet. */
   current(): Promise<ServerCertificate>
   /** Calls back with every new one until the signal aborts. */
   watch(signal: AbortSignal, onChange: (certificate: ServerCertificate) => void): Promise<void>
 }
 
-/*
- * Certificates from an authority of our own: no other product is needed. Whoever calls must be told of the authority
- * (`caBundle`), so it changes rarely, and never without notice.
- *
- *   authority   a ────────────── a + b ─────────── b ...
- *   bundle      a             a and b (told)    a and b
- *   signed by   a                 a                 b
- *
- * Invariants: a certificate is replaced when a third of its time is left; an authority that would not outlive the next
- * certificate gets a successor, which is in the bundle for one whole certificate before it signs anything.
- */
-
 export interface SelfSignedCertificatesOptions {
-  /** Under which names and addresses the webhook is called: `hooks.shop.svc`, `127.0.0.1`. */
+  /** The names and addresses of the webhook: `hooks.shop.svc`, `127.0.0.1`. */
   readonly names: readonly string[]
   /**
    * The authority, for replicas that share one.
@@ -57,7 +59,7 @@ export interface SelfSignedCertificatesOptions {
    * @default 90 days
    */
   readonly validMs?: number
-  /** Told whenever callers have to be told. */
+  /** Called when the bundle changes, so that callers can be updated. */
   readonly onBundle?: (caBundle: string) => void
   readonly clock?: Clock
   readonly random?: Random
@@ -72,9 +74,9 @@ export class SelfSignedCertificates implements CertificateSource {
   readonly #random: Random
   readonly #validMs: number
   #authority: CertificateKeyPair
-  /** Signs next: callers are being told. */
+  /** The successor, which is in the bundle already. */
   #successor: CertificateKeyPair | undefined
-  /** Signed what may still be in use. */
+  /** Predecessors whose certificates may still be in use. */
   #predecessor: CertificateKeyPair | undefined
 
   constructor(options: SelfSignedCertificatesOptions) {
@@ -127,7 +129,7 @@ export class SelfSignedCertificates implements CertificateSource {
     })
   }
 
-  /** The successor was told a whole certificate ago, so it may sign now. */
+  /** The successor has been in the bundle for a whole certificate, so it may sign now. */
   #succeed(): void {
     if (this.#predecessor === undefined && this.#successor === undefined) return
     this.#predecessor = this.#successor && this.#authority
@@ -146,7 +148,7 @@ export class SelfSignedCertificates implements CertificateSource {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `Nov  5 11:24:15 2026 GMT`, which is all that every version of Node tells. */
+/** `Nov  5 11:24:15 2026 GMT`: the only form that every version of Node gives. */
 function expiryOf({ certificatePem }: CertificateKeyPair): number {
   const { validTo } = new X509Certificate(certificatePem)
   const [, month = '', day = '', time = '', year = ''] = /^(\w{3}) +(\d+) ([\d:]+) (\d{4}) GMT$/.exec(validTo) ?? []
@@ -157,18 +159,11 @@ function expiryOf({ certificatePem }: CertificateKeyPair): number {
   return expiryMs
 }
 
-/*
- * A certificate that lies in files and is replaced there now and then, by whoever is in charge of it.
- *
- * Invariant: only a pair that fits is handed on. Two files are never replaced at once, and a half-written one is no
- * reason to stop serving: the last good pair is used until there is a new one.
- */
-
 export interface FileCertificatesOptions {
   readonly certFile: string
   readonly keyFile: string
   /**
-   * How often the files are looked at.
+   * How often the files are checked.
    *
    * @default 10_000
    */
@@ -213,10 +208,10 @@ export function fileCertificates({
           const next = await current()
           if (known?.certificatePem === next.certificatePem && known.keyPem === next.keyPem) continue
           known = next
-          log.info('the certificate was replaced', { certFile })
+          log.info('webhook certificate replaced', { certFile })
           onChange(next)
         } catch (error) {
-          log.warn('the certificate cannot be read: the last one is used', { certFile, error })
+          log.warn('cannot read webhook certificate; using the last one', { certFile, error })
         }
       }
     },

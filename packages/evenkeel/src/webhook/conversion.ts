@@ -1,9 +1,9 @@
 /**
- * Conversion between the versions of a kind, by way of one of them (the hub): every other version says how to get there
- * and back. And the ConversionReview protocol around it.
+ * Conversion between the versions of a kind through one of them (the hub): every other version converts to it and back.
+ * And the ConversionReview protocol around it.
  *
- * Invariants: all objects of a review are converted or none; what comes out has the wanted version, and the metadata of
- * what went in unless a converter gave its own.
+ * Invariants: all objects of a review are converted or none; the result has the desired version, and the metadata of the
+ * original unless a converter set its own.
  */
 import {
   badRequest,
@@ -26,7 +26,7 @@ export interface Spoke<Hub extends KubeObject> {
   readonly fromHub: (hub: Hub) => KubeObject | Promise<KubeObject>
 }
 
-/** How one version gets to the hub and back. `apiVersion` and `kind` need not be set. */
+/** Converts one version to the hub and back. `apiVersion` and `kind` need not be set. */
 export interface SpokeFunctions<T extends KubeObject, Hub extends KubeObject> {
   readonly toHub: (object: T) => Untyped<Hub> | Promise<Untyped<Hub>>
   readonly fromHub: (hub: Hub) => Untyped<T> | Promise<Untyped<T>>
@@ -103,7 +103,7 @@ function finish<T extends KubeObject>(
   })
 }
 
-/** What was asked for. */
+/** A decoded request. */
 interface ConversionRequest {
   readonly version: ReviewVersion
   readonly uid: string
@@ -125,7 +125,7 @@ export function readConversion(value: JsonValue): ConversionRequest {
   return { version, uid, apiVersion: desiredAPIVersion, objects: objects as readonly JsonValue[] }
 }
 
-/** Converts all objects of a request; one that fails makes all fail, because the server wants all or nothing. */
+/** Converts all objects of a request; one failure fails all, because the server needs all or nothing. */
 export async function convertAll(
   { objects, apiVersion }: ConversionRequest,
   conversions: ReadonlyMap<string, Conversion>,
@@ -145,7 +145,7 @@ export function conversionKey(apiVersion: string, kind: string): string {
   return `${apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''}/${kind}`
 }
 
-/** The answer: the objects, or what went wrong. */
+/** The response: the objects, or the error. */
 export function writeConversion(
   outcome: readonly KubeObject[] | { readonly error: unknown },
   { version, uid }: { version: ReviewVersion; uid: string },

@@ -170,7 +170,7 @@ describe('runWebhookListener', () => {
     await writeFile(certFile, second?.certificatePem ?? '')
     await clock.advance(10_000)
     while (warnings.length === 0) await clock.advance(0)
-    expect(warnings).toEqual(['the certificate cannot be read: the last one is used'])
+    expect(warnings).toEqual(['cannot read webhook certificate; using the last one'])
     expect((await post(url, { ca: authority.certificatePem })).serial).toBe(before.serial)
     await write(second ?? authority)
     await clock.advance(10_000)

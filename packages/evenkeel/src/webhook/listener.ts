@@ -1,8 +1,8 @@
 /**
- * The socket of the webhooks: HTTPS, with a certificate that may change while it serves.
+ * The listener of the webhooks: HTTPS, with a certificate that may change while it serves.
  *
- * Invariants: a new certificate is used from the next handshake on, connections that are open keep theirs; when `run`
- * ends the port is free and calls under way were answered or cut off after a moment.
+ * Invariants: a new certificate is used from the next handshake on, open connections keep theirs; when `run` ends the
+ * port is free and active requests were answered or cut off after a moment.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -21,15 +21,15 @@ export interface WebhookListenerOptions {
   readonly host?: string
   /** @default 9443 */
   readonly port?: number
-  /** Who may call, by client certificate: the authorities that sign them, in PEM. @default anybody */
+  /** The authorities of client certificates, in PEM; others are refused. @default no client certificate is needed */
   readonly clientCaPem?: string
   /**
-   * How long calls under way may take when it is stopped.
+   * How long active requests may take when it stops.
    *
    * @default 10_000
    */
   readonly graceMs?: number
-  /** Told where, once it listens. */
+  /** Called with the address once it listens. */
   readonly onListening?: (url: string) => void
   readonly clock?: Clock
   readonly log?: Logger
@@ -63,7 +63,7 @@ export async function runWebhookListener(signal: AbortSignal, options: WebhookLi
     },
     (request, response) => {
       serve(request, response, transport).catch((error: unknown) => {
-        log.error('a webhook call could not be answered', { error })
+        log.error('cannot answer webhook request', { error })
         response.destroy()
       })
     },
@@ -98,7 +98,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, transpo
   })
   if (response.destroyed) return
   const bytes = body instanceof Uint8Array ? body : new Uint8Array()
-  // What was not read of a body that is too large is not waited for.
+  // The rest of a body that is too large is not read.
   response.writeHead(status, {
     ...headers,
     'content-length': bytes.length,

@@ -1,11 +1,11 @@
 /**
- * The webhooks of a program: which handler answers at which path, and what happens around every call.
+ * The webhooks of a program: which handler serves which path, with decoding, time limits and metrics around it.
  *
- * They are a {@link Transport}: a listener calls it with what arrives on a socket, and a server in the same process may
- * call it directly.
+ * They are a {@link Transport}: a listener calls it with requests from a socket, and a server in the same process may
+ * call it directly. Metrics have the names of controller-runtime, because dashboards use them.
  *
- * Invariants: a path has one handler; every call is answered, by a review if it was one, however the handler fails or
- * hangs; a handler is never given more time than the API server waits.
+ * Invariants: a path has one handler; every request gets a response, a review if it was one, however the handler fails or
+ * hangs; a handler never gets more time than the API server waits; a body is JSON and never larger than `bytesMax`.
  */
 import {
   badRequest,
@@ -34,13 +34,13 @@ import { conversionKey, convertAll, readConversion, writeConversion, type Conver
 
 export interface WebhooksOptions {
   /**
-   * How large a call may be.
+   * The largest request.
    *
    * @default 7_340_032
    */
   readonly bytesMax?: number
   /**
-   * How long a handler may take when the caller does not say how long it waits.
+   * The time limit of a handler when the caller does not send one.
    *
    * @default 10_000
    */
@@ -62,11 +62,11 @@ interface WebhookResponse {
 
 interface Route {
   readonly answer: (value: JsonValue, signal: AbortSignal) => Promise<WebhookResponse>
-  /** The answer to a call that could not be read. */
+  /** The response to a request that cannot be decoded. */
   readonly refuse: (error: unknown) => WebhookResponse
 }
 
-/** The path at which all conversions are asked for. */
+/** The path of all conversions. */
 const conversionPath = '/convert'
 
 export class Webhooks {
@@ -94,12 +94,12 @@ export class Webhooks {
     this.#counts = createWebhookMetrics(metrics, clock)
   }
 
-  /** Where calls are answered. */
+  /** Serves the requests. */
   get paths(): readonly string[] {
     return [...this.#routes.keys()]
   }
 
-  /** Completes objects of a kind when they are created or updated. Gives the path to call. */
+  /** Mutates objects of a kind when they are created or updated. Returns the path. */
   addMutating<T extends KubeObject>(
     kind: Kind<T>,
     mutate: Mutator<T>,
@@ -108,7 +108,7 @@ export class Webhooks {
     return this.#add(path, this.#admission(mutatingHandler(kind, mutate)))
   }
 
-  /** Judges objects of a kind when they are created, updated or deleted. Gives the path to call. */
+  /** Validates objects of a kind when they are created, updated or deleted. Returns the path. */
   addValidating<T extends KubeObject>(
     kind: Kind<T>,
     validate: Validator<T>,
@@ -117,7 +117,7 @@ export class Webhooks {
     return this.#add(path, this.#admission(validatingHandler(kind, validate)))
   }
 
-  /** Converts objects of a kind from version to version. Gives the path to call, which is the same for all kinds. */
+  /** Converts objects of a kind between versions. Returns the path, which is the same for all kinds. */
   addConversion(conversion: Conversion): string {
     const key = `${conversion.group}/${conversion.kind}`
     if (this.#conversions.has(key)) throw new RangeError(`${key} has a conversion already`)
@@ -144,7 +144,7 @@ export class Webhooks {
     return path
   }
 
-  /** A little less than the caller waits, so that it hears from us. */
+  /** A little less than the caller waits, so that it gets our response. */
   #waitMs(query: Query): number {
     const askedMs = parseDuration(query.get('timeout') ?? '') ?? 0
     return askedMs > 0 ? Math.min(askedMs * 0.9, 60_000) : this.#timeoutMs
@@ -196,7 +196,7 @@ export class Webhooks {
             review: writeConversion(await this.#bounded(signal, () => convertAll(request, this.#conversions)), request),
           }
         } catch (error) {
-          // The review itself says that it failed; the server looks there.
+          // The review itself contains the failure.
           return {
             status: 200,
             review: writeConversion({ error: this.#mistake('conversion', error, signal) }, request),
@@ -206,7 +206,7 @@ export class Webhooks {
     }
   }
 
-  /** What the handler gives, or a throw when the time is over; what it does afterwards nobody hears. */
+  /** The handler's result, or an error when the time is over; what the handler does afterwards is ignored. */
   #bounded<R>(signal: AbortSignal, run: () => Promise<R>): Promise<R> {
     return new Promise((resolve, reject) => {
       signal.addEventListener(
@@ -221,14 +221,14 @@ export class Webhooks {
     })
   }
 
-  /** Whatever a handler threw, as an error that can be sent. Its own mistakes are counted, and told in the log alone. */
+  /** An error of a handler as one that can be sent. Bugs are counted, and described in the log alone. */
   #mistake(kind: 'admission' | 'conversion', error: unknown, signal: AbortSignal): unknown {
     if (isApiError(error)) return error
-    // Also when the caller has gone: then nobody reads it.
+    // Also when the caller has disconnected: then the response is not read.
     if (signal.aborted) return timeout('the webhook took too long')
     this.#counts.panic(kind)
-    this.#log.error('a webhook failed', { kind, error })
-    return internalError(new Error('the webhook failed; its log says why'))
+    this.#log.error('webhook handler failed', { kind, error })
+    return internalError(new Error('the webhook handler failed; see the log of the webhook server'))
   }
 }
 
@@ -241,18 +241,14 @@ function plain(status: number, text: string): WireResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(`${text}\n`) }
 }
 
-/*
- * What is counted about webhook calls, under the names that controller-runtime gives it, because dashboards have them.
- */
-
 interface WebhookMetrics {
-  /** Call it when the answer is there. */
+  /** Call it when the response is ready. */
   begin(path: string): (code: number) => void
-  /** A handler failed by a mistake of its own. */
+  /** A handler failed because of a bug. */
   panic(kind: 'admission' | 'conversion'): void
 }
 
-/** Bounds of Prometheus' own default. */
+/** Prometheus' default buckets. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 function createWebhookMetrics(metrics: Metrics | undefined, clock: Clock): WebhookMetrics {
@@ -296,10 +292,6 @@ function createWebhookMetrics(metrics: Metrics | undefined, clock: Clock): Webho
     },
   }
 }
-
-/*
- * The body of a webhook call: JSON, and not too much of it.
- */
 
 /** @throws {ApiError} `RequestEntityTooLarge` or `BadRequest`. */
 async function readJsonBody({ headers, body }: WireRequest, bytesMax: number): Promise<JsonValue> {

@@ -14,14 +14,7 @@ export {
   type MediaShape,
 } from './media.ts'
 export { formatResourcePath, parseResourcePath, Query, type ResourcePath } from './path.ts'
-export {
-  acceptingLightSignals,
-  type Transport,
-  type WireHeaders,
-  type WirePeer,
-  type WireRequest,
-  type WireResponse,
-} from './transport.ts'
+export { type Transport, type WireHeaders, type WirePeer, type WireRequest, type WireResponse } from './transport.ts'
 export {
   decodeProtobuf,
   encodeProtobuf,

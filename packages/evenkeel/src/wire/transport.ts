@@ -47,13 +47,4 @@ export interface WireResponse {
   readonly body?: Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
 }
 
-export interface Transport {
-  (request: WireRequest): Promise<WireResponse>
-  /** It uses `signal` through `onAbort` only, so a light signal, which costs less than a native one, may be passed. */
-  readonly acceptsLightSignals?: true
-}
-
-/** Declares that a transport accepts light signals. */
-export function acceptingLightSignals(transport: Transport): Transport {
-  return Object.assign(transport, { acceptsLightSignals: true as const })
-}
+export type Transport = (request: WireRequest) => Promise<WireResponse>

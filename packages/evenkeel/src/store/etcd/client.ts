@@ -11,7 +11,7 @@ import {
   abortable,
   deadline,
   deferred,
-  randomFraction,
+  ExponentialBackoff,
   sleep,
   type AbortOptions,
   type Clock,
@@ -93,11 +93,9 @@ export const methods = {
   status: '/etcdserverpb.Maintenance/Status',
 } as const
 
-const pauseMinMs = 50
-const pauseMaxMs = 3_000
-
 export class EtcdClient {
   readonly #options: EtcdClientOptions
+  readonly #backoff: ExponentialBackoff
   readonly #closing = new AbortController()
   readonly #running: Promise<void>
   /** The connection, and those that are no longer it but still have calls to end. */
@@ -108,6 +106,8 @@ export class EtcdClient {
 
   constructor(options: EtcdClientOptions) {
     this.#options = options
+    const { random } = options
+    this.#backoff = new ExponentialBackoff({ random, baseMs: 50, maxMs: 3000, jitter: { from: 0.5, by: 0.5 } })
     this.#next.promise.catch(() => undefined)
     this.#running = this.#run()
   }
@@ -152,11 +152,9 @@ export class EtcdClient {
     }
   }
 
-  /** Waits a little, longer after more failures, never the same for everybody. */
+  /** Waits for the back-off after so many earlier failures. */
   pause(failures: number, { signal }: AbortOptions = {}): Promise<void> {
-    const { clock, random } = this.#options
-    const longest = Math.min(pauseMaxMs, pauseMinMs * 2 ** Math.min(failures, 10))
-    return sleep(clock, longest * (0.5 + randomFraction(random) / 2), { signal })
+    return sleep(this.#options.clock, this.#backoff.delayMs(failures), { signal })
   }
 
   /** A call failed, though the connection may stand: the next ones get a new connection, a new token, perhaps another server. */

@@ -85,7 +85,7 @@ describe('dependsOn', () => {
 
   test('says what to do when it is asked by a controller that does not have it', async () => {
     await expect(dependsOn(App, none).resolve({ signal: new AbortController().signal })).rejects.toThrow(
-      'dependsOn(...) is not among the verbs of this controller',
+      'dependsOn(...) is not a verb of this controller',
     )
   })
 })

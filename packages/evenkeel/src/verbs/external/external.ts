@@ -288,7 +288,7 @@ class External implements ExternalVerb {
       const wiring = this.#bySource.get(source)
       if (wiring) return wiring
     }
-    throw new RangeError(`${this.name} is not a verb of this controller: add it to verbs in its declaration`)
+    throw new RangeError(`${this.name} is not a verb of this controller: add it to verbs of its declaration`)
   }
 }
 
