@@ -5,6 +5,7 @@ export type {
   ObjectDraft,
   Resource,
   Subresource,
+  SubresourceRole,
   Verb,
   StoredObjectReader,
   WriteContext,

@@ -33,9 +33,16 @@ interface ResourceNames {
   readonly scope: Scope
 }
 
+/**
+ * How a subresource is served. `part`: reads and writes a part of the object itself; `action`: an action of the kind;
+ * `unavailable`: known to discovery, but only a node could serve it; the others name the document that is read or written.
+ */
+export type SubresourceRole = 'part' | 'scale' | 'eviction' | 'binding' | 'token' | 'action' | 'unavailable'
+
 /** A path below an object, such as `status` or `scale`. */
 export interface Subresource {
   readonly name: string
+  readonly role: SubresourceRole
   readonly verbs: readonly Verb[]
   /** What is read and written there, when it is not the object itself (`autoscaling/v1 Scale`). */
   readonly group: string
@@ -53,6 +60,8 @@ export interface Resource extends ResourceNames {
   readonly custom: boolean
   /** Nothing is stored: requests are answered at once (reviews, bindings, component statuses). */
   readonly virtual?: true
+  /** Its objects are the namespaces of all other objects. */
+  readonly isNamespace?: true
   readonly strategy: ResourceStrategy
   readonly columns: TableColumns
   /** For custom resources: how objects are read that were written under an earlier definition, or are of another version. */

@@ -87,9 +87,9 @@ function verbOf(method: string, place: ResourcePath, query: Query): string {
   }
 }
 
-function fitsScope(resource: Resource, { namespace, name, resource: plural }: ResourcePath): boolean {
+function fitsScope(resource: Resource, { namespace, name }: ResourcePath): boolean {
   // The path of a namespace itself says its name twice; any other namespace around what has none leads nowhere.
-  if (resource.scope === 'Cluster') return namespace === '' || (plural === 'namespaces' && namespace === name)
+  if (resource.scope === 'Cluster') return namespace === '' || (resource.isNamespace === true && namespace === name)
   return namespace !== '' || name === ''
 }
 

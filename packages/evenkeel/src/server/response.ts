@@ -7,7 +7,7 @@
  */
 import { promisify } from 'node:util'
 import { ApiError, badRequest, isApiError, toStatus, type JsonObject, type Status, type UnstructuredObject } from '#api'
-import { onAbort } from '#base'
+import { onAbort, type Clock } from '#base'
 import type { Resource } from '#builtins'
 import {
   encodeProtobuf,
@@ -23,7 +23,7 @@ import {
   type WireResponse,
 } from '#wire'
 import { makeTable, metadataOnly, type IncludeObject, type MetaVersion } from './handlers/table.ts'
-import type { RequestContext, RequestInfo, ServerContext } from './request-context.ts'
+import type { RequestContext, RequestInfo } from './request-context.ts'
 import { isCurrent, prepareConversions, toServed } from './storage/codec.ts'
 import type { StoredObject } from './storage/stored-object.ts'
 
@@ -63,19 +63,19 @@ interface ObjectResponse {
   readonly status?: number
   readonly resource: Resource
   readonly choice: MediaChoice
-  readonly server: Pick<ServerContext, 'clock'>
+  readonly clock: Clock
 }
 
 /** An answer that is one stored object. */
 export function replyStored(
   call: RequestContext,
   stored: StoredObject,
-  { status = 200, resource, choice, server }: ObjectResponse,
+  { status = 200, resource, choice, clock }: ObjectResponse,
 ): WireResponse | Promise<WireResponse> {
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored, resource)) {
     return { status, headers: headersOf(call, 'json'), body: stored.bytes }
   }
-  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, server })
+  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, clock })
   return prepareConversions([stored], resource)?.then(reply) ?? reply()
 }
 
@@ -83,9 +83,9 @@ export function replyStored(
 export function replyObject(
   call: RequestContext,
   object: UnstructuredObject,
-  { status = 200, resource, choice, server }: ObjectResponse,
+  { status = 200, resource, choice, clock }: ObjectResponse,
 ): WireResponse {
-  const shaped = transformObject(object, { resource, choice, server, query: call.query })
+  const shaped = transformObject(object, { resource, choice, clock, query: call.query })
   return { status, headers: headersOf(call, choice.format), body: encode(shaped, choice) }
 }
 
@@ -151,7 +151,7 @@ function isMetaShape({ kind, group, version }: MediaShape): boolean {
 
 function transformObject(
   object: UnstructuredObject,
-  { resource, choice, server, query }: ObjectResponse & { query: Query },
+  { resource, choice, clock, query }: ObjectResponse & { query: Query },
 ): JsonObject {
   if (choice.shape === undefined) return object as unknown as JsonObject
   const version = choice.shape.version as MetaVersion
@@ -160,7 +160,7 @@ function transformObject(
     columns: resource.columns,
     objects: [object],
     includeObject: includeObjectOf(query),
-    nowMs: server.clock.now(),
+    nowMs: clock.now(),
     version,
     listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
   })

@@ -6,32 +6,31 @@
  * Stopping goes in order: not ready, no new connections, watches end cleanly, requests under way finish, then rest.
  */
 import { defaultCluster, type Kind } from '#api'
-import { assert, silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
+import { silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
 import { columnsFor, makeCatalog, strategyFor, type Resource } from '#builtins'
 import { openMemoryStore, type Store } from '#store'
 import { acceptingLightSignals, type Transport } from '#wire'
 import type { AdmissionHook } from './admission/admission-hooks.ts'
 import { chainAdmission } from './admission/admission.ts'
-import { ownerReferencesPlugin } from './admission/owner-references.ts'
 import { admissionPlugins } from './admission/plugins.ts'
-import { resourceQuotaPlugin } from './admission/resource-quota.ts'
 import { WebhookMetrics } from './admission/webhook-metrics.ts'
+import { Admission } from './admission/write-admission.ts'
 import type { AuditLog, AuditOptions } from './audit/audit-log.ts'
 import type { AuthenticationOptions } from './auth/authentication-options.ts'
-import { makeAuthentication, type Authenticator } from './auth/authentication.ts'
+import { makeAuthentication, type Authentication } from './auth/authentication.ts'
 import { makeIdentity, type Identity } from './auth/identity.ts'
 import type { SecretClaims } from './auth/service-account-claims.ts'
 import { administrator, withAuthenticatedGroup } from './auth/user.ts'
 import { makeAuthorizer, type AuthorizationOption, type AuthorizerChain } from './authz/authorizer.ts'
-import { escalationPlugin } from './authz/escalation.ts'
 import { RbacAuthorizer } from './authz/rbac.ts'
 import type { ConvertObject } from './crd/conversion.ts'
 import { CrdController } from './crd/crd-controller.ts'
 import { installKinds } from './crd/install-kinds.ts'
 import { FlowControl } from './flowcontrol/flow-control.ts'
 import type { LimitOptions } from './flowcontrol/limits.ts'
-import { makeHandler } from './handler.ts'
+import { RequestHandler, ResourceDispatcher } from './handler.ts'
 import { ActionHandlers, type ActionHandler } from './handlers/actions.ts'
+import { makeResourceHandlers, type ResourceHandlers } from './handlers/handlers.ts'
 import { Informers } from './informers.ts'
 import { CompressedRunCache } from './list/compressed-list.ts'
 import { listen, type ListenOptions } from './listen/listener.ts'
@@ -39,9 +38,10 @@ import { guardOrigin } from './listen/origin-guard.ts'
 import { RequestMetrics } from './metrics.ts'
 import { makeNonResourceHandler, type HealthCheck } from './non-resource-paths.ts'
 import { bootstrap } from './registry/bootstrap.ts'
+import { CoreObjects } from './registry/core-objects.ts'
 import { Registry } from './registry/registry.ts'
-import type { ServerContext, User } from './request-context.ts'
-import { LeaseManager, startCompaction } from './storage/storage.ts'
+import type { User } from './request-context.ts'
+import { startCompaction, Storage } from './storage/storage.ts'
 import type { WebhookOptions } from './webhooks/client.ts'
 
 export interface ServerOptions {
@@ -204,120 +204,31 @@ export interface ServerAddress {
 }
 
 /** Starts a server. It is ready when this resolves. */
-export async function startServer({
-  store: given,
-  listen: listenOptions,
-  clock = new SystemClock(),
-  random = new SystemRandom(),
-  log = silentLogger,
-  compactionMs = 300_000,
-  compressedListBytesMax: packedBytesMax,
-  kinds = [],
-  conversions = {},
-  webhooks = {},
-  authentication: authenticationOptions = {},
-  authorization = 'rbac',
-  admission: admissionOptions = {},
-  limits = {},
-  audit: auditOptions,
-  bootstrap: makesFirst = true,
-}: ServerOptions = {}): Promise<Server> {
-  const store = given ?? openMemoryStore({ clock })
-  const stopping = new AbortController()
-  const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
-  const late: { definitions?: CrdController; door?: RunningListener | undefined } = {}
-  const packed = new CompressedRunCache({ ...(packedBytesMax !== undefined && { bytesMax: packedBytesMax }) })
-  const informers = new Informers({ store, registry, clock, log, cluster: defaultCluster })
-  const permissions = new RbacAuthorizer(informers)
-  const authorizer = makeAuthorizer(authorization, {
-    rbac: permissions.authorizer,
-    clock,
-    log,
-    connect: webhooks.connect,
-    stopping: stopping.signal,
-  })
-  const webhookMetrics = new WebhookMetrics()
-  const admission = chainAdmission([
-    ...admissionPlugins(
-      {
-        informers,
-        registry,
-        store,
-        authorizer,
-        clock,
-        random,
-        log,
-        cluster: defaultCluster,
-        stopping: stopping.signal,
-      },
-      { webhooks, metrics: webhookMetrics, hooks: admissionOptions.hooks ?? [] },
-    ),
-    escalationPlugin({ rbac: permissions, authorizer }),
-    ...(admissionOptions.ownerReferences ? [ownerReferencesPlugin({ authorizer, registry })] : []),
-    resourceQuotaPlugin({ informers, registry, store, cluster: defaultCluster }),
-  ])
-  const identity = listenOptions && identityOf(listenOptions, { clock, random })
-  const authentication = await makeAuthentication(authenticationOptions, {
-    clock,
-    random,
-    log,
-    identity,
-    accounts: informers.forResource('', 'serviceaccounts'),
-    server: () => server,
-    connect: webhooks.connect,
-    stopping: stopping.signal,
-  })
-  const server: ServerContext = {
-    actionHandlers: new ActionHandlers(),
-    flowControl: new FlowControl(limits, { clock, stopping: stopping.signal }),
-    informers,
-    authentication,
-    authorizer,
-    admission,
-    store,
-    registry,
-    clock,
-    random,
-    log,
-    cluster: defaultCluster,
-    leases: new LeaseManager(store, clock),
-    compressedRuns: packed,
-    stopping: stopping.signal,
-    waitForCrds: (revision) => late.definitions?.waitForRevision(revision) ?? Promise.resolve(),
-  }
-  const audit =
-    auditOptions && (await (await import('./audit/audit-log.ts')).AuditLog.open(auditOptions, { clock, random, log }))
-  const handlers = makeHandlerFactory(server, {
-    audit,
-    counted: () => webhookMetrics.lines(),
-    address: () => late.door?.address,
-  })
-  const transport = acceptingLightSignals(handlers([() => administrator]))
-  const definitions = (late.definitions = new CrdController(server, crdResource(registry), {
-    conversions,
-    webhooks,
-  }))
-  const stopCompaction = startCompaction(store, { clock, log, intervalMs: compactionMs })
-  const stop: Server['stop'] = async ({ graceMs = 5000 } = {}) => {
-    const closing = late.door?.close(graceMs)
-    const reason = new Error('the server is stopping')
-    stopping.abort(reason)
-    stopCompaction()
-    definitions.stop(reason)
-    informers.stop(reason)
-    await closing
-    await audit?.close()
-    if (given === undefined) await store.close()
-  }
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
+  const base = makeBase(options)
+  const security = await makeSecurity(options, base)
+  const admission = makeAdmission(options, base, security)
+  const actionHandlers = new ActionHandlers()
+  const { handlers, flowControl } = makeHandlers(options, { ...base, ...security, ...admission, actionHandlers })
+  const { conversions = {}, webhooks = {}, compactionMs: intervalMs = 300_000 } = options
+  const crds = new CrdController({ ...base, ...handlers, conversions: { conversions, webhooks } })
+  const audit = options.audit && (await openAuditLog(options.audit, base))
+  const listener = makeListener(options, { ...base, ...security })
+  const parts = { ...base, ...security, ...admission, handlers, flowControl, crds, audit, listener }
+  const handler = makeRequestHandler(parts)
+  const transport = acceptingLightSignals(handler.transport([() => administrator]))
+  const stop = makeStop(
+    { ...parts, ownsStore: options.store === undefined },
+    startCompaction(base.store, { ...base, intervalMs }),
+  )
   try {
-    await definitions.start()
-    await informers.start()
-    if (makesFirst) await bootstrap(server, { port: listenOptions?.port ?? 443 })
-    await installKinds(transport, kinds, { clock })
-    late.door =
-      listenOptions && identity && (await startListener(handlers, { options: listenOptions, identity, server }))
+    await crds.start()
+    await base.informers.start()
+    if (options.bootstrap !== false) await bootstrap({ ...base, ...handlers }, { port: options.listen?.port ?? 443 })
+    await installKinds(transport, options.kinds ?? [], base)
+    await listener?.start(handler)
   } catch (error) {
-    // Nothing may be left behind of a server that nobody has: a timer would keep the process alive.
+    // A timer of a server that did not start would keep the process alive.
     await stop()
     throw error
   }
@@ -325,89 +236,196 @@ export async function startServer({
     transport,
     as(user) {
       const known = withAuthenticatedGroup(user)
-      return handlers([() => known])
+      return handler.transport([() => known])
     },
-    authorizer,
-    onAction: (kind, action, answerer) => server.actionHandlers.add(kind, action, answerer),
-    tokenForSecret: (secret) => authentication.serviceAccounts.tokens.issueForSecret(secret),
-    address: late.door?.address,
+    authorizer: security.authorizer,
+    onAction: (kind, action, answerer) => actionHandlers.add(kind, action, answerer),
+    tokenForSecret: (secret) => security.authentication.serviceAccounts.tokens.issueForSecret(secret),
+    address: listener?.address,
     async compact() {
-      await store.compact(await store.head())
+      await base.store.compact(await base.store.head())
     },
     stop,
   }
 }
 
-function crdResource(registry: Registry): Resource {
-  const resource = registry.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')
-  assert(resource, 'definitions are built in')
-  return resource
+/** The parts that all stages are built on. */
+interface ServerBase {
+  readonly store: Store
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly informers: Informers
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly stop: AbortController
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
 }
 
-type HandlerFactory = (authenticators: readonly Authenticator[]) => Transport
+function makeBase({
+  clock = new SystemClock(),
+  random = new SystemRandom(),
+  log = silentLogger,
+  store = openMemoryStore({ clock }),
+}: ServerOptions): ServerBase {
+  const registry = new Registry(makeCatalog({ strategyFor, columnsFor }))
+  const informers = new Informers({ store, registry, clock, log, cluster: defaultCluster })
+  const storage = new Storage(store, { clock, cluster: defaultCluster })
+  const stop = new AbortController()
+  return { store, storage, registry, informers, clock, random, log, stop, stopping: stop.signal }
+}
 
-function makeHandlerFactory(
-  server: ServerContext,
-  {
-    audit,
-    counted,
-    address,
-  }: { audit: AuditLog | undefined; counted: () => readonly string[]; address: () => ServerAddress | undefined },
-): HandlerFactory {
-  const { registry, authentication, flowControl } = server
+/** The stages that decide who sends a request and what they may do. */
+interface ServerSecurity {
+  readonly rbac: RbacAuthorizer
+  readonly authorizer: AuthorizerChain
+  readonly identity: Identity | undefined
+  readonly authentication: Authentication
+  readonly objects: CoreObjects
+}
+
+async function makeSecurity(
+  { authorization = 'rbac', authentication: options = {}, webhooks = {}, listen: listenOptions }: ServerOptions,
+  base: ServerBase,
+): Promise<ServerSecurity> {
+  const { connect } = webhooks
+  const rbac = new RbacAuthorizer(base.informers)
+  const authorizer = makeAuthorizer(authorization, { ...base, rbac: rbac.authorizer, connect })
+  const identity = listenOptions && identityOf(listenOptions, base)
+  const objects = new CoreObjects(base)
+  const accounts = base.informers.forResource('', 'serviceaccounts')
+  const authentication = await makeAuthentication(options, { ...base, identity, accounts, objects, connect })
+  return { rbac, authorizer, identity, authentication, objects }
+}
+
+interface ServerAdmission {
+  readonly admission: Admission
+  readonly webhookMetrics: WebhookMetrics
+}
+
+function makeAdmission(
+  { admission: { hooks = [], ownerReferences = false } = {}, webhooks = {} }: ServerOptions,
+  base: ServerBase,
+  security: ServerSecurity,
+): ServerAdmission {
+  const webhookMetrics = new WebhookMetrics()
+  const options = { webhooks, metrics: webhookMetrics, hooks, ownerReferences }
+  const admission = new Admission(chainAdmission(admissionPlugins({ ...base, ...security }, options)))
+  return { admission, webhookMetrics }
+}
+
+function makeHandlers(
+  { limits = {}, compressedListBytesMax: bytesMax }: ServerOptions,
+  parts: ServerBase & ServerSecurity & ServerAdmission & { readonly actionHandlers: ActionHandlers },
+): { readonly handlers: ResourceHandlers; readonly flowControl: FlowControl } {
+  const flowControl = new FlowControl(limits, parts)
+  const compressedRuns = new CompressedRunCache({ ...(bytesMax !== undefined && { bytesMax }) })
+  return { handlers: makeResourceHandlers({ ...parts, flowControl, compressedRuns }), flowControl }
+}
+
+async function openAuditLog(options: AuditOptions, base: ServerBase): Promise<AuditLog> {
+  const { AuditLog } = await import('./audit/audit-log.ts')
+  return AuditLog.open(options, base)
+}
+
+interface ServerParts extends ServerBase, ServerSecurity, ServerAdmission {
+  readonly handlers: ResourceHandlers
+  readonly flowControl: FlowControl
+  readonly crds: CrdController
+  readonly audit: AuditLog | undefined
+  readonly listener: ServerListener | undefined
+}
+
+function makeRequestHandler(parts: ServerParts): RequestHandler {
+  const { registry, flowControl, webhookMetrics, audit, listener, authentication } = parts
   const metrics = new RequestMetrics(registry, () => [
     ...flowControl.metrics(),
-    ...counted(),
+    ...webhookMetrics.lines(),
     ...(audit?.metrics() ?? []),
   ])
-  const plain = makeNonResourceHandler({
+  const nonResources = makeNonResourceHandler({
     registry,
     metrics,
     authentication,
-    checks: healthChecks(server),
-    address: () => address()?.url.replace(/^https?:\/\//, ''),
+    checks: healthChecks(parts),
+    address: () => listener?.address?.url.replace(/^https?:\/\//, ''),
   })
-  return (authenticators) => makeHandler({ server, nonResourceHandler: plain, metrics, audit, authenticators })
+  return new RequestHandler({ ...parts, resources: new ResourceDispatcher(parts), nonResources, metrics })
 }
 
-interface RunningListener {
-  readonly address: ServerAddress
-  close(graceMs: number): Promise<void>
+function makeStop(
+  { stop, store, crds, informers, audit, listener, ownsStore }: ServerParts & { readonly ownsStore: boolean },
+  stopCompaction: () => void,
+): Server['stop'] {
+  return async ({ graceMs = 5000 } = {}) => {
+    const closing = listener?.close(graceMs)
+    const reason = new Error('the server is stopping')
+    stop.abort(reason)
+    stopCompaction()
+    crds.stop(reason)
+    informers.stop(reason)
+    await closing
+    await audit?.close()
+    if (ownsStore) await store.close()
+  }
 }
 
 function identityOf(
   { host = '127.0.0.1', names = [], identity }: ServerListenOptions,
-  { clock, random }: { clock: Clock; random: Random },
+  { clock, random }: ServerBase,
 ): Identity {
   return identity ?? makeIdentity({ clock, random, names: [...names, host] })
 }
 
-async function startListener(
-  handlers: HandlerFactory,
-  {
-    options,
-    identity,
-    server: { clock, log, authentication },
-  }: { options: ServerListenOptions; identity: Identity; server: ServerContext },
-): Promise<RunningListener> {
-  const { host = '127.0.0.1', port = 0, names = [], tls = true, limits = {} } = options
-  const transport = guardOrigin(handlers(authentication.authenticators), { hosts: [...names, host] })
-  const secured = tls
-    ? { tls: { key: identity.server.keyPem, cert: identity.server.certificatePem, ca: authentication.authoritiesPem } }
-    : {}
-  const listening = await listen(transport, { host, port, limits, clock, log, ...secured })
-  return {
-    address: {
-      url: listening.url,
-      port: listening.port,
-      caPem: tls ? identity.authority.certificatePem : undefined,
-      token: identity.token,
-    },
-    close: (graceMs) => listening.close({ graceMs }),
+interface ListenerServices {
+  readonly options: ServerListenOptions
+  readonly identity: Identity
+  readonly authentication: Authentication
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** The sockets of a server. Its address is known once it is started. */
+class ServerListener {
+  readonly #services: ListenerServices
+  #running: { readonly address: ServerAddress; close(graceMs: number): Promise<void> } | undefined
+
+  constructor(services: ListenerServices) {
+    this.#services = services
+  }
+
+  get address(): ServerAddress | undefined {
+    return this.#running?.address
+  }
+
+  async start(handler: RequestHandler): Promise<void> {
+    const { options, identity, authentication, clock, log } = this.#services
+    const { host = '127.0.0.1', port = 0, names = [], tls: hasTls = true, limits = {} } = options
+    const transport = guardOrigin(handler.transport(authentication.authenticators), { hosts: [...names, host] })
+    const { keyPem: key, certificatePem: cert } = identity.server
+    const tls = hasTls ? { tls: { key, cert, ca: authentication.authoritiesPem } } : {}
+    const listening = await listen(transport, { host, port, limits, clock, log, ...tls })
+    const caPem = hasTls ? identity.authority.certificatePem : undefined
+    this.#running = {
+      address: { url: listening.url, port: listening.port, caPem, token: identity.token },
+      close: (graceMs) => listening.close({ graceMs }),
+    }
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await this.#running?.close(graceMs)
   }
 }
 
-function healthChecks({ store, stopping }: ServerContext): HealthCheck[] {
+function makeListener(
+  { listen: options }: ServerOptions,
+  { identity, authentication, clock, log }: ServerBase & ServerSecurity,
+): ServerListener | undefined {
+  return options && identity && new ServerListener({ options, identity, authentication, clock, log })
+}
+
+function healthChecks({ store, stopping }: ServerBase): HealthCheck[] {
   return [
     { name: 'ping', failure: () => undefined },
     { name: 'store', failure: () => (store.failure()?.state === 'failed' ? store.failure()?.message : undefined) },

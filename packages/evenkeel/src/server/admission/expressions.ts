@@ -71,8 +71,8 @@ export function requestFields(
 }
 
 /** Namespaces count as being in themselves. */
-function namespaceOf({ resource: { group, plural }, namespace, name }: ResourceRef): string {
-  return group === '' && plural === 'namespaces' ? name : namespace
+function namespaceOf({ resource, namespace, name }: ResourceRef): string {
+  return resource.isNamespace ? name : namespace
 }
 
 /** The kind of what is written: a subresource may have one of its own. */

@@ -122,7 +122,7 @@ export class Matcher {
 
   #selectsNamespace({ namespaceSelector }: MatchCriteria, { operation, target, object }: MatchSubject): boolean {
     if (namespaceSelector.length === 0) return true
-    const isNamespace = isNamespaces(target.resource)
+    const isNamespace = target.resource.isNamespace === true
     if (target.namespace === '' && !isNamespace) return true
     if (isNamespace && target.subresource === undefined && operation !== 'DELETE')
       return matchesLabels(namespaceSelector, object?.metadata.labels)
@@ -150,10 +150,6 @@ function selectorIn(match: JsonObject, field: string): readonly LabelRequirement
   const selector = match[field]
   // Both are defaulted to the empty selector when they are written.
   return isJsonObject(selector) ? (labelRequirementsOf(selector as unknown as LabelSelector) ?? []) : []
-}
-
-function isNamespaces({ group, plural }: Resource): boolean {
-  return group === '' && plural === 'namespaces'
 }
 
 const configurationKinds: ReadonlySet<string> = new Set([

@@ -27,28 +27,41 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { ObjectDraft, Resource } from '#builtins'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
 import { shapeObject } from '../handlers/request-body.ts'
+import type { Informers } from '../informers.ts'
 import { managedSchema } from '../registry/field-manager.ts'
-import { Warnings, type ServerContext } from '../request-context.ts'
+import { Warnings } from '../request-context.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
 import { bodyResource, convertToVersion, replaceDraft } from './conversion.ts'
 import { expressionInput, meetsConditions } from './expressions.ts'
 import { isAdmissionConfiguration, type Matcher } from './matching.ts'
-import { dispatchPolicies, ParamResolver, PolicySource, type AdmissionPolicy, type PolicyBinding } from './policies.ts'
+import {
+  dispatchPolicies,
+  PolicySource,
+  type ParamResolver,
+  type AdmissionPolicy,
+  type PolicyBinding,
+} from './policies.ts'
 
-type MutatingPolicyContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster' | 'authorizer'>
+interface MutatingPolicyContext {
+  readonly informers: Informers
+  readonly params: ParamResolver
+  readonly authorizer: AuthorizerChain
+}
 
 const admissionGroup = 'admissionregistration.k8s.io'
 const pluginName = 'MutatingAdmissionPolicy'
 
 /** The step of admission that lets mutating policies change a write. */
-export function mutatingPolicyPlugin(server: MutatingPolicyContext, matching: Matcher): AdmissionPlugin {
-  const { informers, authorizer } = server
+export function mutatingPolicyPlugin(
+  { informers, params, authorizer }: MutatingPolicyContext,
+  matching: Matcher,
+): AdmissionPlugin {
   const source = new PolicySource(
     informers.forResource(admissionGroup, 'mutatingadmissionpolicies'),
     informers.forResource(admissionGroup, 'mutatingadmissionpolicybindings'),
   )
-  const params = new ParamResolver(server)
   return {
     name: pluginName,
     handles(admitted) {
@@ -87,7 +100,7 @@ interface MutatingRoundOptions {
   readonly admitted: AdmissionAttributes
   readonly language: AdmissionEngine
   readonly matching: Matcher
-  readonly authorizer: ServerContext['authorizer']
+  readonly authorizer: AuthorizerChain
 }
 
 interface PolicyCall {

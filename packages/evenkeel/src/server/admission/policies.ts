@@ -20,9 +20,10 @@ import {
 } from '#api'
 import type { Resource } from '#builtins'
 import type { Informer } from '../informers.ts'
-import type { ResourceRef, ServerContext } from '../request-context.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { ResourceRef } from '../request-context.ts'
 import { prepareConversions, toServed } from '../storage/codec.ts'
-import { keyPrefix, objectKey } from '../storage/storage.ts'
+import { objectKey, type Storage } from '../storage/storage.ts'
 import { StoredObject } from '../storage/stored-object.ts'
 import { policyCriteria, type MatchCriteria, type Matcher, type MatchSubject } from './matching.ts'
 
@@ -217,12 +218,14 @@ function errorText(error: unknown): string {
 class ParamError extends Error {}
 
 export class ParamResolver {
-  readonly #server: Pick<ServerContext, 'store' | 'registry' | 'cluster'>
+  readonly #storage: Storage
+  readonly #registry: Registry
   #generation = 0
   readonly #known = new Map<string, Resource | undefined>()
 
-  constructor(server: Pick<ServerContext, 'store' | 'registry' | 'cluster'>) {
-    this.#server = server
+  constructor({ storage, registry }: { readonly storage: Storage; readonly registry: Registry }) {
+    this.#storage = storage
+    this.#registry = registry
   }
 
   /**
@@ -231,7 +234,7 @@ export class ParamResolver {
    * @throws {ParamError} when none is served.
    */
   resourceOf({ apiVersion, kind }: ParamKind): Resource {
-    const { registry } = this.#server
+    const registry = this.#registry
     const { group, version } = parseApiVersion(apiVersion)
     if (this.#generation !== registry.generation) this.#known.clear()
     this.#generation = registry.generation
@@ -274,9 +277,7 @@ export class ParamResolver {
     if (optionalObjectIn(paramRef, 'selector') === undefined)
       throw new ParamError('one of name or selector must be provided')
     const selector = labelRequirementsOf(objectIn(paramRef, 'selector') as unknown as LabelSelector) ?? []
-    const { store, cluster } = this.#server
-    const range = await store.range(keyPrefix(cluster, resource.storage, { namespace }))
-    const stored = range.ok ? range.entries.map(({ value, revision }) => new StoredObject(value, revision)) : []
+    const stored = await this.#storage.list(resource, { namespace })
     const chosen = stored.filter(({ object }) => matchesLabels(selector, object.metadata.labels))
     return toServedObjects(chosen, resource)
   }
@@ -285,7 +286,7 @@ export class ParamResolver {
     resource: Resource,
     place: { namespace: string; name: string },
   ): Promise<readonly UnstructuredObject[]> {
-    const { store, cluster } = this.#server
+    const { store, cluster } = this.#storage
     const found = await store.get(objectKey(cluster, resource.storage, place))
     return found.ok && found.entry
       ? toServedObjects([new StoredObject(found.entry.value, found.entry.revision)], resource)
@@ -299,7 +300,7 @@ function namespaceFor({ scope }: Resource, paramRef: JsonObject, { resource, nam
     if (chosen !== '') throw new ParamError('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
     return ''
   }
-  const own = resource.group === '' && resource.plural === 'namespaces' ? name : namespace
+  const own = resource.isNamespace ? name : namespace
   if (chosen === '' && own === '')
     throw new ParamError('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
   return chosen === '' ? own : chosen

@@ -29,22 +29,26 @@ import {
 } from '#api'
 import { assert } from '#base'
 import type { Resource } from '#builtins'
-import type { Informer } from '../informers.ts'
+import type { Informer, Informers } from '../informers.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { ResourceRef, ServerContext } from '../request-context.ts'
-import { getStored, putStored } from '../storage/storage.ts'
+import type { ResourceRef } from '../request-context.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
 
-type QuotaContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster'>
+interface QuotaContext {
+  readonly informers: Informers
+  readonly registry: Registry
+  readonly storage: Storage
+}
 
 /** Others may write a quota too: each round one of them has succeeded. */
 const attemptsMax = 100
 
 /** The step of admission that charges quotas. */
-export function resourceQuotaPlugin(server: QuotaContext): AdmissionPlugin {
-  const known = new QuotaIndex(server.informers.forResource('', 'resourcequotas'))
-  const resource = quotaResource(server.registry)
+export function resourceQuotaPlugin({ informers, registry, storage }: QuotaContext): AdmissionPlugin {
+  const known = new QuotaIndex(informers.forResource('', 'resourcequotas'))
+  const resource = quotaResource(registry)
   const turns = new KeyedMutex()
   const limiting = (names: readonly string[], namespace: string): readonly string[] =>
     known
@@ -62,9 +66,9 @@ export function resourceQuotaPlugin(server: QuotaContext): AdmissionPlugin {
       const { target, dryRun } = admitted
       const names = quotaResourceNames(target.resource, object)
       if (limiting(names, target.namespace).length === 0) return
-      await refuseExisting(object, target, server)
+      await refuseExisting(object, target, storage)
       await turns.runExclusive(target.namespace, async () => {
-        const charge = new QuotaCharge({ names, object, admitted, server })
+        const charge = new QuotaCharge({ names, object, admitted, storage })
         const found = limiting(names, target.namespace).map((name): ResourceRef => ({
           resource,
           namespace: target.namespace,
@@ -87,10 +91,10 @@ export function resourceQuotaPlugin(server: QuotaContext): AdmissionPlugin {
 async function refuseExisting(
   object: UnstructuredObject | undefined,
   target: ResourceRef,
-  server: QuotaContext,
+  storage: Storage,
 ): Promise<void> {
   if (target.name === '' || object?.metadata.generateName) return
-  const present = await getStored(target.name, { server: server as ServerContext, target })
+  const present = await storage.get(target.name, target)
   if (present)
     throw alreadyExists(admissionSubject(target, object), {
       terminating: present.object.metadata.deletionTimestamp !== undefined,
@@ -101,7 +105,7 @@ interface QuotaChargeOptions {
   readonly names: readonly string[]
   readonly object: UnstructuredObject | undefined
   readonly admitted: AdmissionAttributes
-  readonly server: QuotaContext
+  readonly storage: Storage
 }
 
 /** One object that is to be counted. */
@@ -114,7 +118,7 @@ class QuotaCharge {
 
   /** @throws {ApiError} `Forbidden`, when the quota is used up. */
   async check(quota: ResourceRef): Promise<StoredObject | undefined> {
-    const stored = await getStored(quota.name, { server: this.#server, target: quota })
+    const stored = await this.#options.storage.get(quota.name, quota)
     if (stored) this.#judge(stored.object)
     return stored
   }
@@ -125,17 +129,12 @@ class QuotaCharge {
       const stored = await this.check(quota)
       if (stored === undefined) return
       const next = this.#charged(stored.object)
-      if ((await putStored(next, { server: this.#server, target: quota, expect: stored.revision })).ok) return
+      if ((await this.#options.storage.put(next, { target: quota, expect: stored.revision })).ok) return
     }
     throw conflict(
       { kind: 'resourcequotas', name: quota.name },
       'the quota kept changing while it was being charged; please try again',
     )
-  }
-
-  // Nothing else of the rooms is needed to read and write an object.
-  get #server(): ServerContext {
-    return this.#options.server as ServerContext
   }
 
   #judge(quota: UnstructuredObject): void {

@@ -21,25 +21,37 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Resource } from '#builtins'
-import type { ServerContext } from '../request-context.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { Informers } from '../informers.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
 import { convertToVersion } from './conversion.ts'
 import { expressionInput, meetsConditions } from './expressions.ts'
 import { isAdmissionConfiguration, type Matcher } from './matching.ts'
-import { dispatchPolicies, ParamResolver, PolicySource, type AdmissionPolicy, type PolicyBinding } from './policies.ts'
+import {
+  dispatchPolicies,
+  PolicySource,
+  type ParamResolver,
+  type AdmissionPolicy,
+  type PolicyBinding,
+} from './policies.ts'
 
-type ValidatingPolicyContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster' | 'authorizer'>
+interface ValidatingPolicyContext {
+  readonly informers: Informers
+  readonly params: ParamResolver
+  readonly authorizer: AuthorizerChain
+}
 
 const admissionGroup = 'admissionregistration.k8s.io'
 
 /** The step of admission that asks validating policies. */
-export function validatingPolicyPlugin(server: ValidatingPolicyContext, matching: Matcher): AdmissionPlugin {
-  const { informers, authorizer } = server
+export function validatingPolicyPlugin(
+  { informers, params, authorizer }: ValidatingPolicyContext,
+  matching: Matcher,
+): AdmissionPlugin {
   const source = new PolicySource(
     informers.forResource(admissionGroup, 'validatingadmissionpolicies'),
     informers.forResource(admissionGroup, 'validatingadmissionpolicybindings'),
   )
-  const params = new ParamResolver(server)
   return {
     name: 'ValidatingAdmissionPolicy',
     handles(admitted) {
@@ -68,7 +80,7 @@ interface ValidatingRoundOptions {
   readonly admitted: AdmissionAttributes
   readonly language: AdmissionEngine
   readonly matching: Matcher
-  readonly authorizer: ServerContext['authorizer']
+  readonly authorizer: AuthorizerChain
 }
 
 interface PolicyCall {

@@ -11,10 +11,12 @@ import {
   type JsonValue,
   type UnstructuredObject,
 } from '#api'
-import { onAbort } from '#base'
+import { onAbort, type Clock, type Logger, type Random } from '#base'
 import type { ObjectDraft, Resource } from '#builtins'
 import { readJson } from '#wire'
-import type { ServerContext } from '../request-context.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { Informers } from '../informers.ts'
+import type { Registry } from '../registry/registry.ts'
 import type { WebhookOptions } from '../webhooks/client.ts'
 import type { AdmissionReviewResponse } from '../webhooks/review.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
@@ -41,10 +43,15 @@ export interface WebhookPluginOptions {
   readonly metrics: WebhookMetrics
 }
 
-type WebhookPluginContext = Pick<
-  ServerContext,
-  'informers' | 'registry' | 'authorizer' | 'clock' | 'random' | 'log' | 'stopping'
->
+interface WebhookPluginContext {
+  readonly informers: Informers
+  readonly registry: Registry
+  readonly authorizer: AuthorizerChain
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly stopping: AbortSignal
+}
 
 /** Asks for views, so it must be called before the server starts. */
 export function webhookPlugins(

@@ -1,9 +1,9 @@
 /**
- * The two rounds of admission around one write, as the walks call them.
+ * The two rounds of admission around one write, as handlers use them.
  *
- * A walk asks {@link writeAdmissionFor} first: most writes concern nobody, and then nothing is done at all. The first round
- * is given what the client wants, before the server adds anything; the second what would be written, inside the retry
- * around a lost race, so that the old object it sees is the one that is replaced.
+ * A handler calls {@link Admission.forWrite} first: no plugin handles most writes, and then nothing is done. The mutating
+ * round gets the object that the client wants, before the server adds anything. The validating round gets the object
+ * that would be written, inside the retry after a lost race, so that its old object is the replaced one.
  */
 import {
   dedupeOwnerReferences,
@@ -19,7 +19,7 @@ import {
 import type { ObjectDraft } from '#builtins'
 import { shapeObject } from '../handlers/request-body.ts'
 import { optionsObject } from '../handlers/write-options.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import {
   ReinvocationContext,
   type AdmissionAttributes,
@@ -38,53 +38,61 @@ export type WriteRequest = Pick<RequestContext, 'warnings'> &
 interface WriteAdmissionOptions {
   readonly call: WriteRequest
   readonly target: ResourceRef
-  readonly server: Pick<ServerContext, 'admission'>
   readonly dryRun: boolean
   /** DeleteOptions; those of other operations are read from the query. */
   readonly options?: JsonObject
 }
 
-/** The admission of a write; undefined when it concerns nobody. */
-export function writeAdmissionFor(
-  operation: AdmissionOperation,
-  { call, target, server: { admission }, dryRun, options }: WriteAdmissionOptions,
-): WriteAdmission | undefined {
-  if (!admission.handles({ operation, target })) return undefined
-  const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
-  return new WriteAdmission(admission, {
-    operation,
-    target,
-    user: call.user,
-    dryRun,
-    options: options ?? (call.query ? optionsObject(call.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
-    warn: (text) => {
-      call.warnings.add(text)
-    },
-    annotate: (key, value) => {
-      call.annotate?.(key, value)
-    },
-    reinvocation: new ReinvocationContext(),
-    ...(call.request && { signal: call.request.signal }),
-  })
-}
+/** The admission stage: the chain of plugins, as handlers use it. */
+export class Admission {
+  readonly #chain: AdmissionChain
 
-/**
- * Takes something that is posted but never stored (an Eviction, a review) through both rounds.
- *
- * @returns what became of it; what was given when it concerns nobody
- * @throws {ApiError} when somebody refuses
- */
-export async function admitDocument(given: JsonObject, write: WriteAdmissionOptions): Promise<JsonObject> {
-  const admission = writeAdmissionFor('CREATE', write)
-  if (admission === undefined) return given
-  const value = JSON.parse(JSON.stringify(given)) as JsonObject
-  const draft = shapeObject({ value, duplicates: [] }, bodyResource(write.target), {
-    fieldValidation: 'Ignore',
-    warnings: write.call.warnings,
-  })
-  await admission.mutate(draft)
-  await admission.validate(draft as unknown as UnstructuredObject)
-  return draft as JsonObject
+  constructor(chain: AdmissionChain) {
+    this.#chain = chain
+  }
+
+  /** The admission of a write; undefined when no plugin handles it. */
+  forWrite(
+    operation: AdmissionOperation,
+    { call, target, dryRun, options }: WriteAdmissionOptions,
+  ): WriteAdmission | undefined {
+    if (!this.#chain.handles({ operation, target })) return undefined
+    const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
+    return new WriteAdmission(this.#chain, {
+      operation,
+      target,
+      user: call.user,
+      dryRun,
+      options: options ?? (call.query ? optionsObject(call.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
+      warn: (text) => {
+        call.warnings.add(text)
+      },
+      annotate: (key, value) => {
+        call.annotate?.(key, value)
+      },
+      reinvocation: new ReinvocationContext(),
+      ...(call.request && { signal: call.request.signal }),
+    })
+  }
+
+  /**
+   * Takes a document that is posted but never stored (an Eviction, a review) through both rounds.
+   *
+   * @returns the document after mutation; the given one when no plugin handles it
+   * @throws {ApiError} when a plugin refuses it
+   */
+  async admitDocument(given: JsonObject, write: WriteAdmissionOptions): Promise<JsonObject> {
+    const admission = this.forWrite('CREATE', write)
+    if (admission === undefined) return given
+    const value = JSON.parse(JSON.stringify(given)) as JsonObject
+    const draft = shapeObject({ value, duplicates: [] }, bodyResource(write.target), {
+      fieldValidation: 'Ignore',
+      warnings: write.call.warnings,
+    })
+    await admission.mutate(draft)
+    await admission.validate(draft as unknown as UnstructuredObject)
+    return draft as JsonObject
+  }
 }
 
 export class WriteAdmission {

@@ -83,6 +83,7 @@ export function crdResources(
           ...subresourcesOf(version, { group, kind }),
           ...actions.map((sheet) => ({
             name: sheet.name,
+            role: 'action' as const,
             verbs: actionVerbs,
             group: 'evenkeel.dev',
             version: 'v1alpha1',
@@ -103,9 +104,20 @@ function subresourcesOf(
   { group, kind }: { group: string; kind: string },
 ): Subresource[] {
   return [
-    ...(subresources.status ? [{ name: 'status', verbs: subresourceVerbs, group, version: name, kind }] : []),
+    ...(subresources.status
+      ? [{ name: 'status', role: 'part' as const, verbs: subresourceVerbs, group, version: name, kind }]
+      : []),
     ...(subresources.scale
-      ? [{ name: 'scale', verbs: subresourceVerbs, group: 'autoscaling', version: 'v1', kind: 'Scale' }]
+      ? [
+          {
+            name: 'scale',
+            role: 'scale' as const,
+            verbs: subresourceVerbs,
+            group: 'autoscaling',
+            version: 'v1',
+            kind: 'Scale',
+          },
+        ]
       : []),
   ]
 }

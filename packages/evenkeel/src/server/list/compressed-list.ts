@@ -5,9 +5,8 @@
  * the list with its revision, commas, the end) goes in as it is. A list that needs little work is there in whole, with its
  * length and without a copy; otherwise it goes out as it is made, with a turn for everybody else in between.
  */
-import { nextTurn } from '#base'
+import { nextTurn, type Clock } from '#base'
 import type { Entry } from '#store'
-import type { ServerContext } from '../request-context.ts'
 import { commaBlock, GzipWriter, shiftOf } from './gzip.ts'
 import { itemsLength, writeItem, type ListText } from './list-response.ts'
 
@@ -16,27 +15,26 @@ const pieceBytes = 256 * 1024
 /** How many runs are compressed at once: enough to keep going while one is written. */
 const aheadMax = 4
 
-type CompressionContext = Pick<ServerContext, 'clock' | 'compressedRuns'>
-
 interface ListRuns {
   readonly runs: readonly ListRun[]
   /** Those of the runs that are there. */
   readonly found: readonly (CompressedRun | undefined)[]
+  readonly cache: CompressedRunCache
 }
 
 /** The gzip file of a list. */
 export async function compressedList(
   text: ListText,
-  server: CompressionContext,
+  cache: CompressedRunCache,
+  clock: Clock,
 ): Promise<readonly Uint8Array[] | AsyncIterable<Uint8Array>> {
-  const { compressedRuns: packed } = server
   const { crc32 } = await import('node:zlib')
   const writer = new GzipWriter(text, crc32)
   const runs = runsOf(text.entries, text.skipped)
-  const found = runs.map((run) => packed.find(run))
+  const found = runs.map((run) => cache.find(run))
   const missing = runs.filter((_, index) => found[index] === undefined)
-  if (missing.length > aheadMax) return writtenPieces(writer, { runs, found }, server)
-  const made = await Promise.all(missing.map((run) => packed.compress(run)))
+  if (missing.length > aheadMax) return writtenPieces(writer, { runs, found, cache }, clock)
+  const made = await Promise.all(missing.map((run) => cache.compress(run)))
   for (const run of found) writer.add(run ?? (made.shift() as CompressedRun))
   writer.end()
   return writer.take()
@@ -44,14 +42,14 @@ export async function compressedList(
 
 async function* writtenPieces(
   writer: GzipWriter,
-  { runs, found }: ListRuns,
-  { clock, compressedRuns: packed }: CompressionContext,
+  { runs, found, cache }: ListRuns,
+  clock: Clock,
 ): AsyncGenerator<Uint8Array, void> {
   const ahead: Promise<CompressedRun>[] = []
   let asked = 0
   for (const run of found) {
     for (; asked < runs.length && ahead.length < aheadMax; asked++) {
-      if (!found[asked]) ahead.push(packed.compress(runs[asked] as ListRun))
+      if (!found[asked]) ahead.push(cache.compress(runs[asked] as ListRun))
     }
     // What is not there is the first of those that were asked for.
     writer.add(run ?? (await (ahead.shift() as Promise<CompressedRun>)))

@@ -14,7 +14,7 @@ import {
   type JsonValue,
   type UnstructuredObject,
 } from '#api'
-import { randomUuid } from '#base'
+import { randomUuid, type Clock, type Logger, type Random } from '#base'
 import {
   cachedRulesOf,
   defaultRbacObjects,
@@ -26,15 +26,27 @@ import {
 import { storeLimits, type Write } from '#store'
 import { uncovered } from '../authz/policy-rules.ts'
 import { rbacGroup } from '../authz/rbac.ts'
-import { createObject } from '../handlers/create.ts'
-import { Warnings, type ResourceRef, type ServerContext } from '../request-context.ts'
-import { getStored, objectKey } from '../storage/storage.ts'
+import type { CreateHandler } from '../handlers/create.ts'
+import type { Informers } from '../informers.ts'
+import { Warnings, type ResourceRef } from '../request-context.ts'
+import { objectKey, type Storage } from '../storage/storage.ts'
 import { Unstamped } from '../storage/stored-object.ts'
+import type { Registry } from './registry.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
-/** Makes what is missing. */
-export async function bootstrap(server: ServerContext, { port }: { port: number }): Promise<void> {
+interface BootstrapServices {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly creates: CreateHandler
+  readonly informers: Informers
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** Creates what is missing. */
+export async function bootstrap(server: BootstrapServices, { port }: { port: number }): Promise<void> {
   await Promise.all(namespaces.map((name) => ensure({ plural: 'namespaces', name, namespace: '', rest: {} }, server)))
   await ensure(
     {
@@ -67,11 +79,11 @@ interface BootstrapObject {
   readonly rest: object
 }
 
-async function ensure({ plural, name, namespace, rest }: BootstrapObject, server: ServerContext): Promise<void> {
+async function ensure({ plural, name, namespace, rest }: BootstrapObject, server: BootstrapServices): Promise<void> {
   const resource = server.registry.find('', 'v1', plural)
   if (resource === undefined) return
   const target: ResourceRef = { resource, namespace, name }
-  if (await getStored(name, { server, target })) return
+  if (await server.storage.get(name, target)) return
   const draft = (): ObjectDraft => ({
     apiVersion: 'v1',
     kind: resource.kind,
@@ -79,7 +91,7 @@ async function ensure({ plural, name, namespace, rest }: BootstrapObject, server
     ...structuredClone(rest),
   })
   try {
-    await createObject(draft, { call: { warnings: new Warnings() }, target, server, dryRun: false })
+    await server.creates.create(draft, { call: { warnings: new Warnings() }, target, dryRun: false })
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
   }
@@ -95,7 +107,7 @@ async function ensure({ plural, name, namespace, rest }: BootstrapObject, server
 const attemptsMax = 10
 
 /** Writes what is missing; the views have it when this resolves. */
-async function installDefaultRoles(server: ServerContext): Promise<void> {
+async function installDefaultRoles(server: BootstrapServices): Promise<void> {
   const wanted = defaultRbacObjects()
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const writes = wanted.flatMap((object) => writeOf(object, server) ?? [])
@@ -106,7 +118,10 @@ async function installDefaultRoles(server: ServerContext): Promise<void> {
 }
 
 /** @returns whether all of it was written; otherwise somebody else was faster */
-async function commitInParts(writes: readonly Write[], { store, informers }: ServerContext): Promise<boolean> {
+async function commitInParts(
+  writes: readonly Write[],
+  { storage: { store }, informers }: BootstrapServices,
+): Promise<boolean> {
   let isDone = true
   for (let from = 0; from < writes.length; from += storeLimits.batchMax) {
     const { ok } = await store.commitAll(writes.slice(from, from + storeLimits.batchMax))
@@ -116,7 +131,10 @@ async function commitInParts(writes: readonly Write[], { store, informers }: Ser
   return isDone
 }
 
-function writeOf(object: DefaultRbacObject, { informers, cluster, clock, random }: ServerContext): Write | undefined {
+function writeOf(
+  object: DefaultRbacObject,
+  { informers, storage: { cluster }, clock, random }: BootstrapServices,
+): Write | undefined {
   const { plural, kind, namespace, name, fields } = object
   const key = objectKey(cluster, { group: rbacGroup, plural, version: 'v1', kind }, { namespace, name })
   const present = informers.forResource(rbacGroup, plural).get(name, { namespace })

@@ -21,16 +21,15 @@ import {
   type OwnerReference,
   type UnstructuredObject,
 } from '#api'
-import { randomInt, randomUuid } from '#base'
+import { randomInt, randomUuid, type Random } from '#base'
 import type { ObjectDraft, Resource, WriteContext } from '#builtins'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { servedType } from '../storage/codec.ts'
 
 /** What a mutation needs to know beside the object. */
 interface StrategyContext {
   readonly call: Pick<RequestContext, 'warnings'>
   readonly target: ResourceRef
-  readonly server: Pick<ServerContext, 'random'>
   readonly context: WriteContext
 }
 
@@ -45,10 +44,10 @@ export function prepareMetadataForCreate(
 }
 
 /** Makes a client's object one that can be stored as new. */
-export function beforeCreate(object: ObjectDraft, mutation: StrategyContext): void {
+export function beforeCreate(object: ObjectDraft, mutation: StrategyContext & { readonly random: Random }): void {
   const {
     target: { resource },
-    server: { random },
+    random,
     context,
   } = mutation
   const { metadata } = object

@@ -5,12 +5,12 @@
  * are made once and the same buffer goes to all of them; this is where fan-out is cheap or expensive.
  */
 import { expired, type JsonObject, type Status, type UnstructuredObject } from '#api'
+import type { Clock } from '#base'
 import type { Resource } from '#builtins'
 import type { Change, Entry, WatchBatch } from '#store'
 import { encodeProtobuf, encodeWatchFrame, type MediaChoice, type Query } from '#wire'
 import { makeTable, metadataOnly, type MetaVersion } from '../handlers/table.ts'
 import { allocatePiece } from '../listen/http1-body.ts'
-import type { ServerContext } from '../request-context.ts'
 import { includeObjectOf } from '../response.ts'
 import { isCurrent, isStorageVersion, prepareConversions, servedType, toServed } from '../storage/codec.ts'
 import { restamped, StoredObject } from '../storage/stored-object.ts'
@@ -23,7 +23,7 @@ interface WatchEncoderOptions {
   readonly matches: ((stored: StoredObject) => boolean) | undefined
   /** The only key that is meant, if there is one. */
   readonly key: string | undefined
-  readonly clock: ServerContext['clock']
+  readonly clock: Clock
 }
 
 /** Makes the frames of one watcher. */
