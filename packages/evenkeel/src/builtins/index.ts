@@ -3,6 +3,7 @@
  */
 export type {
   ObjectDraft,
+  ObjectMetaDraft,
   Resource,
   Subresource,
   SubresourceRole,

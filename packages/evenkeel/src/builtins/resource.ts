@@ -9,7 +9,9 @@ import type {
   FieldError,
   JsonObject,
   JsonObjectDraft,
+  JsonValue,
   NameRule,
+  ObjectMeta,
   ScalePaths,
   Schema,
   Scope,
@@ -131,8 +133,19 @@ export interface WriteContext {
   readonly user?: JsonObject
 }
 
-/** An object as hooks see it before it is stored: theirs to change. Fields may have any JSON type that the schema allows. */
-export type ObjectDraft = JsonObjectDraft & { metadata: JsonObjectDraft }
+/** The metadata of an {@link ObjectDraft}. */
+export type ObjectMetaDraft = { -readonly [Field in keyof ObjectMeta]: ObjectMeta[Field] } & JsonObjectDraft
+
+/**
+ * An object in flight, before it is stored: hooks and handlers may change it. Its read-only view is
+ * {@link UnstructuredObject}. The fields of metadata have their types; all others any JSON type that the schema allows.
+ */
+export interface ObjectDraft {
+  apiVersion: string
+  kind: string
+  metadata: ObjectMetaDraft
+  [field: string]: JsonValue | undefined
+}
 
 /**
  * Behaviour of a kind that is not data. Hooks run in this order on a write:

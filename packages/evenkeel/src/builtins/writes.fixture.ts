@@ -9,7 +9,6 @@ import {
   formatFieldError,
   type FieldError,
   type JsonObject,
-  type JsonValue,
   type UnstructuredObject,
 } from '#api'
 import type { ObjectDraft, WriteContext } from './resource.ts'
@@ -73,11 +72,11 @@ function rulesOf(object: JsonObject): ReturnType<typeof strategyFor> {
 }
 
 function draftOf(object: JsonObject): ObjectDraft {
-  return deepCopy(object as JsonValue) as ObjectDraft
+  return deepCopy(object) as ObjectDraft
 }
 
 function done(draft: ObjectDraft): UnstructuredObject {
-  return draft as unknown as UnstructuredObject
+  return draft
 }
 
 function written(draft: ObjectDraft, errors: readonly FieldError[]): Written {

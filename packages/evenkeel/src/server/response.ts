@@ -104,7 +104,7 @@ export function replyError(error: unknown, info: Pick<RequestInfo, 'warnings' | 
   const retryAfter =
     isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
   const choice = errorMediaChoice(info?.request.headers['accept'], status.code)
-  const body = encode(status as unknown as JsonObject, choice)
+  const body = encode(status, choice)
   const headers = info === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(info, choice.format)
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
 }
@@ -153,9 +153,9 @@ function transformObject(
   object: UnstructuredObject,
   { resource, choice, clock, query }: ObjectResponse & { query: Query },
 ): JsonObject {
-  if (choice.shape === undefined) return object as unknown as JsonObject
+  if (choice.shape === undefined) return object
   const version = choice.shape.version as MetaVersion
-  if (choice.shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
+  if (choice.shape.kind !== 'Table') return metadataOnly(object, { version })
   const table = makeTable({
     columns: resource.columns,
     objects: [object],
@@ -164,7 +164,7 @@ function transformObject(
     version,
     listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
   })
-  return table as unknown as JsonObject
+  return table
 }
 
 // When the form itself was the problem, JSON is what everybody reads.

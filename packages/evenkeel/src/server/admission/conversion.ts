@@ -4,7 +4,7 @@
  * A hook may add fields that nobody knows: they are dropped without a word, as upstream does. What cannot be an object
  * of the kind at all is the hook's mistake, not the client's.
  */
-import { internalError, isApiError, setOwn, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
+import { internalError, isApiError, setOwn, type JsonValue, type UnstructuredObject } from '#api'
 import { builtinSchemas, schemaName, type ObjectDraft, type Resource, type Subresource } from '#builtins'
 import { shapeObject } from '../handlers/request-body.ts'
 import { applyDefaults } from '../registry/strategy.ts'
@@ -78,8 +78,7 @@ export async function convertToVersion(
   // What a subresource has of its own (Scale) is the same in all forms.
   if ((from.group === to.group && from.version === to.version) || object.kind !== from.kind) return object
   const { reading } = from
-  if (reading === undefined)
-    return convertBetween(object as unknown as JsonObject, from, to) as unknown as UnstructuredObject
+  if (reading === undefined) return convertBetween(object, from, to)
   if (reading.convert === undefined) return reading.read(object, to.version)
   const [converted = object] = await reading.convert([object], to.version)
   return reading.read(converted, to.version)

@@ -38,11 +38,11 @@ export function expressionInput(
   { resource, object, old, authorizer, namespaceObject, params }: ExpressionInputOptions,
 ): AdmissionInput {
   return {
-    object: object as unknown as JsonObject | undefined,
-    oldObject: old as unknown as JsonObject | undefined,
+    object: object,
+    oldObject: old,
     request: requestFields(admitted, resource),
-    namespaceObject: namespaceObject as unknown as JsonObject | undefined,
-    params: params as unknown as JsonObject | undefined,
+    namespaceObject: namespaceObject,
+    params: params,
     user: admitted.user,
     authorize: (check) => authorizer.decide(check),
   }

@@ -15,7 +15,6 @@ import {
   type JsonObject,
   type JsonValue,
   type LabelRequirement,
-  type LabelSelector,
   type UnstructuredObject,
 } from '#api'
 import type { Resource } from '#builtins'
@@ -149,7 +148,7 @@ function selectorsOf(match: JsonObject): Pick<MatchCriteria, 'isEquivalent' | 'n
 function selectorIn(match: JsonObject, field: string): readonly LabelRequirement[] {
   const selector = match[field]
   // Both are defaulted to the empty selector when they are written.
-  return isJsonObject(selector) ? (labelRequirementsOf(selector as unknown as LabelSelector) ?? []) : []
+  return isJsonObject(selector) ? (labelRequirementsOf(selector) ?? []) : []
 }
 
 const configurationKinds: ReadonlySet<string> = new Set([

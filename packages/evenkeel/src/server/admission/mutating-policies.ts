@@ -76,7 +76,7 @@ export function mutatingPolicyPlugin(
       if (admitted.user === undefined) return false
       const language = await loadAdmissionEngine()
       const round = new MutatingPolicyRound(draft, { admitted, language, matching, authorizer })
-      const subject = { ...admitted, object: draft as unknown as UnstructuredObject }
+      const subject = { ...admitted, object: draft }
       const found = await dispatchPolicies(source.bound(), subject, { matching, params })
       for (const one of found) if (one.failure !== undefined) round.fail(one.failure, one)
       for (const one of found)
@@ -184,7 +184,7 @@ class MutatingPolicyRound {
   }
 
   #refusal({ text, reason }: MutationFailure): ApiError {
-    const subject = admissionSubject(this.#options.admitted.target, this.#draft as unknown as UnstructuredObject)
+    const subject = admissionSubject(this.#options.admitted.target, this.#draft)
     // The reason is the policy's, the code stays: upstream has it so.
     return new ApiError(reason === '' ? 'Forbidden' : reason, text, {
       subject,
@@ -205,7 +205,7 @@ class MutatingPolicyRound {
     asked: PolicyCall,
     param: UnstructuredObject | undefined,
   ): Promise<boolean> {
-    const before = deepCopy(this.#draft) as JsonValue
+    const before = deepCopy(this.#draft)
     for (const mutation of compiled.mutations) {
       try {
         const { target } = this.#options.admitted
@@ -219,10 +219,10 @@ class MutatingPolicyRound {
     return !deepEqual(before, this.#draft)
   }
 
-  async #take(object: JsonObject, resource: Resource): Promise<void> {
+  async #take(object: UnstructuredObject, resource: Resource): Promise<void> {
     const { target } = this.#options.admitted
-    const own = await convertToVersion(object as unknown as UnstructuredObject, resource, target.resource)
-    replaceDraft(this.#draft, own as unknown as JsonObject, bodyResource(target))
+    const own = await convertToVersion(object, resource, target.resource)
+    replaceDraft(this.#draft, own, bodyResource(target))
   }
 
   #forgive(error: unknown, whose: { policy: AdmissionPolicy; binding: PolicyBinding }): void {
@@ -235,7 +235,7 @@ class MutatingPolicyRound {
     const { admitted, matching, authorizer } = this.#options
     const { target, old } = admitted
     // Expressions may hold on to parts of it while the draft is changed.
-    const draft = deepCopy(this.#draft) as unknown as UnstructuredObject
+    const draft = deepCopy(this.#draft) as UnstructuredObject
     return expressionInput(admitted, {
       resource,
       authorizer,
@@ -319,7 +319,7 @@ async function applyMutation(
   { isPatch, expression }: Mutation,
   { language, compiler }: CompiledMutations,
   { input, form }: { input: AdmissionInput; form: Resource },
-): Promise<JsonObject> {
+): Promise<UnstructuredObject> {
   const object = input.object ?? {}
   if (expression.error !== undefined) throw new MutationError(expression.error)
   const outcome = await compiler.start(input).evaluate(expression)
@@ -333,7 +333,7 @@ async function applyMutation(
     managedSchema(form),
   )
   if (laid.error !== undefined) throw new MutationError(`error applying patch: ${laid.error}`)
-  return laid.json
+  return laid.json as UnstructuredObject
 }
 
 function unwrap<T>(made: { readonly json: T; readonly error?: undefined } | { readonly error: string }): T {
@@ -341,10 +341,10 @@ function unwrap<T>(made: { readonly json: T; readonly error?: undefined } | { re
   return made.json
 }
 
-function patched(object: JsonObject, patch: readonly JsonObject[], form: Resource): JsonObject {
+function patched(object: JsonObject, patch: readonly JsonObject[], form: Resource): UnstructuredObject {
   const value = applied(object, patch)
   if (!form.custom && value !== object) requireKnown(value, form)
-  return value as JsonObject
+  return value as UnstructuredObject
 }
 
 function applied(object: JsonObject, patch: readonly JsonObject[]): JsonValue {

@@ -15,7 +15,6 @@ import {
   textIn,
   textsIn,
   type JsonObject,
-  type LabelSelector,
   type UnstructuredObject,
 } from '#api'
 import type { Resource } from '#builtins'
@@ -276,7 +275,7 @@ export class ParamResolver {
     if (name !== '') return this.#readOne(resource, { namespace, name })
     if (optionalObjectIn(paramRef, 'selector') === undefined)
       throw new ParamError('one of name or selector must be provided')
-    const selector = labelRequirementsOf(objectIn(paramRef, 'selector') as unknown as LabelSelector) ?? []
+    const selector = labelRequirementsOf(objectIn(paramRef, 'selector')) ?? []
     const stored = await this.#storage.list(resource, { namespace })
     const chosen = stored.filter(({ object }) => matchesLabels(selector, object.metadata.labels))
     return toServedObjects(chosen, resource)

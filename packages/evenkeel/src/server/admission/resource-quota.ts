@@ -24,11 +24,10 @@ import {
   textIn,
   textsIn,
   type JsonObject,
-  type JsonObjectDraft,
   type UnstructuredObject,
 } from '#api'
 import { assert } from '#base'
-import type { Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '#builtins'
 import type { Informer, Informers } from '../informers.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ResourceRef } from '../request-context.ts'
@@ -169,12 +168,12 @@ class QuotaCharge {
     )
   }
 
-  #charged(quota: UnstructuredObject): JsonObject {
-    const next = deepCopy(quota as unknown as JsonObject) as JsonObjectDraft
-    const used = objectIn(objectIn(next, 'status'), 'used') as JsonObjectDraft
+  #charged(quota: UnstructuredObject): UnstructuredObject {
+    const next = deepCopy(quota) as ObjectDraft
+    const used = objectIn(objectIn(next, 'status'), 'used')
     for (const name of this.#options.names)
       if (textIn(used, name) !== '') setOwn(used, name, oneMore(textIn(used, name)))
-    return next as JsonObject
+    return next
   }
 }
 

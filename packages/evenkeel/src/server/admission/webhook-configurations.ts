@@ -117,7 +117,7 @@ interface MatchCondition {
 
 /** The webhooks of a configuration, in its order. */
 function webhooksOf({ metadata: { name = '' }, webhooks }: UnstructuredObject): Webhook[] {
-  return objectsIn(webhooks as JsonValue | undefined).map((webhook, index) =>
+  return objectsIn(webhooks).map((webhook, index) =>
     readWebhook(webhook, { configuration: name, id: `${name}/${index}` }),
   )
 }
@@ -132,9 +132,7 @@ function readWebhook(webhook: JsonObject, place: { configuration: string; id: st
       name: textOf(name),
       expression: textOf(expression),
     })),
-    clientConfig: (isJsonObject(webhook['clientConfig'])
-      ? webhook['clientConfig']
-      : {}) as unknown as WebhookClientConfig,
+    clientConfig: isJsonObject(webhook['clientConfig']) ? webhook['clientConfig'] : {},
     ignoresFailure: webhook['failurePolicy'] === 'Ignore',
     timeoutSeconds: typeof timeoutSeconds === 'number' ? timeoutSeconds : timeoutDefault,
     allowsDryRun: sideEffects === 'None' || sideEffects === 'NoneOnDryRun',

@@ -129,8 +129,8 @@ export class WebhookDispatcher {
   ): Promise<AdmissionReviewResponse | undefined> {
     const { set, mutates, clock, random } = this.#options
     const objects = {
-      object: object as unknown as JsonObject | undefined,
-      oldObject: old as unknown as JsonObject | undefined,
+      object: object,
+      oldObject: old,
     }
     const answer = await this.withFailurePolicy(webhook, visit, () =>
       callWebhook(webhook, {

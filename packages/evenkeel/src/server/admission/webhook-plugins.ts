@@ -9,7 +9,6 @@ import {
   type JsonObject,
   type JsonPatchOperation,
   type JsonValue,
-  type UnstructuredObject,
 } from '#api'
 import { onAbort, type Clock, type Logger, type Random } from '#base'
 import type { ObjectDraft, Resource } from '#builtins'
@@ -149,8 +148,8 @@ class MutatingWebhookRound {
     for (const [index, webhook] of webhooks.entries()) await this.#visit(webhook, index)
     const { object, form } = this.#current
     if (this.#draft && object && this.#isDirty) {
-      const back = await convertToVersion(object as unknown as UnstructuredObject, form, target.resource)
-      replaceDraft(this.#draft, back as unknown as JsonObject, bodyResource(target))
+      const back = await convertToVersion(object, form, target.resource)
+      replaceDraft(this.#draft, back, bodyResource(target))
     }
     this.#memory.output = JSON.stringify(this.#draft) ?? ''
     return this.#isDirty
@@ -161,11 +160,7 @@ class MutatingWebhookRound {
     const {
       reinvocation: { round },
     } = this.#admitted
-    const invocation = await this.#calling.resolveInvocation(
-      webhook,
-      { object: object as unknown as UnstructuredObject | undefined, form },
-      this.#admitted,
-    )
+    const invocation = await this.#calling.resolveInvocation(webhook, { object: object, form }, this.#admitted)
     if (invocation === undefined || (round > 0 && !this.#memory.needsReinvocation(webhook))) return
     const place = `round_${round}_index_${index}`
     const isChanged = await this.#calling.attempt(
@@ -199,9 +194,9 @@ class MutatingWebhookRound {
         ),
       )
     const form = bodyResource({ ...this.#admitted.target, resource })
-    const next = JSON.parse(JSON.stringify(patched(object as unknown as JsonObject, operations))) as ObjectDraft
+    const next = JSON.parse(JSON.stringify(patched(object, operations))) as ObjectDraft
     replaceDraft(next, next, form)
-    const isChanged = !deepEqual(next as JsonObject, object as unknown as JsonObject)
+    const isChanged = !deepEqual(next, object)
     this.#current = { object: next, form: resource }
     this.#isDirty = true
     return isChanged
@@ -227,7 +222,7 @@ function decoded(patch: string): readonly JsonPatchOperation[] | undefined {
   try {
     const { value } = readJson(Buffer.from(patch, 'base64'), { duplicates: false })
     if (value === null) return []
-    return Array.isArray(value) ? (value as unknown as JsonPatchOperation[]) : undefined
+    return Array.isArray(value) ? (value as JsonPatchOperation[]) : undefined
   } catch {
     return undefined
   }

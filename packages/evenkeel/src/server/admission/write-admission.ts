@@ -11,9 +11,7 @@ import {
   formatFieldError,
   validateManagedFields,
   type JsonObject,
-  type JsonValue,
   type ManagedFieldsEntry,
-  type OwnerReference,
   type UnstructuredObject,
 } from '#api'
 import type { ObjectDraft } from '#builtins'
@@ -90,8 +88,8 @@ export class Admission {
       warnings: write.call.warnings,
     })
     await admission.mutate(draft)
-    await admission.validate(draft as unknown as UnstructuredObject)
-    return draft as JsonObject
+    await admission.validate(draft)
+    return draft
   }
 }
 
@@ -142,11 +140,13 @@ export class WriteAdmission {
 }
 
 /** Who manages what is not for hooks to spoil: what they made invalid is as it was. */
-function keepManagers({ metadata }: ObjectDraft, before: JsonValue | undefined, warn: (text: string) => void): void {
+function keepManagers(
+  { metadata }: ObjectDraft,
+  before: readonly ManagedFieldsEntry[] | undefined,
+  warn: (text: string) => void,
+): void {
   const after = metadata['managedFields']
-  const [mistake] = Array.isArray(after)
-    ? validateManagedFields(after as unknown as ManagedFieldsEntry[], FieldPath.of('metadata', 'managedFields'))
-    : []
+  const [mistake] = Array.isArray(after) ? validateManagedFields(after, FieldPath.of('metadata', 'managedFields')) : []
   if (mistake === undefined) return
   if (before === undefined) delete metadata['managedFields']
   else metadata['managedFields'] = before
@@ -158,10 +158,10 @@ function keepManagers({ metadata }: ObjectDraft, before: JsonValue | undefined, 
 function dedupeOwners({ metadata }: ObjectDraft, warn: (text: string) => void): void {
   const references = metadata['ownerReferences']
   if (!Array.isArray(references) || references.length < 2) return
-  const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
+  const { kept, duplicateUids } = dedupeOwnerReferences(references)
   if (duplicateUids.length === 0) return
   warn(
     `.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`,
   )
-  metadata['ownerReferences'] = kept as unknown as JsonValue
+  metadata['ownerReferences'] = kept
 }

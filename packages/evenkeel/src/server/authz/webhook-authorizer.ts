@@ -201,7 +201,7 @@ export function reviewSpec(question: AuthorizationAttributes): JsonObject {
     place === undefined
       ? { nonResourceAttributes: { path, verb } }
       : { resourceAttributes: resourceAttributes(question) }
-  return withoutEmpty({ ...about, user: name, groups: [...groups], extra: extra as unknown as JsonObject, uid })
+  return withoutEmpty({ ...about, user: name, groups: [...groups], extra: extra, uid })
 }
 
 function resourceAttributes({

@@ -91,9 +91,7 @@ function functionConversion(convert: ConvertObject): Conversion {
     const converted: JsonValue[] = []
     for (const object of objects) {
       try {
-        converted.push(
-          checkResult(object, await convert(deepCopy(object) as unknown as UnstructuredObject, version), apiVersion),
-        )
+        converted.push(checkResult(object, await convert(deepCopy(object) as UnstructuredObject, version), apiVersion))
       } catch (error) {
         throw conversionError(
           `${functionConverter} for ${formatType(object)} failed: ${error instanceof Error ? error.message : String(error)}`,

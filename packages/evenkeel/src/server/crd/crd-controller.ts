@@ -204,7 +204,7 @@ export class CrdController {
       const { stored } = await this.#updates.update(
         (current) => {
           const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
-          draft['status'] = { ...(draft['status'] as object), ...(status as object) } as never
+          draft['status'] = { ...(draft['status'] as object), ...(status as object) }
           return draft
         },
         {

@@ -138,7 +138,7 @@ export class CrdFinalizer {
     draft['status'] = {
       ...status,
       conditions: setCondition(status.conditions, condition, { now: this.#options.now() }),
-    } as never
+    }
   }
 }
 

@@ -15,7 +15,6 @@ import {
   setOwn,
   validateCustomObject,
   type FieldError,
-  type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
   type PrinterColumn,
@@ -92,7 +91,7 @@ export function crdResources(
         ],
         actions,
         strategy: crdRules(version, { schema, warning: deprecationOf(version, definition), isClosed }),
-        columns: printedColumns((version.additionalPrinterColumns as readonly PrinterColumn[] | undefined) ?? []),
+        columns: printedColumns(version.additionalPrinterColumns ?? []),
         reading,
         ...(version.subresources?.scale && { scale: version.subresources.scale }),
       }
@@ -138,10 +137,10 @@ function crdRules(
     old?: UnstructuredObject,
     options: Pick<ValidateCustomOptions, 'part' | 'warn'> = {},
   ): ReturnType<typeof validateCustomObject> => [
-    ...validateCustomObject(object as unknown as JsonObject, schema.root, {
+    ...validateCustomObject(object, schema.root, {
       matches: matchesPattern,
       rules: expressions(),
-      ...(old && { old: old as unknown as JsonObject }),
+      ...(old && { old: old }),
       ...options,
     }),
     ...scaleErrors(object, scale, options.part),
@@ -183,9 +182,7 @@ function textAt(object: UnstructuredObject, path: string): string {
   let value: unknown = object
   for (const name of path.split('.').filter((part) => part !== ''))
     value = isJsonObject(value) ? getOwn(value, name) : undefined
-  return value === undefined || value === null || typeof value === 'object'
-    ? ''
-    : String(value as string | number | boolean)
+  return value === undefined || value === null || typeof value === 'object' ? '' : String(value)
 }
 
 function deprecationOf(

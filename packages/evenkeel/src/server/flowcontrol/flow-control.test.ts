@@ -62,7 +62,7 @@ async function slowServer(options: ServerOptions = {}) {
         },
       ],
     },
-  } as ServerOptions)
+  })
   const create = (user: User, name: string, query = ''): Promise<WireResponse> =>
     send(tested.server, user, {
       method: 'POST',

@@ -134,7 +134,7 @@ export class ActionRequestHandler {
     const before = acting.object.metadata.resourceVersion
     const { stored } = await this.#update(
       acting,
-      (current) => applyMergePatch(current as unknown as JsonObject, acting.definition.patch ?? {}) as ObjectDraft,
+      (current) => applyMergePatch(current, acting.definition.patch ?? {}) as ObjectDraft,
     )
     const { resourceVersion } = toServed(stored, acting.target.resource).metadata
     return { status: 200, changed: resourceVersion !== before }
@@ -154,10 +154,7 @@ export class ActionRequestHandler {
       ...(input !== undefined && { input }),
     })
     const annotations = { [requestAnnotation(definition.name)]: text }
-    await this.#update(
-      acting,
-      (current) => applyMergePatch(current as unknown as JsonObject, { metadata: { annotations } }) as ObjectDraft,
-    )
+    await this.#update(acting, (current) => applyMergePatch(current, { metadata: { annotations } }) as ObjectDraft)
     return { status: 202, token }
   }
 
@@ -251,7 +248,7 @@ async function checkInput({ definition, input, target }: ActionContext): Promise
     type: 'object',
     properties: { input: definition.input },
     ...(definition.input['required'] !== undefined && { required: ['input'] }),
-  } as unknown as SchemaNode
+  } as SchemaNode
   const errors = validateCustomObject(whole, schema, { matches: matchesPattern })
   if (errors.length > 0) throw invalid(subject, errors)
 }
@@ -265,9 +262,7 @@ async function checkEnabled(
     throw conflict(subject, `it is being deleted: ${definition.name} makes no sense any more`)
   if (definition.enabledWhen === undefined) return
   const language = await loadClaimsEngine()
-  const { value, error } = language
-    .compile(definition.enabledWhen, { variable: 'object' })
-    .evaluate(object as unknown as JsonObject)
+  const { value, error } = language.compile(definition.enabledWhen, { variable: 'object' }).evaluate(object)
   if (error !== undefined || isJsonObject(value) || value !== true)
     throw conflict(
       subject,

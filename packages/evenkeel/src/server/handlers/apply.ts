@@ -12,6 +12,7 @@ import {
   isJsonObject,
   restoreNulls,
   type JsonObject,
+  type ObjectMeta,
   type UnstructuredObject,
 } from '#api'
 import type { Clock } from '#base'
@@ -90,11 +91,11 @@ export function shapeApplied(
   resource: Resource,
   options: ShapeOptions,
 ): ObjectDraft {
-  const { managedFields, ...others } = metadata as JsonObject
+  const { managedFields, ...others } = metadata as ObjectMeta
   const text = JSON.stringify({ ...rest, metadata: others })
   const shaped = shapeObject({ value: JSON.parse(text) as JsonObject, duplicates: [] }, resource, options)
   if (resource.custom && text.includes(':null')) restoreNulls(shaped, rest)
-  if (managedFields !== undefined) shaped.metadata['managedFields'] = managedFields
+  if (managedFields !== undefined) shaped.metadata.managedFields = managedFields
   return shaped
 }
 

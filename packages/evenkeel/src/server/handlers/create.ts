@@ -5,16 +5,7 @@
  * validation, validating admission, commit. A lost race starts again with a fresh draft; mutating admission is not
  * repeated.
  */
-import {
-  alreadyExists,
-  ApiError,
-  forbidden,
-  formatTime,
-  generateNameConflict,
-  type FieldError,
-  type JsonObject,
-  type UnstructuredObject,
-} from '#api'
+import { alreadyExists, ApiError, forbidden, formatTime, generateNameConflict, type FieldError } from '#api'
 import type { Clock, Random } from '#base'
 import type { ObjectDraft, WriteContext } from '#builtins'
 import type { WireResponse } from '#wire'
@@ -147,12 +138,12 @@ export class CreateHandler {
     beforeCreate(object, { call, target, random: this.#random, context })
     const name = String(object.metadata['name'] ?? '')
     const checks = await this.#namespaces.requireActive(target, name)
-    await target.resource.strategy.loadValidators?.(object as unknown as UnstructuredObject)
-    validateNew(object as unknown as UnstructuredObject, target, { refusals })
-    if (admission) await admission.validate(object as unknown as UnstructuredObject)
+    await target.resource.strategy.loadValidators?.(object)
+    validateNew(object, target, { refusals })
+    if (admission) await admission.validate(object)
     if (dryRun) return this.#dryRun(object, name, target)
     refuseVersion(object)
-    return { name, ...(await this.#storage.put(object as JsonObject, { target, expect: 0, checks })) }
+    return { name, ...(await this.#storage.put(object, { target, expect: 0, checks })) }
   }
 
   async #dryRun(
@@ -165,7 +156,7 @@ export class CreateHandler {
       const entry = { key: '', value: current.bytes, revision: current.revision, created: 0 }
       return { name, ok: false, key: this.#storage.keyOf(target, name), current: entry }
     }
-    const unstamped = new Unstamped(await toStored(object as JsonObject, target.resource))
+    const unstamped = new Unstamped(await toStored(object, target.resource))
     return { name, ok: true, stored: new StoredObject(withoutVersion(unstamped), 0) }
   }
 }

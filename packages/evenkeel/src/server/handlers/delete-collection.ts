@@ -42,7 +42,7 @@ export class DeleteCollectionHandler {
     await Promise.all(Array.from({ length: concurrency }, removeRest))
     const preparing = prepareConversions(items, resource, { reuse: true })
     if (preparing) await preparing
-    const objects = items.map((stored) => toServed(stored, resource) as unknown as JsonObject)
+    const objects = items.map((stored) => toServed(stored, resource))
     const document = {
       kind: resource.listKind,
       apiVersion: servedType(resource).apiVersion,

@@ -11,7 +11,6 @@ import {
   notFound,
   orphanFinalizer,
   parseTime,
-  type JsonObject,
   type Status,
   type UnstructuredObject,
 } from '#api'
@@ -72,7 +71,7 @@ export class DeleteHandler {
       const status = !gone && options.orphanDependents === false ? 202 : 200
       return replyStored(call, stored, { status, resource, choice, clock: this.#clock })
     }
-    return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, {
+    return replyDocument(call, deletedStatus(stored, resource), {
       choice: { format: choice.format },
     })
   }
@@ -120,7 +119,7 @@ export class DeleteHandler {
     const preparing = prepareConversions([stored], form)
     if (preparing) await preparing
     const object = toServed(stored, form)
-    const draft = (object === stored.object ? stored.draft() : JSON.parse(JSON.stringify(object))) as ObjectDraft
+    const draft = object === stored.object ? stored.draft() : (JSON.parse(JSON.stringify(object)) as ObjectDraft)
     const plan = planDeletion(object, draft, { resource, options, nowMs: this.#clock.now() })
     const expect = stored.revision
     if (plan === 'waits') return { stored, gone: false }
@@ -130,9 +129,8 @@ export class DeleteHandler {
       return options.dryRun || (await this.#storage.delete(target.name, { target, expect })).ok
         ? { stored, gone: true }
         : undefined
-    if (options.dryRun)
-      return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
-    const written = await this.#storage.put(completeWithDefaults(plan as JsonObject, stored, form), {
+    if (options.dryRun) return { stored: new StoredObject(new Unstamped(plan).stamped(expect), expect), gone: false }
+    const written = await this.#storage.put(completeWithDefaults(plan, stored, form), {
       target: { ...target, resource: form },
       expect,
     })
@@ -181,7 +179,7 @@ function planGrace(
     setDeletion(draft, shortened, asked !== 0 && shortened === nowMs ? 1 : asked)
     return asked === 0 ? 'now' : 'given'
   }
-  const seconds = graceful({ metadata, ...rest } as UnstructuredObject, options.gracePeriodSeconds)
+  const seconds = graceful({ metadata, ...rest }, options.gracePeriodSeconds)
   if (seconds <= 0) return 'now'
   setDeletion(draft, nowMs + seconds * 1000, seconds)
   countDeletion(draft)

@@ -19,7 +19,6 @@ import {
   isJsonObject,
   requestEntityTooLarge,
   unsupportedMediaType,
-  type JsonObject,
   type JsonObjectDraft,
   type JsonPatchOperation,
   type JsonValue,
@@ -158,7 +157,7 @@ export function patcher(type: string, value: JsonValue, { schema }: Resource): A
     return (current) =>
       copyOf(
         withPlainRefusal(() =>
-          applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], {
+          applyJsonPatch(current, value as JsonPatchOperation[], {
             negativeIndices: true,
             missingIsNull: true,
           }),
@@ -166,10 +165,10 @@ export function patcher(type: string, value: JsonValue, { schema }: Resource): A
       )
   }
   if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
-  if (type === mergePatchType) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
+  if (type === mergePatchType) return (current) => copyOf(applyMergePatch(current, value))
   // What a strategic patch says about the type is not listened to: it says it of itself.
   const { kind: _, apiVersion: __, ...changes } = value
-  return (current) => copyOf(applyStrategicMergePatch(current as unknown as JsonObject, changes, schema))
+  return (current) => copyOf(applyStrategicMergePatch(current, changes, schema))
 }
 
 // Clients match on the plain sentence; what exactly went wrong is said in a cause, which kubectl shows.
@@ -204,9 +203,8 @@ function mentionsManagers(value: JsonValue): boolean {
 // They need not be copied and read again for each patch.
 function withoutManagers(current: UnstructuredObject): UnstructuredObject {
   const metadata: JsonObjectDraft = {}
-  for (const [name, value] of Object.entries(current.metadata))
-    if (name !== 'managedFields') metadata[name] = value as JsonValue
-  return { ...current, metadata } as UnstructuredObject
+  for (const [name, value] of Object.entries(current.metadata)) if (name !== 'managedFields') metadata[name] = value
+  return { ...current, metadata }
 }
 
 // Patches share what they did not change with the current object; what follows changes its object in place.

@@ -9,7 +9,6 @@ import {
   formatTime,
   isJsonObject,
   type JsonObject,
-  type JsonObjectDraft,
   type JsonValue,
   type UnstructuredObject,
 } from '#api'
@@ -86,8 +85,7 @@ function scheduled(conditions: JsonValue | undefined, now: string): JsonValue {
 }
 
 function created(): JsonObject {
-  const document: JsonObjectDraft = { ...(successStatus(undefined) as unknown as JsonObjectDraft), code: 201 }
-  return document
+  return { ...successStatus(undefined), code: 201 }
 }
 
 /** The refusal of a subresource that this server cannot serve. */

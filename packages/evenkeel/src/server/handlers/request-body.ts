@@ -132,7 +132,7 @@ export function shapeObject(
       resource.version,
       `json: cannot unmarshal ${jsonType(value)} into Go value of type ${resource.version}.${resource.kind}`,
     )
-  const given = value as JsonObjectDraft
+  const given = value
   checkType(given, resource)
   completeTypeMeta(given, resource)
   const { object, unknown, mistake } = resource.custom

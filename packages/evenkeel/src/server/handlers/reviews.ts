@@ -4,14 +4,7 @@
  * Reviews of authorization are answered in `authz/access-reviews.ts`, reviews of identity (TokenReview, SelfSubjectReview)
  * here.
  */
-import {
-  badRequest,
-  formatTime,
-  isJsonObject,
-  type JsonObject,
-  type JsonObjectDraft,
-  type UnstructuredObject,
-} from '#api'
+import { badRequest, formatTime, isJsonObject, type JsonObject, type JsonObjectDraft } from '#api'
 import type { Clock } from '#base'
 import type { ObjectDraft } from '#builtins'
 import type { WireResponse } from '#wire'
@@ -53,14 +46,14 @@ export class ReviewHandler {
     const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
     const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
     const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-    const draft = (await this.#admission.admitDocument(shaped as JsonObject, {
+    const draft = (await this.#admission.admitDocument(shaped, {
       call,
       target,
       dryRun: false,
     })) as ObjectDraft
     const status = await this.#statusOf(draft, call, target)
     const object = { ...draft, ...emptyMetadata(resource.kind, this.#clock), status }
-    return replyObject(call, object as unknown as UnstructuredObject, {
+    return replyObject(call, object, {
       status: 201,
       resource,
       choice,

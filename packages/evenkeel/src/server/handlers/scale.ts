@@ -22,7 +22,6 @@ import {
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
-  type LabelSelector,
   type ManagedFieldsEntry,
   type ReplicasPaths,
   type Schema,
@@ -199,7 +198,7 @@ function scaleOf(object: UnstructuredObject, { resource }: ResourceRef): Unstruc
 function selectorText(selector: unknown): string {
   if (!isJsonObject(selector)) return ''
   const wellFormed = isJsonObject(selector['matchLabels']) || Array.isArray(selector['matchExpressions'])
-  const requirements = labelRequirementsOf((wellFormed ? selector : { matchLabels: selector }) as LabelSelector)
+  const requirements = labelRequirementsOf(wellFormed ? selector : { matchLabels: selector })
   return requirements === undefined
     ? ''
     : formatLabelRequirements(parseLabelSelector(formatLabelRequirements(requirements)))
@@ -289,8 +288,8 @@ interface ScaleWriter {
 function trackScale(next: ObjectDraft, live: UnstructuredObject, writer: ScaleWriter): void {
   const entries = managedFieldsAfterUpdate({
     ...managedRequestOf(writer),
-    live: live as unknown as JsonObject,
-    next: next as JsonObject,
+    live: live,
+    next: next,
   })
   setEntries(next, entries)
 }
@@ -308,7 +307,7 @@ function applyScale(
   return applyConfiguration({
     ...managedRequestOf(writer),
     kind: 'Scale',
-    live: live as unknown as JsonObject,
+    live: live,
     config,
     force,
   })
@@ -331,7 +330,7 @@ function withScaleManagers(
   paths: ReplicasPaths,
 ): UnstructuredObject {
   const managedFields = toScaleEntries(object.metadata.managedFields, paths)
-  return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } } as UnstructuredObject
+  return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } }
 }
 
 /** Writes into an object who manages it, after its Scale was written. */
@@ -340,13 +339,13 @@ function takeScaleManagers(
   scale: ObjectDraft,
   { paths, apiVersion }: { paths: ReplicasPaths; apiVersion: string },
 ): void {
-  const parent = object.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined
+  const parent = object.metadata['managedFields']
   setEntries(
     object,
     fromScaleEntries(
       {
         parent,
-        scale: scale.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined,
+        scale: scale.metadata['managedFields'],
         apiVersion,
       },
       paths,
@@ -386,6 +385,6 @@ function namesOf(path: string): string[] {
 }
 
 function setEntries({ metadata }: ObjectDraft, entries: readonly ManagedFieldsEntry[] | undefined): void {
-  if (entries) metadata['managedFields'] = entries as unknown as JsonValue
+  if (entries) metadata['managedFields'] = entries
   else delete metadata['managedFields']
 }

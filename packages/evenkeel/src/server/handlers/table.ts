@@ -17,13 +17,13 @@ import type { Cell, ColumnDefinition, TableColumns } from '#builtins'
 
 export type IncludeObject = 'Metadata' | 'Object' | 'None'
 
-interface TableRow {
+type TableRow = {
   readonly cells: readonly Cell[]
   readonly conditions?: readonly JsonObject[]
   readonly object: KubeObject | null
 }
 
-interface Table extends TypeMeta {
+type Table = TypeMeta & {
   readonly metadata: ListMeta
   readonly columnDefinitions: readonly ColumnDefinition[] | null
   readonly rows: readonly TableRow[]

@@ -71,9 +71,9 @@ export class TokenRequestHandler {
     const { fieldValidation, dryRun } = readWriteOptions(call.query, 'CreateOptions')
     const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
     const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-    const draft = (await this.#admission.admitDocument(shaped as JsonObject, { call, target, dryRun })) as ObjectDraft
+    const draft = (await this.#admission.admitDocument(shaped, { call, target, dryRun })) as ObjectDraft
     const answer = await this.#issue(draft, call, target)
-    return replyObject(call, answer as unknown as UnstructuredObject, {
+    return replyObject(call, answer, {
       status: 201,
       resource,
       choice,
@@ -81,10 +81,10 @@ export class TokenRequestHandler {
     })
   }
 
-  async #issue(draft: ObjectDraft, call: RequestContext, target: ResourceRef): Promise<JsonObject> {
+  async #issue(draft: ObjectDraft, call: RequestContext, target: ResourceRef): Promise<UnstructuredObject> {
     const policy = this.#policy
     const { metadata } = draft
-    const spec: JsonObjectDraft = isJsonObject(draft['spec']) ? (draft['spec'] as JsonObjectDraft) : {}
+    const spec: JsonObjectDraft = isJsonObject(draft['spec']) ? draft['spec'] : {}
     checkMetadata(metadata, target)
     const account = await this.#findServiceAccount(metadata, target)
     const audiences =
@@ -115,7 +115,7 @@ export class TokenRequestHandler {
       spec: {
         audiences,
         expirationSeconds: seconds,
-        boundObjectRef: (spec['boundObjectRef'] as JsonObject | undefined) ?? null,
+        boundObjectRef: spec['boundObjectRef'] ?? null,
       },
       status: { token, expirationTimestamp: formatTime(nowMs + seconds * 1000) },
     }

@@ -19,7 +19,6 @@ import {
   staleVersion,
   type ApiError,
   type FieldError,
-  type JsonObject,
   type NamedSubject,
   type UnstructuredObject,
 } from '#api'
@@ -184,11 +183,10 @@ export class UpdateHandler {
       ...(await otherObjects(target, this.#storage, refusals)),
     }
     beforeUpdate(wanted, current, { call, target, context })
-    const object = wanted as unknown as UnstructuredObject
-    await resource.strategy.loadValidators?.(object)
-    validateChanged(object, current, { target, refusals, warn: context.warn })
+    await resource.strategy.loadValidators?.(wanted)
+    validateChanged(wanted, current, { target, refusals, warn: context.warn })
     if (admission)
-      await (admitted ? admission.validate(admitted(object), admitted(current)) : admission.validate(object, current))
+      await (admitted ? admission.validate(admitted(wanted), admitted(current)) : admission.validate(wanted, current))
     return this.#commit(wanted, { current, stored, options })
   }
 
@@ -199,13 +197,12 @@ export class UpdateHandler {
   ): Promise<StoredObject | undefined> {
     const { resource } = target
     const expect = stored.revision
-    const object = wanted as unknown as UnstructuredObject
-    const next = completeWithDefaults(wanted as JsonObject, stored, resource)
-    if (isLastWrite(object, current, resource)) {
+    const next = completeWithDefaults(wanted, stored, resource)
+    if (isLastWrite(wanted, current, resource)) {
       const gone = dryRun || (await this.#storage.delete(target.name, { target, expect })).ok
       return gone ? dryRunResult(next, stored, resource) : undefined
     }
-    if (sameContent(object, current) && (await isStoredAs(next, stored, resource))) return stored
+    if (sameContent(wanted, current) && (await isStoredAs(next, stored, resource))) return stored
     if (dryRun) return dryRunResult(next, stored, resource)
     const written = await this.#storage.put(next, { target, expect })
     return written.ok ? written.stored : undefined
@@ -248,7 +245,11 @@ export function checkName({ metadata }: ObjectDraft, { name, namespace, resource
 }
 
 /** What a write would have come to. */
-async function dryRunResult(next: JsonObject, { revision }: StoredObject, resource: Resource): Promise<StoredObject> {
+async function dryRunResult(
+  next: UnstructuredObject,
+  { revision }: StoredObject,
+  resource: Resource,
+): Promise<StoredObject> {
   return new StoredObject(new Unstamped(await toStored(next, resource)).stamped(revision), revision)
 }
 
@@ -256,9 +257,9 @@ async function dryRunResult(next: JsonObject, { revision }: StoredObject, resour
  * Whether an object lies in the store as it would be written now. One that was written under an earlier definition is
  * written again even when nobody changed it: that is how objects get from one stored version to the next.
  */
-async function isStoredAs(next: JsonObject, stored: StoredObject, resource: Resource): Promise<boolean> {
+async function isStoredAs(next: UnstructuredObject, stored: StoredObject, resource: Resource): Promise<boolean> {
   if (isFresh(stored, resource)) return true
-  return sameContent((await toStored(next, resource)) as unknown as UnstructuredObject, stored.object)
+  return sameContent(await toStored(next, resource), stored.object)
 }
 
 function checkUid({ metadata: { uid } }: ObjectDraft, current: UnstructuredObject, { group, plural }: Resource): void {
@@ -276,7 +277,7 @@ function checkVersion(
   const version = metadata['resourceVersion'] ?? ''
   if (version === '' || version === '0') {
     if (rules.unconditionalUpdate) {
-      metadata['resourceVersion'] = current.metadata.resourceVersion
+      metadata.resourceVersion = current.metadata.resourceVersion ?? ''
       return
     }
     throw invalid(subject, [
@@ -302,7 +303,7 @@ function isLastWrite(
 ): boolean {
   if (old.metadata.deletionTimestamp === undefined || (metadata.finalizers?.length ?? 0) > 0) return false
   if ((old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
-  return !rules.deletion?.blocksDeletion({ metadata, ...rest } as UnstructuredObject)
+  return !rules.deletion?.blocksDeletion({ metadata, ...rest })
 }
 
 /** Whether there is nothing to write: all is as it was, but perhaps when managers say they wrote it. */

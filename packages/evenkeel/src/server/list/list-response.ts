@@ -202,18 +202,18 @@ function transform(
       nowMs: clock.now(),
       version,
     })
-    return table as unknown as JsonObject
+    return table
   }
-  if (choice.shape) return metadataListOnly(objects, { metadata, version }) as unknown as JsonObject
+  if (choice.shape) return metadataListOnly(objects, { metadata, version })
   const shown = resource.custom ? objects : objects.map(withoutType)
   return {
     kind: resource.listKind,
     apiVersion: servedType(resource).apiVersion,
-    metadata: metadata as JsonObject,
-    items: shown as unknown as JsonObject[],
+    metadata: metadata,
+    items: shown,
   }
 }
 
 function withoutType({ apiVersion: _, kind: __, ...rest }: UnstructuredObject): JsonObject {
-  return rest as unknown as JsonObject
+  return rest
 }

@@ -140,7 +140,7 @@ function writeOf(
   const present = informers.forResource(rbacGroup, plural).get(name, { namespace })
   // A binding that must go is made anew in the next round.
   if (present && mustRecreate(object, present)) return { key, expect: Number(present.metadata.resourceVersion) }
-  const made = (): JsonObject => ({
+  const made = (): UnstructuredObject => ({
     kind,
     apiVersion: `${rbacGroup}/v1`,
     ...fields,
@@ -174,7 +174,7 @@ function defaultMetadata({ labels }: DefaultRbacObject): JsonObject {
 }
 
 /** The object as it should be; undefined when it can stay as it is. */
-function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject): JsonObject | undefined {
+function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject): UnstructuredObject | undefined {
   const { annotations = {}, labels = {} } = present.metadata
   if (annotations[autoupdate] === 'false') return undefined
   const metadata = {
@@ -182,7 +182,7 @@ function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject
     annotations: { [autoupdate]: 'true', ...annotations },
     labels: { ...labelled, ...wanted.labels, ...labels },
   }
-  const next = { ...present, metadata, ...fieldsOf(wanted, present) } as unknown as JsonObject
+  const next = { ...present, metadata, ...fieldsOf(wanted, present) }
   return deepEqual(next, present) ? undefined : next
 }
 

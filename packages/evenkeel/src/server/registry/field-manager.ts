@@ -18,7 +18,6 @@ import {
   type FieldFilter,
   type FieldManagerRequest,
   type JsonObject,
-  type JsonValue,
   type Schema,
   type UnstructuredObject,
 } from '#api'
@@ -81,17 +80,13 @@ export class FieldManager {
   ): JsonObject | Promise<JsonObject> {
     const { kind } = write.target.resource
     return withConverter(write, (able) =>
-      applyConfiguration(
-        this.#requestOf(able, { kind, live: live as unknown as JsonObject | undefined, config, force }),
-      ),
+      applyConfiguration(this.#requestOf(able, { kind, live: live, config, force })),
     )
   }
 
   #trackNow(next: ObjectDraft, live: UnstructuredObject | undefined, write: ManagedWrite): void {
-    const entries = managedFieldsAfterUpdate(
-      this.#requestOf(write, { live: live as unknown as JsonObject | undefined, next: next as JsonObject }),
-    )
-    if (entries) next.metadata['managedFields'] = entries as unknown as JsonValue
+    const entries = managedFieldsAfterUpdate(this.#requestOf(write, { live: live, next: next }))
+    if (entries) next.metadata['managedFields'] = entries
     else if (next.metadata['managedFields'] !== undefined) delete next.metadata['managedFields']
   }
 
@@ -134,7 +129,8 @@ function convertTo(
   const [source, other] = [String(from), apiVersion].map((version) => versionOf(resource, version, registry))
   if (other === undefined) return undefined
   return {
-    object: source === undefined || source === other ? object : convertBetween(object, source, other),
+    object:
+      source === undefined || source === other ? object : convertBetween(object as UnstructuredObject, source, other),
     schema: managedPartsOf(other).schema,
   }
 }
@@ -159,10 +155,8 @@ function convertCustom(
   const schema = resource.reading?.schemaOf(version)
   if (schema === undefined) return undefined
   if ((object['apiVersion'] ?? apiVersion) === apiVersion) return { object, schema: customSchema(schema) }
-  const converted = convert
-    ? convert(object, version)
-    : resource.reading?.read(object as unknown as UnstructuredObject, version)
-  return { object: converted as unknown as JsonObject, schema: customSchema(schema) }
+  const converted = convert ? convert(object, version) : resource.reading?.read(object as UnstructuredObject, version)
+  return converted && { object: converted, schema: customSchema(schema) }
 }
 
 interface ManagedParts {
@@ -312,8 +306,8 @@ export async function withConversions<T>(
     } catch (lacking) {
       if (!(lacking instanceof MissingConversion)) throw lacking
       const { object, version } = lacking
-      const [converted] = await convert([object as unknown as UnstructuredObject], version)
-      known.set(conversionKey(object, version), converted as unknown as JsonObject)
+      const [converted] = await convert([object as UnstructuredObject], version)
+      known.set(conversionKey(object, version), converted ?? object)
     }
   }
   throw new RangeError(`a computation asked for more than ${roundsMax} conversions`)

@@ -18,11 +18,10 @@ import {
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
-  type OwnerReference,
   type UnstructuredObject,
 } from '#api'
 import { randomInt, randomUuid, type Random } from '#base'
-import type { ObjectDraft, Resource, WriteContext } from '#builtins'
+import type { ObjectDraft, ObjectMetaDraft, Resource, WriteContext } from '#builtins'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { servedType } from '../storage/codec.ts'
 
@@ -156,22 +155,21 @@ function completeNamespace(metadata: JsonObjectDraft, namespace: string): void {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
-function restoreSystemFields(metadata: JsonObjectDraft, { metadata: old }: UnstructuredObject): void {
-  const kept = old as unknown as JsonObjectDraft
-  if (!metadata['uid']) metadata['uid'] = old.uid
-  for (const field of ['creationTimestamp', 'generation', 'selfLink']) keepField(metadata, kept, field)
+function restoreSystemFields(metadata: ObjectMetaDraft, { metadata: old }: UnstructuredObject): void {
+  if (!metadata.uid && old.uid !== undefined) metadata.uid = old.uid
+  for (const field of ['creationTimestamp', 'generation', 'selfLink']) keepField(metadata, old, field)
   if (old.deletionTimestamp !== undefined) metadata['deletionTimestamp'] = old.deletionTimestamp
   if (old.deletionGracePeriodSeconds !== undefined)
     metadata['deletionGracePeriodSeconds'] ??= old.deletionGracePeriodSeconds
 }
 
-function keepField(target: JsonObjectDraft, source: JsonObjectDraft, field: string): void {
+function keepField(target: JsonObjectDraft, source: JsonObject, field: string): void {
   if (source[field] === undefined) delete target[field]
   else target[field] = source[field]
 }
 
 function restore(object: ObjectDraft, old: UnstructuredObject, field: string): void {
-  keepField(object, old as unknown as JsonObjectDraft, field)
+  keepField(object, old, field)
 }
 
 function hasStatus({ subresources }: Resource): boolean {
@@ -179,11 +177,10 @@ function hasStatus({ subresources }: Resource): boolean {
 }
 
 function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Resource): boolean {
-  const next = object as unknown as UnstructuredObject
-  if (resource.strategy.changesGeneration) return resource.strategy.changesGeneration(next, old)
+  if (resource.strategy.changesGeneration) return resource.strategy.changesGeneration(object, old)
   const ignored = hasStatus(resource) ? ['metadata', 'status'] : ['metadata']
-  const fields = new Set([...Object.keys(next), ...Object.keys(old)])
-  return [...fields].some((field) => !ignored.includes(field) && !deepEqual(next[field], old[field]))
+  const fields = new Set([...Object.keys(object), ...Object.keys(old)])
+  return [...fields].some((field) => !ignored.includes(field) && !deepEqual(object[field], old[field]))
 }
 
 // Built-in kinds refuse such names; for custom ones it is too late for that.
@@ -202,12 +199,12 @@ function warnAboutFinalizers(
 function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<RequestContext, 'warnings'>): void {
   const references = metadata['ownerReferences']
   if (!Array.isArray(references) || references.length < 2) return
-  const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
+  const { kept, duplicateUids } = dedupeOwnerReferences(references)
   if (duplicateUids.length === 0) return
   warnings.add(
     `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`,
   )
-  metadata['ownerReferences'] = kept as unknown as JsonValue
+  metadata['ownerReferences'] = kept
 }
 
 /*
@@ -243,24 +240,18 @@ function keepOnlySubresource(
 export const subresourcesWithOwnRules: ReadonlySet<string> = new Set(['binding', 'ephemeralcontainers', 'resize'])
 
 function restoreExcept(object: ObjectDraft, old: UnstructuredObject, free: readonly string[]): void {
-  const kept = old as unknown as JsonObjectDraft
-  for (const field of new Set([...Object.keys(object), ...Object.keys(kept)])) {
-    if (free.includes(field)) continue
-    if (kept[field] === undefined) delete object[field]
-    else object[field] = kept[field]
-  }
+  for (const field of new Set([...Object.keys(object), ...Object.keys(old)]))
+    if (!free.includes(field)) keepField(object, old, field)
 }
 
 // Most built-in kinds let metadata pass with the status; some keep all of it, or a part. Custom ones keep all.
 function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { custom, strategy: rules }: Resource): void {
-  const kept = old.metadata as unknown as JsonObjectDraft
-  const { resourceVersion, managedFields } = object.metadata
-  if (custom || rules.statusKeeps === 'metadata') object.metadata = { ...kept, resourceVersion, managedFields }
-  else if (rules.statusKeeps !== undefined) {
-    const { [rules.statusKeeps]: value } = kept
-    if (value === undefined) delete object.metadata[rules.statusKeeps]
-    else object.metadata[rules.statusKeeps] = value
-  }
+  const kept = old.metadata
+  if (custom || rules.statusKeeps === 'metadata') {
+    const metadata: ObjectMetaDraft = { ...kept }
+    for (const field of ['resourceVersion', 'managedFields']) keepField(metadata, object.metadata, field)
+    object.metadata = metadata
+  } else if (rules.statusKeeps !== undefined) keepField(object.metadata, kept, rules.statusKeeps)
 }
 
 function keepInSpec(
@@ -268,7 +259,7 @@ function keepInSpec(
   old: UnstructuredObject,
   change: (next: JsonObject, before: JsonObject) => JsonObjectDraft,
 ): void {
-  const [next, before] = [objectOf(object['spec']), objectOf(old['spec'] as JsonValue | undefined)]
+  const [next, before] = [objectOf(object['spec']), objectOf(old['spec'])]
   const spec = { ...before, ...change(next, before) }
   restoreExcept(object, old, ['metadata'])
   object['spec'] = JSON.parse(JSON.stringify(spec)) as JsonObject

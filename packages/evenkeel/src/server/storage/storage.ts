@@ -16,7 +16,7 @@ import {
   serverTimeout,
   serviceUnavailable,
   type ApiError,
-  type JsonObject,
+  type UnstructuredObject,
 } from '#api'
 import type { Clock, Logger } from '#base'
 import type { Resource, ResourceStorage } from '#builtins'
@@ -81,14 +81,14 @@ export class Storage {
   }
 
   /** Writes an object in its stored version. */
-  async put(object: JsonObject, { target, expect, checks = [] }: WriteOptions): Promise<WriteResult> {
+  async put(object: UnstructuredObject, { target, expect, checks = [] }: WriteOptions): Promise<WriteResult> {
     const { ttlMs } = target.resource.strategy
     const kept = toStored(object, target.resource)
     const unstamped = new Unstamped(kept instanceof Promise ? await kept : kept)
     const { value, stampAt } = unstamped
     if (value.byteLength > valueBytesMax)
       throw requestEntityTooLarge(`the object takes ${value.byteLength} bytes, at most ${valueBytesMax} can be stored`)
-    const name = String((object['metadata'] as JsonObject)['name'])
+    const name = object.metadata.name ?? ''
     const key = this.keyOf(target, name)
     const lease = ttlMs === undefined ? undefined : await this.#leases.lease(ttlMs)
     const result = await withStorageErrors(target, 'write', () =>

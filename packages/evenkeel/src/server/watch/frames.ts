@@ -90,12 +90,12 @@ export class WatchEncoder {
       resourceVersion: String(revision),
       ...(initial && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
     }
-    const object = { ...servedType(resource), metadata } as unknown as UnstructuredObject
+    const object = { ...servedType(resource), metadata }
     return this.#encode('BOOKMARK', this.#shape(object))
   }
 
   error(status: Status): Uint8Array {
-    return this.#encode('ERROR', status as unknown as JsonObject)
+    return this.#encode('ERROR', status)
   }
 
   #frames(changes: readonly Change[]): Uint8Array | undefined {
@@ -121,9 +121,9 @@ export class WatchEncoder {
       query,
       clock,
     } = this.#options
-    if (shape === undefined) return object as unknown as JsonObject
+    if (shape === undefined) return object
     const version = shape.version as MetaVersion
-    if (shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
+    if (shape.kind !== 'Table') return metadataOnly(object, { version })
     const headers = this.#tableHeaders
     this.#tableHeaders = false
     const table = makeTable({
@@ -135,7 +135,7 @@ export class WatchEncoder {
       headers,
       listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
     })
-    return table as unknown as JsonObject
+    return table
   }
 
   #encode(type: EventType | 'BOOKMARK' | 'ERROR', object: JsonObject): Uint8Array {
