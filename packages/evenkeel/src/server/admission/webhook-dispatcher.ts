@@ -15,13 +15,13 @@ import type { Resource } from '#builtins'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import type { WebhookClient } from '../webhooks/client.ts'
 import {
-  admissionReviewVersion,
   makeAdmissionReview,
   readAdmissionResponse,
   webhookDenial,
   type AdmissionReviewObjects,
   type AdmissionReviewResponse,
-} from '../webhooks/review.ts'
+} from '../webhooks/admission-review.ts'
+import { reviewVersion } from '../webhooks/review.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import { convertToVersion } from './conversion.ts'
 import { expressionInput, requestFields, webhookConditionsMatch } from './expressions.ts'
@@ -128,13 +128,10 @@ export class WebhookDispatcher {
     visit: WebhookAttempt,
   ): Promise<AdmissionReviewResponse | undefined> {
     const { set, mutates, clock, random } = this.#options
-    const objects = {
-      object: object,
-      oldObject: old,
-    }
     const answer = await this.withFailurePolicy(webhook, visit, () =>
       callWebhook(webhook, {
-        ...objects,
+        object,
+        oldObject: old,
         admitted: visit.admitted,
         resource,
         client: set.clientFor(webhook),
@@ -240,7 +237,7 @@ async function callWebhook(webhook: Webhook, asking: WebhookCallOptions): Promis
   } = asking
   if (admitted.dryRun && !webhook.allowsDryRun)
     throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
-  const version = admissionReviewVersion(webhook.reviewVersions)
+  const version = reviewVersion(webhook.reviewVersions)
   if (version === undefined)
     throw new WebhookCallError(
       webhook.name,

@@ -23,7 +23,8 @@ import {
 } from '#api'
 import { deadline, onAbort, randomUuid, type Clock, type Random } from '#base'
 import { WebhookClient, type WebhookClientConfig, type WebhookOptions } from '../webhooks/client.ts'
-import { conversionReviewVersion, makeConversionReview, readConversionResponse } from '../webhooks/review.ts'
+import { makeConversionReview, readConversionResponse } from '../webhooks/conversion-review.ts'
+import { reviewVersion } from '../webhooks/review.ts'
 import type { CustomResourceDefinition } from './crd.ts'
 
 /** Objects in a version of their kind (`group/version`), in the same order. Never changes what it is given. */
@@ -145,17 +146,16 @@ function webhookConversion(
   })
   const convert: Conversion = async (objects, apiVersion) => {
     const [first = {}] = objects
-    const version = conversionReviewVersion(conversionReviewVersions)
+    const version = reviewVersion(conversionReviewVersions)
     if (version === undefined) throw conversionError('no supported conversion review versions')
     const question = { version, uid: randomUuid(random), apiVersion }
     const { signal, done } = deadline(clock, timeoutSeconds * 1000)
     try {
-      const answer = readConversionResponse(
-        await hook.call(makeConversionReview(objects, question), { signal, timeoutSeconds }),
-        question,
-      )
-      if (!answer.ok) throw new Error(answer.why)
-      return checkConverted(objects, answer.objects, { converter: webhookConverter, apiVersion })
+      const answer = await hook.call(makeConversionReview(objects, question), { signal, timeoutSeconds })
+      return checkConverted(objects, readConversionResponse(answer, question), {
+        converter: webhookConverter,
+        apiVersion,
+      })
     } catch (error) {
       if (isApiError(error) && error.reason === 'Unknown') throw error
       throw conversionError(`${webhookConverter} for ${formatType(first)} failed: ${(error as Error).message}`, {
