@@ -18,7 +18,7 @@ import type { Clock, Logger, Random } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { AuditLog } from './audit/audit-log.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
-import { authenticate, type Authentication, type Authenticator } from './auth/authentication.ts'
+import { authenticate, type Authentication } from './auth/authentication.ts'
 import { impersonate } from './auth/impersonation.ts'
 import { authorize } from './authz/authorize.ts'
 import type { AuthorizerChain } from './authz/authorizer.ts'
@@ -30,7 +30,14 @@ import type { Informers } from './informers.ts'
 import type { RequestMetrics } from './metrics.ts'
 import { isKnownGroup, type NonResourceHandler } from './non-resource-paths.ts'
 import type { Registry } from './registry/registry.ts'
-import { auditIdOf, Warnings, type RequestContext, type RequestInfo, type ResourceRef } from './request-context.ts'
+import {
+  auditIdOf,
+  Warnings,
+  type Authenticator,
+  type RequestContext,
+  type RequestInfo,
+  type ResourceRef,
+} from './request-context.ts'
 import { parseRequestInfo, resolveResource } from './request-info.ts'
 import { compress, negotiateResponse, replyDocument, replyError } from './response.ts'
 import { servedType } from './storage/codec.ts'

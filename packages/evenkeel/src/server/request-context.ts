@@ -37,6 +37,9 @@ export interface RequestContext extends RequestInfo {
   annotate?(key: string, value: string): void
 }
 
+/** Returns the user of a request, or undefined when it does not know the credentials. */
+export type Authenticator = (info: RequestInfo) => User | undefined | Promise<User | undefined>
+
 /** The resource, subresource and object of a request, found in the registry. */
 export interface ResourceRef {
   readonly resource: Resource

@@ -10,8 +10,8 @@ import type { WireRequest } from '#wire'
 import { auditIdOf } from '../request-context.ts'
 import { checkAuditPolicy, defaultAuditPolicy, type AuditPolicy } from './audit-policy.ts'
 import { HashChain, linkOf, type ChainLink } from './hash-chain.ts'
-import { RequestAudit } from './request-audit.ts'
-import { auditBackups, RotatingFile } from './rotating-file.ts'
+import { RequestAudit, type AuditEvents } from './request-audit.ts'
+import { auditBackups, RotatingFile, type AuditFileOptions } from './rotating-file.ts'
 
 interface AuditLogContext {
   readonly clock: Clock
@@ -26,7 +26,7 @@ interface AuditSink {
   close(): Promise<void>
 }
 
-export class AuditLog {
+export class AuditLog implements AuditEvents {
   readonly clock: Clock
   readonly policy: AuditPolicy
   readonly showsSecrets: boolean
@@ -141,35 +141,6 @@ export interface AuditOptions {
    * @default false
    */
   secretBodies?: boolean
-}
-
-export interface AuditFileOptions {
-  /** Made if it is not there, readable by its owner only. Old ones lie beside it: `audit-2026-01-01T00-00-00.000.log`. */
-  path: string
-  /**
-   * How large it grows before a new one is begun.
-   *
-   * @default 10_485_760
-   */
-  bytesMax?: number
-  /**
-   * How many old ones are kept.
-   *
-   * @default 5
-   */
-  backupsMax?: number
-  /**
-   * How old they may be.
-   *
-   * @default any age
-   */
-  ageMaxMs?: number
-  /**
-   * What may wait to be written. Requests never wait for the disk: what comes while this is full is dropped and counted.
-   *
-   * @default 8_388_608
-   */
-  bufferBytesMax?: number
 }
 
 /*

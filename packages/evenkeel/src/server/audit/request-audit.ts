@@ -14,6 +14,7 @@ import {
   type JsonValue,
   type Status,
 } from '#api'
+import type { Clock } from '#base'
 import {
   decodeProtobuf,
   formatOfBody,
@@ -28,15 +29,29 @@ import type { AuthorizationDecision, AuthorizerChain } from '../authz/authorizer
 import { readBody } from '../handlers/request-body.ts'
 import { ChangedRequest, type RequestContext, type RequestInfo } from '../request-context.ts'
 import { onResponseEnd } from '../response.ts'
-import type { AuditLog } from './audit-log.ts'
-import { decideAudit, reaches, type AuditDecision, type AuditLevel, type AuditStage } from './audit-policy.ts'
+import {
+  decideAudit,
+  reaches,
+  type AuditDecision,
+  type AuditLevel,
+  type AuditStage,
+  type AuditPolicy,
+} from './audit-policy.ts'
+
+/** The audit log as one request uses it. */
+export interface AuditEvents {
+  readonly clock: Clock
+  readonly policy: AuditPolicy
+  readonly showsSecrets: boolean
+  write(event: JsonObject): void
+}
 
 const agentMax = 1024
 const annotationsMax = 64
 
 export class RequestAudit {
   readonly id: string
-  readonly #log: AuditLog
+  readonly #log: AuditEvents
   readonly #request: WireRequest
   readonly #receivedMs: number
   readonly #annotations: JsonObjectDraft = {}
@@ -47,7 +62,7 @@ export class RequestAudit {
   #requestObject: JsonObject | undefined
   #failure: { readonly status: Status; readonly isExpected: boolean } | undefined
 
-  constructor(request: WireRequest, id: string, log: AuditLog) {
+  constructor(request: WireRequest, id: string, log: AuditEvents) {
     this.id = id
     this.#request = request
     this.#log = log

@@ -10,7 +10,13 @@ import type { Clock, Logger, Random } from '#base'
 import type { HttpsConnection, HttpsOptions } from '#wire'
 import type { Informer } from '../informers.ts'
 import type { CoreObjects } from '../registry/core-objects.ts'
-import { ChangedRequest, type RequestContext, type RequestInfo, type User } from '../request-context.ts'
+import {
+  ChangedRequest,
+  type Authenticator,
+  type RequestContext,
+  type RequestInfo,
+  type User,
+} from '../request-context.ts'
 import type { AuthenticationOptions } from './authentication-options.ts'
 import { BearerTokenAuthenticator, type TokenAuthenticator } from './bearer-tokens.ts'
 import { certificateAuthenticator, ClientCertificates } from './client-certificates.ts'
@@ -128,9 +134,6 @@ async function tokenAuthenticators(
 function withReadOnlyRequest(authenticator: Authenticator): Authenticator {
   return (info) => authenticator({ ...info, request: new ChangedRequest(info.request) })
 }
-
-/** Says who is calling, or undefined when it does not know the credentials. */
-export type Authenticator = (info: RequestInfo) => User | undefined | Promise<User | undefined>
 
 /** Paths anybody may ask: they say only whether the server is well. */
 const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/

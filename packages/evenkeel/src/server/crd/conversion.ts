@@ -22,10 +22,10 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { deadline, onAbort, randomUuid, type Clock, type Random } from '#base'
-import { WebhookClient, type WebhookClientConfig, type WebhookOptions } from '../webhooks/client.ts'
+import { WebhookClient, type WebhookOptions } from '../webhooks/client.ts'
 import { makeConversionReview, readConversionResponse } from '../webhooks/conversion-review.ts'
 import { reviewVersion } from '../webhooks/review.ts'
-import type { CustomResourceDefinition } from './crd.ts'
+import type { ConversionWebhookConfig, CustomResourceDefinition } from './crd.ts'
 
 /** Objects in a version of their kind (`group/version`), in the same order. Never changes what it is given. */
 export type Conversion = (objects: readonly JsonObject[], apiVersion: string) => Promise<JsonObject[]>
@@ -115,12 +115,6 @@ function checkResult(object: JsonObject, result: unknown, apiVersion: string): J
 /*
  * Conversion by a webhook that a definition names: one HTTPS call for all objects, or a few when they are very large.
  */
-
-/** What a definition says about its webhook. */
-export interface ConversionWebhookConfig {
-  readonly clientConfig: WebhookClientConfig
-  readonly conversionReviewVersions: readonly string[]
-}
 
 interface ConversionWebhookContext {
   readonly clock: Clock

@@ -14,7 +14,7 @@ import {
   type SchemaNode,
   type UnstructuredObject,
 } from '#api'
-import type { ConversionWebhookConfig } from './conversion.ts'
+import type { WebhookClientConfig } from '../webhooks/client.ts'
 
 interface CrdNames {
   readonly plural: string
@@ -48,6 +48,12 @@ export interface CrdStatus {
   readonly acceptedNames?: CrdNames
   readonly storedVersions?: readonly string[]
   readonly conditions?: readonly Condition[]
+}
+
+/** The conversion webhook of a CRD. */
+export interface ConversionWebhookConfig {
+  readonly clientConfig: WebhookClientConfig
+  readonly conversionReviewVersions: readonly string[]
 }
 
 export interface CustomResourceDefinition {

@@ -3,7 +3,7 @@ import { deferred } from '#base'
 import type { WireResponse } from '#wire'
 import { TestServer } from '../client.fixture.ts'
 import type { User } from '../request-context.ts'
-import type { Server, ServerOptions } from '../server.ts'
+import type { Server, ServerOptions } from '../server-options.ts'
 
 const running: TestServer[] = []
 

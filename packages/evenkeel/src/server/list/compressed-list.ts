@@ -7,7 +7,7 @@
  */
 import { nextTurn, type Clock } from '#base'
 import type { Entry } from '#store'
-import { commaBlock, GzipWriter, shiftOf } from './gzip.ts'
+import { commaBlock, GzipWriter, shiftOf, type CompressedRun } from './gzip.ts'
 import { itemsLength, writeItem, type ListText } from './list-response.ts'
 
 /** A piece is written to the socket at once. */
@@ -76,15 +76,6 @@ interface CompressedRunCacheOptions {
    * @default 33_554_432
    */
   bytesMax?: number
-}
-
-/** A run as a part of a gzip file. */
-export interface CompressedRun {
-  /** A comma, and blocks that end at a whole byte; none of them is the last one. */
-  readonly bytes: Uint8Array
-  /** Of the text, without the comma. */
-  readonly checksum: number
-  readonly shift: number
 }
 
 interface CachedRun {

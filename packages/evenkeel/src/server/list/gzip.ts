@@ -5,8 +5,16 @@
  * blocks in between; so a file can be put together from parts that were compressed long ago. Every reader takes it: it
  * is one member, as if it had been compressed in one go.
  */
-import type { CompressedRun } from './compressed-list.ts'
 import { listEnd, type ListText } from './list-response.ts'
+
+/** A run as a part of a gzip file. */
+export interface CompressedRun {
+  /** A comma, and blocks that end at a whole byte; none of them is the last one. */
+  readonly bytes: Uint8Array
+  /** Of the text, without the comma. */
+  readonly checksum: number
+  readonly shift: number
+}
 
 /** Everybody can read it; the fastest level was used; nobody says on which system. */
 export const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff)
