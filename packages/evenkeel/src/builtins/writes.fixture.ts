@@ -3,14 +3,7 @@
  *
  * Complaints are cut: the sentences that explain what a name may look like are tested where names are.
  */
-import {
-  deepCopy,
-  deepFreeze,
-  formatFieldError,
-  type FieldError,
-  type JsonObject,
-  type UnstructuredObject,
-} from '#api'
+import { deepCopy, deepFreeze, formatFieldError, type FieldError, type JsonObject, type UnstructuredObject } from '#api'
 import type { ObjectDraft, WriteContext } from './resource.ts'
 import { strategyFor } from './strategies.ts'
 

@@ -1,9 +1,9 @@
 /**
- * Room 13: in which form does the answer go out?
+ * Responses: the format, the shape and the compression of an answer.
  *
- * Before: the walk has the result. After: `listen` writes it. The common case, JSON in the form it is kept in, sends
- * the stored bytes; everything else parses, reshapes and encodes. Errors take this way too: a `Status` in the format
- * the client reads.
+ * In the common case, JSON in the stored version, the stored bytes are sent; everything else is parsed, transformed
+ * and encoded. Errors are a `Status` in the format that the client accepts. Large answers are compressed with the
+ * fastest level of gzip, off the main thread, for clients that accept it, as Go clients do by default.
  */
 import { promisify } from 'node:util'
 import { ApiError, badRequest, isApiError, toStatus, type JsonObject, type Status, type UnstructuredObject } from '#api'
@@ -167,7 +167,7 @@ function transformObject(
   return table
 }
 
-// When the form itself was the problem, JSON is what everybody reads.
+// When the format itself is the error, the answer is JSON.
 function errorMediaChoice(accept: string | undefined, code: number | undefined): MediaChoice {
   if (code === 406) return { format: 'json' }
   try {
@@ -188,13 +188,6 @@ function wantsPretty(
   if (asked !== null) return asked !== '0' && asked.toLowerCase() !== 'false'
   return pretty === true || prettyAgents.test(request.headers['user-agent'] ?? '')
 }
-
-/*
- * Large answers, compressed for clients that read gzip.
- *
- * Go's clients ask for it without being told to. Small answers are not worth it, and neither is more than the quickest
- * level: the work happens off the main thread, the waiting does not.
- */
 
 /** As upstream has it. */
 export const gzipSizeMin = 128 * 1024
@@ -237,10 +230,6 @@ async function* gzipPieces(body: readonly Uint8Array[] | AsyncIterable<Uint8Arra
     fed.catch(() => undefined)
   }
 }
-
-/*
- * Notices the end of a streamed answer: by itself, because its reader left, or because the client went.
- */
 
 /** The same response; `ended` is called once, when nothing more will be sent. */
 export function onResponseEnd(response: WireResponse, request: WireRequest, ended: () => void): WireResponse {

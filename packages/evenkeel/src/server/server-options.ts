@@ -77,7 +77,7 @@ export interface ServerOptions {
    */
   authentication?: AuthenticationOptions
   /**
-   * Who decides what callers may do. Members of `system:masters`, and whoever holds {@link Server.transport}, may always
+   * Who decides what callers may do. Members of `system:masters`, and callers of {@link Server.transport}, may always
    * do everything.
    *
    * @default 'rbac'
@@ -148,13 +148,13 @@ export interface ServerListenOptions extends Pick<ListenOptions, 'host' | 'port'
 }
 
 export interface Server {
-  /** The server as a function, for callers in this process: whoever holds it is an administrator. */
+  /** The server as a function, for callers in this process, who are administrators. */
   readonly transport: Transport
-  /** The same for callers in this process who are somebody else: they may do what that user may. */
+  /** The same for callers in this process who act as another user, with the rights of that user. */
   as(user: User): Transport
   /** Who may do what: the door that every call goes through, for callers in this process who want to know before. */
   readonly authorizer: AuthorizerChain
-  /** The token that belongs into a Secret of type `kubernetes.io/service-account-token`, for whoever fills these. It has no end. */
+  /** The token for a Secret of type `kubernetes.io/service-account-token`. It does not expire. */
   tokenForSecret(secret: SecretClaims): string
   /** How to reach it from outside; undefined when it does not listen. */
   readonly address: ServerAddress | undefined

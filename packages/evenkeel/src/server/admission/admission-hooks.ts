@@ -1,9 +1,9 @@
 /**
- * Hooks of whoever embeds the server: functions that complete or judge writes, in this process.
+ * Admission hooks: functions of the embedding program that complete or validate writes, as an admission plugin.
  *
- * They have the contract of webhooks without the network: what is written for one serves as the other. Objects are
- * frozen; a hook gives back a new one, or the steps of a JSON patch. It refuses by throwing an `ApiError`, or by giving
- * back what is wrong with which field; anything else it throws is a mistake of its own and refuses the write with 500.
+ * They have the contract of webhooks without the network. Objects are frozen; a hook returns a new one, or the
+ * operations of a JSON patch. It refuses a write by throwing an `ApiError` or by returning field errors; any other
+ * error is a bug of the hook and fails the write with 500.
  */
 import {
   applyJsonPatch,
@@ -123,10 +123,6 @@ export interface AdmissionHookUser {
   readonly groups: readonly string[]
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
-
-/*
- * A hook of the embedder as a step of admission.
- */
 
 interface HookPluginOptions {
   readonly matching: Matcher

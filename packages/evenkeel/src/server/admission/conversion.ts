@@ -1,8 +1,8 @@
 /**
- * Drafts that admission changes: whatever comes back from a hook is brought into the shape of its kind again.
+ * Objects on their way through admission: in the version that a rule matched, and decoded again after a change.
  *
- * A hook may add fields that nobody knows: they are dropped without a word, as upstream does. What cannot be an object
- * of the kind at all is the hook's mistake, not the client's.
+ * A plugin may add unknown fields: they are dropped without a warning, as upstream does. A result that is not an
+ * object of the kind is a bug of the plugin, not of the client.
  */
 import { internalError, isApiError, setOwn, type JsonValue, type UnstructuredObject } from '#api'
 import { builtinSchemas, schemaName, type ObjectDraft, type Resource, type Subresource } from '#builtins'
@@ -59,11 +59,6 @@ function shape(value: JsonValue, form: Resource): ObjectDraft {
     throw isApiError(error) ? internalError(error) : error
   }
 }
-
-/*
- * Objects in the form in which a write matched: who guards one version sees objects in that version, whichever way they
- * are written.
- */
 
 /**
  * An object of one form of a resource in another.

@@ -1,8 +1,9 @@
 /**
- * What expressions of admission are given for one write: the variables of match conditions and policies.
+ * The variables of admission expressions, and match conditions.
  *
- * The language itself is `loadAdmissionLanguage` of the api layer. The request is the same that webhooks are sent, but
- * for its uid and its objects, and without the fields that are empty.
+ * The `request` variable is the request of webhooks without uid, objects and empty fields. All match conditions must
+ * be true: one that is false decides, whatever the errors of the others; otherwise an error decides. For a webhook
+ * an error skips the call, and refuses the write unless its failure policy is `Ignore`.
  */
 import {
   forbidden,
@@ -88,12 +89,6 @@ function resourceOf({ group, version, plural }: Resource): JsonObject {
   return { group, version, resource: plural }
 }
 
-/*
- * Match conditions: expressions that all have to be true before anybody is asked.
- *
- * One that is false decides, whatever became of the others; otherwise errors do.
- */
-
 type ConditionsResult = { readonly isMet: boolean; readonly error?: undefined } | { readonly error: string }
 
 /** Whether all conditions are true, or what went wrong. */
@@ -117,12 +112,6 @@ export async function meetsConditions(
 function joinErrors(errors: readonly string[]): string {
   return errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`
 }
-
-/*
- * Match conditions of a webhook: expressions that all have to be true for it to be asked.
- *
- * An error is a reason not to ask, and a reason to refuse the write unless the webhook's failures are to be ignored.
- */
 
 interface CompiledConditions {
   readonly compiler: AdmissionCompiler

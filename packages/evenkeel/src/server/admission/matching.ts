@@ -1,11 +1,13 @@
 /**
- * Whether a write concerns a webhook or policy: rules, then selectors, as upstream combines them.
+ * Whether a webhook or policy applies to a write: rules, then selectors, combined as in kube-apiserver.
  *
- * What a rule may ask without the object is asked first ({@link Matcher.couldMatch}), so that a write nobody guards
- * costs next to nothing. Selectors look at the labels of the object as it is wanted or as it was: who takes a label
- * away is still guarded. The namespace of a Namespace is itself.
+ * Rules that do not need the object are checked first ({@link Matcher.couldMatch}), so that a write without webhooks
+ * and policies costs almost nothing. A resource pattern names a subresource after a slash; `*` alone does not match
+ * `pods/status`. With the match policy `Equivalent` a rule about one version applies to all versions of the same
+ * objects. Selectors look at the new and the old labels, so removing a label does not avoid the check. The namespace
+ * of a Namespace is itself.
  *
- * Invariant: whatever `match` finds, `couldMatch` finds.
+ * Invariant: what `match` finds, `couldMatch` finds.
  */
 import {
   isJsonObject,
@@ -160,13 +162,6 @@ const configurationKinds: ReadonlySet<string> = new Set([
   'MutatingAdmissionPolicyBinding',
 ])
 
-/*
- * One rule of a webhook or policy: which operations on which resources it is about.
- *
- * A pattern for resources names a subresource after a slash; without one it is about the resource itself, so `*` is not
- * about `pods/status` while `*` on both sides of a slash is about everything.
- */
-
 interface ResourceRule {
   readonly operations: readonly string[]
   readonly apiGroups: readonly string[]
@@ -234,13 +229,6 @@ function texts(rule: JsonObject, field: string): readonly string[] {
   const list = rule[field]
   return Array.isArray(list) ? list.filter((text) => typeof text === 'string') : []
 }
-
-/*
- * Under which other groups and versions the objects of a resource are served.
- *
- * Who guards `apps/v1` deployments means the objects, whichever way they are written: with the match policy
- * `Equivalent` a rule about one form is asked about all of them.
- */
 
 class EquivalentResources {
   readonly #registry: Registry

@@ -1,8 +1,10 @@
 /**
- * MutatingAdmissionPolicy: expressions that change a write before it is judged, ahead of webhooks.
+ * MutatingAdmissionPolicy: expressions that change a write before it is validated, before webhooks.
  *
- * Each policy sees what those before it made. One that wants to is asked a second time when anything changed after it
- * was asked, by itself too: then it sees what everybody made.
+ * Each policy sees the changes of those before it. A policy with `reinvocationPolicy: IfNeeded` runs a second time
+ * when the object changed after its first run. An apply configuration is merged into the object by its schema; a
+ * JSON patch is applied operation by operation, and one whose own test fails is skipped. The result must be an
+ * object of the kind.
  */
 import {
   ApiError,
@@ -254,13 +256,6 @@ function compiledOf(policy: AdmissionPolicy, language: AdmissionEngine): Compile
   if (known === undefined) compiled.set(policy, (known = compileMutations(policy, language)))
   return known
 }
-
-/*
- * The changes that a mutating policy makes to one object, one after the other.
- *
- * An apply configuration is laid over the object by its schema; a JSON patch changes it step by step, and one whose own
- * test fails is left out. What comes of it must be an object of the kind, or the policy is wrong.
- */
 
 interface Mutation {
   readonly isPatch: boolean

@@ -1,9 +1,12 @@
 /**
- * Policies and their bindings as they are in force: read once each, joined by name.
+ * Policies and their bindings: read once each, joined by name, with the parameters of a binding.
  *
- * A policy without a binding does nothing, and neither does a binding without its policy.
+ * A policy without a binding does nothing, and neither does a binding without its policy. What cannot be resolved is
+ * a failure of the policy or the binding; the failure policy decides whether it refuses the write. Parameters are
+ * read from the store for each write, so a changed parameter is in effect with the next one.
  *
- * Invariant: as long as an object of the view is the same, so is what was read from it; whoever compiles keeps it there.
+ * Invariant: while an object of the informer is the same, so is the value read from it; compiled expressions are
+ * kept with it.
  */
 import {
   isApiError,
@@ -130,13 +133,6 @@ function readBinding(object: UnstructuredObject): PolicyBinding {
   }
 }
 
-/*
- * Which policies a write has to pass, for which bindings, with which parameters.
- *
- * What cannot be found out is a failure of the policy or of the binding; whether that refuses the write is the policy's
- * own choice.
- */
-
 /** A policy to be asked. */
 interface PolicyInvocation {
   readonly policy: AdmissionPolicy
@@ -206,12 +202,6 @@ function errorText(error: unknown): string {
   if (isApiError(error) || error instanceof ParamError) return error.message
   throw error
 }
-
-/*
- * The objects that a binding names as parameters of its policy.
- *
- * They are read when they are needed: a parameter that was written is in force with the next write.
- */
 
 /** A parameter that cannot be had: a mistake of the policy or its binding. */
 class ParamError extends Error {}

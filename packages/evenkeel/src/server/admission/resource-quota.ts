@@ -1,11 +1,13 @@
 /**
- * ResourceQuotas: how many objects a namespace may have.
+ * ResourceQuota: how many objects a namespace may have.
  *
- * A new object is charged before it is written: `status.used` of every quota that counts it grows by one, at the revision
- * that was read, or it is refused. So whoever races, nobody gets past the limit. What was charged for and then not written
- * stays charged until somebody counts anew (`plane/quota`); nothing is limited before somebody has counted at all.
+ * A new object is charged before it is written: `status.used` of every quota that counts it grows by one, at the
+ * revision that was read, or the write is refused. So concurrent writes never exceed the limit. An object that was
+ * charged and then not written stays charged until the quota controller of the plane counts again; a quota that was
+ * never counted limits nothing. Only objects are counted (`count/deployments.apps`, and short names for some core
+ * kinds), not their requests (`requests.cpu`).
  *
- * Invariant: creations in one namespace are charged one after the other, so they do not lose races among each other.
+ * Invariant: creates in one namespace are charged one after the other, so they do not lose races with each other.
  */
 import {
   addQuantities,
@@ -197,10 +199,6 @@ function quotaResource(registry: Registry): Resource {
   return resource
 }
 
-/*
- * Which quotas a namespace has, by name: asked with every creation, and most namespaces have none.
- */
-
 export class QuotaIndex {
   readonly #byNamespace = new Map<string, Map<string, UnstructuredObject>>()
 
@@ -234,13 +232,6 @@ export class QuotaIndex {
     if (quotas?.size === 0) this.#byNamespace.delete(namespace)
   }
 }
-
-/*
- * Under which names quotas count an object: `count/deployments.apps`, and for some kinds of the core group a short one.
- *
- * Only objects are counted. What they ask for (`requests.cpu`, `services.nodeports`) is not, and quotas of such amounts
- * limit nothing.
- */
 
 const shortQuotaNames: ReadonlySet<string> = new Set([
   'configmaps',

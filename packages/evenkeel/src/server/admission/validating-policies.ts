@@ -1,8 +1,9 @@
 /**
- * ValidatingAdmissionPolicy: expressions that refuse a write, warn about it or note it in the audit log.
+ * ValidatingAdmissionPolicy: expressions that refuse a write, warn about it or annotate its audit event.
  *
- * Every policy is asked, also after one has refused: warnings and notes of the others are worth having. The first
- * refusal is the one that is told.
+ * Every policy is evaluated, also after one has refused, for its warnings and annotations. The first refusal is the
+ * error. Each round of expressions (conditions, validations, messages, annotations) has its own values of the
+ * variables; messages use the cost budget that validations left.
  */
 import {
   ApiError,
@@ -209,13 +210,6 @@ function failureAnnotation({ message, index }: Denial, { name }: AdmissionPolicy
   ])
 }
 
-/*
- * What a validating policy makes of one write: a decision for each of its validations, and notes for the audit log.
- *
- * Each round of expressions (conditions, validations, messages, annotations) has its own values of the policy's variables;
- * messages are paid from what validations left over.
- */
-
 /** A validation that did not pass. */
 interface Denial {
   /** Which of the validations, by index. */
@@ -383,10 +377,6 @@ function withoutAuthorizer({ object, oldObject, request, namespaceObject, params
 }
 
 const exhausted = 'validation failed due to running out of cost budget, no further validation rules will be run'
-
-/*
- * What policies want noted about a write: several bindings may note different things under one key.
- */
 
 const valueBytesMax = 10 * 1024
 

@@ -1,8 +1,8 @@
 /**
- * All webhooks of one kind of configuration, as they are now: sorted by configuration, then as they stand there.
+ * All webhooks of one kind of configuration: sorted by configuration, then in their order there.
  *
- * What is computed from configurations is kept until one of them changes: which webhooks a kind of write can concern,
- * their compiled conditions, and the connections to them. A connection outlives a change that leaves its address alone.
+ * Values computed from configurations are kept until one of them changes: the webhooks for a kind of write, their
+ * compiled conditions, and the connections. A connection survives a change that leaves its address alone.
  */
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
 import type { Resource } from '#builtins'
@@ -86,10 +86,6 @@ export class WebhookConfigurations {
     }
   }
 }
-
-/*
- * One webhook of a configuration, read once: what it wants to hear of and how it is asked.
- */
 
 export interface Webhook {
   readonly name: string

@@ -1,5 +1,9 @@
 /**
- * What both kinds of webhooks share: which are asked about a write, in which form, and what a failed call means.
+ * What both kinds of webhooks share: which webhooks a write calls, in which version of the object, and what a failed
+ * call means.
+ *
+ * A call without a decision is a {@link WebhookCallError}, which the failure policy of the webhook may ignore. A
+ * webhook that may not be called at all is an error that no policy ignores.
  */
 import {
   badRequest,
@@ -200,13 +204,6 @@ async function toVersion(object: UnstructuredObject, from: Resource, to: Resourc
     throw internalError(error)
   }
 }
-
-/*
- * One call of one webhook, from the question to what it decided.
- *
- * A call that does not lead to a decision is a {@link WebhookCallError}, which the webhook's failure policy may forgive. A
- * webhook that may not be asked at all is an error that nothing forgives.
- */
 
 /** A webhook that did not decide. */
 export class WebhookCallError extends Error {

@@ -1,5 +1,11 @@
 /**
- * Webhooks as steps of admission, from what configurations say now.
+ * Webhooks as admission plugins, from the current configurations.
+ *
+ * Mutating webhooks are called one after the other, each with the object that the one before it returned, decoded
+ * and with defaults. After a change there is a second round for those that were called before it and have
+ * `reinvocationPolicy: IfNeeded`; there is no third. Validating webhooks are called at the same time, and all must
+ * allow the write; of several denials the first is the error. The write is answered when every webhook has answered
+ * or failed.
  */
 import {
   applyJsonPatch,
@@ -73,14 +79,6 @@ export function webhookPlugins(
     validating: validatingWebhookPlugin({ ...shared, set: validating }),
   }
 }
-
-/*
- * Mutating webhooks: asked one after the other, each about what the one before it made of the object.
- *
- * One that changed something wants a second round, in which those are asked again that were asked before it and say
- * `reinvocationPolicy: IfNeeded`; nobody is asked for the first time then, and there is no third round. What a webhook
- * made of an object is shaped and defaulted before the next one sees it.
- */
 
 const annotationPrefix = 'mutation.webhook.admission.k8s.io'
 const operationsMax = 10_000
@@ -240,13 +238,6 @@ function patched(object: JsonObject, operations: readonly JsonPatchOperation[]):
     )
   }
 }
-
-/*
- * Validating webhooks: all that a write concerns are asked at once, and all have to say yes.
- *
- * When several say no, the client hears of the first that did. Nobody is left alone: the write is answered when every
- * webhook has answered or failed.
- */
 
 const failedOpenAnnotation = 'failed-open.validating.webhook.admission.k8s.io'
 

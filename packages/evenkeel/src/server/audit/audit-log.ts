@@ -1,7 +1,9 @@
 /**
- * The audit log of a server: takes events, counts them, and hands lines to a file or a function.
+ * The audit log of a server: takes events, counts them, and writes lines to a file or a function.
  *
- * Invariant: writing an event never waits and never throws, whatever becomes of the line; a request is not slower for a slow disk.
+ * A hash chain continues after a restart from the last line of the file.
+ *
+ * Invariant: writing an event never waits and never throws, so a slow disk does not slow down requests.
  */
 import { open } from 'node:fs/promises'
 import type { JsonObject } from '#api'
@@ -112,10 +114,6 @@ async function openSink(
   }
 }
 
-/*
- * Where the audit log goes and what is in it.
- */
-
 export interface AuditOptions {
   /**
    * What is written down.
@@ -142,10 +140,6 @@ export interface AuditOptions {
    */
   secretBodies?: boolean
 }
-
-/*
- * Where the chain of an audit log stands, so that the next start goes on from there.
- */
 
 /** A line has the bodies of a request and its answer at most. */
 const tailBytes = 8 * 1024 * 1024

@@ -1,8 +1,11 @@
 /**
- * How objects of a custom kind get from one of its versions to another, when more changes than `apiVersion`.
+ * Conversion of custom objects between versions that differ in more than `apiVersion`.
  *
- * Whoever does it, a webhook or a function, is checked the same: as many objects as were sent, in their order, each of
- * the wanted version, and of the metadata only labels and annotations may be new.
+ * The converter is a function of the embedding program, else the webhook of the CRD, else none. A webhook gets all
+ * objects in one call, or in a few when they are very large. Results are checked in the same way for all converters:
+ * as many objects as were sent, in their order, each in the wanted version, with only labels and annotations of the
+ * metadata changed. The error texts are those of apiextensions-apiserver, because authors of webhooks search for
+ * them.
  */
 import {
   ApiError,
@@ -40,11 +43,6 @@ function conversionError(message: string, { cause }: { cause?: unknown } = {}): 
   return new ApiError('Unknown', message, { cause })
 }
 
-/*
- * Who converts the objects of a definition: a function of the embedding program if it gave one, else the webhook that
- * the definition names, else nobody.
- */
-
 /** What the server was started with. */
 export interface ConversionOptions {
   /** By the name of the definition. */
@@ -68,10 +66,6 @@ export function conversionFor(
   const { strategy, webhook } = spec.conversion ?? {}
   return strategy === 'Webhook' && webhook !== undefined ? webhookConversion(webhook, context) : undefined
 }
-
-/*
- * Conversion by a function of the program that embeds the server.
- */
 
 /**
  * Gives an object in another version of its kind (`v2`). The object is a copy: it may be changed and given back.
@@ -111,10 +105,6 @@ function checkResult(object: JsonObject, result: unknown, apiVersion: string): J
   const isUntouched = plain['apiVersion'] === undefined || plain['apiVersion'] === object['apiVersion']
   return isUntouched ? { ...plain, apiVersion } : plain
 }
-
-/*
- * Conversion by a webhook that a definition names: one HTTPS call for all objects, or a few when they are very large.
- */
 
 interface ConversionWebhookContext {
   readonly clock: Clock
@@ -166,10 +156,6 @@ function webhookConversion(
   }
 }
 
-/*
- * How many objects go into one call: all of them, unless they are a great many bytes.
- */
-
 /** Together they are small enough, whatever they hold: no object may be larger than what a store takes. */
 const fewObjects = 16
 
@@ -194,12 +180,6 @@ export function batchesOf(
   }
   return batches
 }
-
-/*
- * What came back from a conversion, held against what was sent.
- *
- * Sentences are those of apiextensions-apiserver, because authors of webhooks look them up.
- */
 
 interface ConversionCheckOptions {
   /** Who converted, as messages name it: `conversion webhook`. */

@@ -1,9 +1,9 @@
 /**
- * Serves what CustomResourceDefinitions define, as they come, change and go.
+ * Serves the resources of CustomResourceDefinitions.
  *
- * One loop watches the definitions in the store and, for each that changed, says in its status which names it got,
- * puts its resources into the registry, and empties it when it is being deleted. It is the only one that changes the
- * registry. Several servers on one store each run it: they come to the same and agree on who writes by versions.
+ * One loop watches the CRDs in the store. For each changed CRD it writes the accepted names into the status, updates
+ * the registry, and deletes the instances of a deleted CRD. It is the only writer of the registry. Several servers
+ * on one store each run it: they compute the same result, and resource versions decide who writes it.
  */
 import {
   actionsAnnotation,

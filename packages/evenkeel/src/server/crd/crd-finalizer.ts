@@ -1,8 +1,8 @@
 /**
- * The end of definitions: instances go first, and each step is said in the condition `Terminating`.
+ * The deletion of CRDs: their instances are deleted first, and the condition `Terminating` reports each step.
  *
- * Deleting is asked for once; then it is looked now and then whether the last instance is gone. One that keeps them
- * waiting for a minute is said to do so, and all of it begins again. Only one end of a definition is under way at a time.
+ * The deletes are sent once; then the finalizer polls until the last instance is gone. After a minute it reports the
+ * delay and starts again. Only one finalization of a CRD runs at a time.
  */
 import { isNotFound, setCondition, type Condition, type NewCondition } from '#api'
 import { sleep, type Clock, type Logger } from '#base'
@@ -171,10 +171,6 @@ const overlapping = {
   reason: 'OverlappingBuiltInResource',
   message: 'instances overlap with built-in resources in storage',
 } as const
-
-/*
- * The end of a definition: its instances go first.
- */
 
 const deleteOptions = {
   dryRun: false,

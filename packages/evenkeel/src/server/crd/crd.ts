@@ -1,7 +1,9 @@
 /**
- * A CustomResourceDefinition as the server reads it: its parts by name, with what defaulting guarantees.
+ * A CustomResourceDefinition as the server reads it, and the names that it gets.
  *
- * Objects come from the store, where only validated ones are, so the shape is taken as given.
+ * The objects come from the store, where only validated ones are, so their shape is not checked again. Within a
+ * group every plural, singular, short name and kind belongs to one CRD. A CRD keeps the names that it has; a name
+ * that is taken is reported in the status until it is free. Nothing is served before a CRD has all its names.
  */
 import {
   approvalCondition,
@@ -71,13 +73,6 @@ export interface CustomResourceDefinition {
 export function asCrd(object: UnstructuredObject): CustomResourceDefinition {
   return object as unknown as CustomResourceDefinition
 }
-
-/*
- * Which names a definition gets: within a group every plural, singular, short name and kind belongs to one definition.
- *
- * Whoever has a name keeps it; who asks for one that is taken gets all its other names and is told, until the name is
- * free. Nothing is served before all names are there.
- */
 
 /** The status a definition should have among the others of its group. */
 export function crdStatus(

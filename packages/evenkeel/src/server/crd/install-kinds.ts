@@ -1,9 +1,9 @@
 /**
- * Makes a server serve kinds that were made with `defineKind`: their definitions are created, or brought up to date.
+ * Installs kinds made with `defineKind`: creates or updates their CRDs through a transport, on any server with the
+ * Kubernetes API.
  *
- * Works through any transport, so on any server that speaks the Kubernetes API. Versions of one kind go into one
- * definition; the one that clients should prefer is stored. What a definition has beyond that stays: versions in which
- * objects may still be stored, how they are converted, labels and annotations.
+ * Versions of one kind share one CRD; the version that clients should prefer is the stored one. Other content of an
+ * existing CRD stays: versions in which objects may still be stored, conversion, labels and annotations.
  */
 import {
   badRequest,
@@ -172,10 +172,6 @@ async function waitUntilEstablished(
     await sleep(clock, pollMs, { signal })
   }
 }
-
-/*
- * One question to a server about one object, through a transport.
- */
 
 interface ObjectRequest {
   readonly method: 'GET' | 'POST' | 'PUT'

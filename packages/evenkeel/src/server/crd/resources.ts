@@ -1,5 +1,8 @@
 /**
- * What a definition makes the server serve: one record per served version, like any built-in resource.
+ * The resources of a CRD: one record per served version, like any built-in resource.
+ *
+ * The paths of a scale subresource must hold numbers that a Scale can show. That is checked at every write, because
+ * the schema need not say it.
  */
 import {
   actionsAnnotation,
@@ -207,12 +210,6 @@ function printedColumns(columns: readonly PrinterColumn[]): Resource['columns'] 
     return columnsFromPrinter([])
   }
 }
-
-/*
- * What a scale subresource demands of an object: at its paths stand numbers that a Scale can show.
- *
- * Asked at every write, because the schema need not say so.
- */
 
 type ScaleSubresource = NonNullable<NonNullable<CrdVersion['subresources']>['scale']>
 

@@ -1,9 +1,10 @@
 /**
- * The versions of a definition and the ways between them.
+ * The versions of a CRD and the conversion between them.
  *
- * An object is read in three steps, as upstream does: pruned and completed with the defaults of the version it is in,
- * converted, and pruned by the version it is wanted in, whose defaults are for those who write. Where nobody has to be
- * asked, the second step is a new `apiVersion`, and all of it is one synchronous call.
+ * An object is read in three steps, as upstream does: it is pruned and defaulted by the version it is in, converted,
+ * and pruned by the wanted version. Without a converter the second step is a new `apiVersion`, and all of it is one
+ * synchronous call. Objects converted for a list or a watch are kept for the next one, as in the watch cache of
+ * upstream; reads of one object and writes convert again. When the cache is full the oldest are dropped.
  */
 import {
   defaultCustomObject,
@@ -152,13 +153,6 @@ function versionOf({ apiVersion }: JsonObject): string {
 function keyOf({ metadata: { uid = '', resourceVersion = '' } }: UnstructuredObject, version: string): string {
   return `${version} ${resourceVersion} ${uid}`
 }
-
-/*
- * Objects that were converted for a list or a watch, for the next one that asks.
- *
- * An object in a given state always converts to the same, as far as we are concerned: upstream keeps converted objects
- * in its watch cache too. Reads of one object and writes ask anew. The oldest go first when the room is used up.
- */
 
 export class ConvertedCache {
   readonly #objects = new Map<string, { readonly object: JsonObject; readonly bytes: number }>()

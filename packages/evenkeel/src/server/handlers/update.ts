@@ -254,8 +254,8 @@ async function dryRunResult(
 }
 
 /**
- * Whether an object lies in the store as it would be written now. One that was written under an earlier definition is
- * written again even when nobody changed it: that is how objects get from one stored version to the next.
+ * Whether the stored bytes are what would be written now. An object that was written under an earlier CRD is written
+ * again even without a change: that is how objects move from one stored version to the next.
  */
 async function isStoredAs(next: UnstructuredObject, stored: StoredObject, resource: Resource): Promise<boolean> {
   if (isFresh(stored, resource)) return true

@@ -1,9 +1,15 @@
 /**
- * A list as a gzip file, put together from compressed runs.
+ * A list as a gzip file, assembled from compressed runs of objects.
  *
- * Only runs that are not remembered are compressed, a few at a time and off the main thread. What surrounds them (the head of
- * the list with its revision, commas, the end) goes in as it is. A list that needs little work is there in whole, with its
- * length and without a copy; otherwise it goes out as it is made, with a turn for everybody else in between.
+ * Only runs that are not in the cache are compressed, a few at a time and off the main thread. The head of the list,
+ * commas and the end are written uncompressed. A list that needs little work is one answer with its length and
+ * without a copy; otherwise it is sent as it is made, with turns for other requests.
+ *
+ * A run has the same text as long as its objects are at the same revisions, because a revision is never used twice.
+ * Keys and revisions are compared in full, so a cache hit is exact. The least recently used runs are dropped first,
+ * and concurrent requests share one compression. Where a run ends depends on the objects, not on their position:
+ * about every 64th object ends a run, decided by its revision. So a changed, new or deleted object affects only its
+ * own run, and so does the start of a page.
  */
 import { nextTurn, type Clock } from '#base'
 import type { Entry } from '#store'
@@ -60,14 +66,6 @@ async function* writtenPieces(
   writer.end()
   yield Buffer.concat(writer.take())
 }
-
-/*
- * Compressed runs of lists, remembered.
- *
- * A run is the same text as long as its objects are at the same revisions, because a revision is never used twice. That is
- * compared in full, so what is found is exact; the fingerprint only says where to look. Runs that were not asked for longest
- * are forgotten first. Whoever asks for a run that is being compressed waits for that.
- */
 
 interface CompressedRunCacheOptions {
   /**
@@ -190,14 +188,6 @@ async function compressRun(entries: readonly Entry[], skipped: number): Promise<
   })
   return { bytes: Buffer.concat([commaBlock, blocks]), checksum: crc32(text), shift: shiftOf(text.byteLength) }
 }
-
-/*
- * A list cut into runs of neighbours, the same runs every time.
- *
- * Where a run ends depends on the objects and not on their number in the list: about every 64th object is the last of its
- * run, decided by the commit that made it. So an object that changes, comes or goes touches its own run and leaves the others
- * as they were, and so does where a page begins. Runs that get too large are cut, until the next object that ends one.
- */
 
 /** Some neighbours of a list: its entries from `start` up to `end`. */
 export interface ListRun {

@@ -1,9 +1,11 @@
 /**
- * A list made of stored bytes, without looking into any of them.
+ * Lists as text.
  *
- * Built-in kinds leave `apiVersion` and `kind` out of list items: their bytes begin with exactly those, so an item is
- * an opening brace and the rest. Small lists are one buffer; large ones come in pieces, with a turn for everybody else
- * between two pieces.
+ * A list in the stored version is made of stored bytes without parsing. Built-in kinds leave `apiVersion` and `kind`
+ * out of list items: the bytes begin with exactly those, so an item is an opening brace and the rest. Small lists
+ * are one buffer; large ones are sent in pieces, with a turn for other requests between two pieces. A list in
+ * another version, shape or format is transformed in slices: as JSON a run of objects at a time, in other formats
+ * all objects at once.
  */
 import type { JsonObject, JsonValue, ListMeta, UnstructuredObject } from '#api'
 import { nextTurn, type Clock } from '#base'
@@ -113,13 +115,6 @@ function* listPieces(
 
 const comma = 0x2c
 const brace = 0x7b
-
-/*
- * A list that has to be looked into: another version, another shape, another format.
- *
- * JSON is made share by share, a run of objects at a time: nobody waits longer than a share takes, and no more than some runs of objects are in memory beside
- * the text. Other formats are made of all objects at once.
- */
 
 interface TransformedListOptions {
   readonly call: RequestContext

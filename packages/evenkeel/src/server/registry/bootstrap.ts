@@ -1,8 +1,11 @@
 /**
- * What must be there before anybody asks: four namespaces, the Service that names the server itself, and the roles that
- * every cluster has.
+ * Objects that every cluster has: four namespaces, the Service of the API server, and the default RBAC roles and
+ * bindings.
  *
- * Runs at every start and makes only what is missing; two servers on one store may run it at the same time.
+ * Runs at every start and creates only what is missing; several servers on one store may run it at the same time.
+ * The informers know the existing roles, so a start on a complete store reads and writes nothing. Existing roles
+ * only gain missing rules, subjects and labels; the annotation `rbac.authorization.kubernetes.io/autoupdate:
+ * "false"` excludes an object.
  */
 import {
   deepEqual,
@@ -97,13 +100,6 @@ async function ensure({ plural, name, namespace, rest }: BootstrapObject, server
   }
 }
 
-/*
- * Makes sure that the roles and bindings that every cluster has are there, at every start.
- *
- * What is there is known from the views, so that a start on a store that has everything reads and writes nothing. What
- * is missing is written in few commits. Two servers on one store may do this at once: who loses looks again.
- */
-
 const attemptsMax = 10
 
 /** Writes what is missing; the views have it when this resolves. */
@@ -117,7 +113,7 @@ async function installDefaultRoles(server: BootstrapServices): Promise<void> {
   server.log.error('the default roles kept changing while they were being written', {})
 }
 
-/** @returns whether all of it was written; otherwise somebody else was faster */
+/** @returns whether everything was written; false after a lost race */
 async function commitInParts(
   writes: readonly Write[],
   { storage: { store }, informers }: BootstrapServices,
@@ -138,7 +134,7 @@ function writeOf(
   const { plural, kind, namespace, name, fields } = object
   const key = objectKey(cluster, { group: rbacGroup, plural, version: 'v1', kind }, { namespace, name })
   const present = informers.forResource(rbacGroup, plural).get(name, { namespace })
-  // A binding that must go is made anew in the next round.
+  // A binding to another role is deleted now and created in the next round.
   if (present && mustRecreate(object, present)) return { key, expect: Number(present.metadata.resourceVersion) }
   const made = (): UnstructuredObject => ({
     kind,
@@ -157,13 +153,6 @@ function writeOf(
   const { value, stampAt } = new Unstamped(next)
   return { key, value, stampAt, expect: Number(present?.metadata.resourceVersion ?? 0) }
 }
-
-/*
- * What must become of an object that every cluster has, given what is there.
- *
- * Only ever adds: rules, subjects, labels that are missing. Who wants an object left alone annotates it with
- * `rbac.authorization.kubernetes.io/autoupdate: "false"`.
- */
 
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate'
 const labelled = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }

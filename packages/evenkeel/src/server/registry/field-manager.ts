@@ -1,8 +1,9 @@
 /**
  * Managed fields: which field manager owns which fields of an object.
  *
- * Every write has a field manager, from its options or its user agent, and comes to own the fields that it changes. An
- * apply may not change fields of other managers unless it is forced. A subresource cannot own fields that it does not write.
+ * Every write has a field manager, from its options or its user agent, and comes to own the fields that it changes.
+ * An apply may not change fields of other managers unless it is forced. A subresource cannot own fields that it does
+ * not write: most kinds are alike, and rows for the others follow the strategies of Kubernetes 1.36.
  *
  * Some computations need objects in other versions of a custom kind, and the converter may be asynchronous. Such a
  * computation is interrupted at the missing version and runs again once that is converted, so it must be pure.
@@ -209,13 +210,6 @@ function withMetadata({ root }: Schema): Schema {
   }
 }
 
-/*
- * Fields that an endpoint sets back to what they were, so that nobody comes to own them there.
- *
- * Most kinds are alike: the object itself does not write its status, the status does not write the spec, and as much of
- * metadata as writes to the status leave alone. Rows for kinds that differ follow the strategies of Kubernetes 1.36.
- */
-
 /** A filter for each endpoint of an object; the object itself is `''`. Endpoints without one own what they write. */
 type ResetFilters = Readonly<Record<string, FieldFilter>>
 
@@ -226,7 +220,7 @@ export function resetFilters(resource: Resource): ResetFilters {
   return { ...(hasStatus && { '': withoutStatus, status: statusFilter(resource) }), ...special }
 }
 
-// Made once: whoever remembers what a write came to compares filters by `===`, also when a definition is served anew.
+// Made once: the cache of updates compares filters by `===`, also after a CRD is served again.
 const withoutStatus = excludeFields(['status'])
 const statusFilters = {
   metadata: excludeFields(['metadata'], ['spec']),

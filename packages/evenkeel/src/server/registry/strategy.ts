@@ -1,9 +1,9 @@
 /**
- * Room 8: what do defaults and system fields add?
+ * Defaults and system fields, before an object is validated.
  *
- * Before: `decode` or a patch made the object a client wants. After: `validate` looks at the result. What only the
- * server may say (uid, times, generation, deletion) is set here whatever the client sent; everything a client may say
- * is left as it is.
+ * Fields that only the server may set (uid, timestamps, generation, deletion) are set here, whatever the client
+ * sent. A write to a subresource changes only its part of the object: everything else is restored from the old
+ * object.
  */
 import {
   badRequest,
@@ -206,10 +206,6 @@ function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<RequestConte
   )
   metadata['ownerReferences'] = kept
 }
-
-/*
- * What a write to a part of an object may change: everything else is put back as it was.
- */
 
 /** Puts back what a write to `part` may not touch. Parts that are no part of the object itself are left alone. */
 function keepOnlySubresource(

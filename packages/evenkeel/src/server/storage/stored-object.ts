@@ -1,11 +1,11 @@
 /**
- * An object at rest: its JSON bytes, ready to be sent as they are.
+ * An object at rest: its JSON bytes, ready to be sent.
  *
  *   {"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"17","name":...},"spec":...}
  *   |-------- the same for all of a kind -------------------------||^ stampAt
  *
- * Type and version come first, so that a list can leave the type out, a store can insert the version, and a deletion
- * can replace it, all without parsing. The parsed form is made when somebody has to look inside, once.
+ * Type and version come first: a list can leave the type out, a store can insert the version, and a deletion can
+ * replace it, all without parsing. The object is parsed on first use, once.
  */
 import type { UnstructuredObject } from '#api'
 import type { ObjectDraft } from '#builtins'
@@ -56,7 +56,7 @@ export class StoredObject {
     return this.#object
   }
 
-  /** A fresh copy for somebody who wants to change it. */
+  /** A fresh copy that may be changed. */
   draft(): ObjectDraft {
     return parseBytes(this.bytes)
   }

@@ -1,8 +1,13 @@
 /**
- * Events as bytes: one line of JSON each, or one length-prefixed protobuf message.
+ * Watch events as bytes: one line of JSON each, or one length-prefixed protobuf message.
  *
- * Watchers of the same prefix are handed the same batch by the store. For those that want it as it is kept, its frames
- * are made once and the same buffer goes to all of them; this is where fan-out is cheap or expensive.
+ * The store gives the same batch to all watchers of a prefix. For watchers of the stored version its frames are
+ * encoded once, and the same buffer goes to all of them: this decides the cost of fan-out. The initial objects are
+ * written in pieces that fit the cache of a processor; when the reader is done with a piece before it asks for the
+ * next, all pieces use the same memory.
+ *
+ * With a selector an object is ADDED when it begins to match and DELETED when it ceases to, with its last matching
+ * content under the version of the change. Objects are parsed once for all watchers.
  */
 import { expired, type JsonObject, type Status, type UnstructuredObject } from '#api'
 import type { Clock } from '#base'
@@ -186,13 +191,6 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
   return Buffer.concat(pieces)
 }
 
-/*
- * What was there before a watch began, as frames in pieces that fit a processor's cache.
- *
- * A list of a hundred thousand objects goes out this way. When the reader is done with a piece before it asks for the
- * next, all pieces are made in the same memory: nothing is allocated, so nothing has to be collected.
- */
-
 interface InitialFramesOptions {
   readonly framer: WatchEncoder
   readonly resource: Resource
@@ -233,13 +231,6 @@ function pieceEnd(entries: readonly Entry[], start: number): number {
   while (at < entries.length && at - start < pieceItems && bytes < pieceBytes) bytes += entries[at++]?.value.length ?? 0
   return at
 }
-
-/*
- * What a change means to a watcher: came, changed, went, or nothing.
- *
- * With a selector an object also comes when it begins to match and goes when it ceases to; what goes is told with its
- * last matching content under the version of the change. Objects are parsed once, however many watchers look at them.
- */
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
