@@ -9,7 +9,7 @@ import { fieldError, type FieldError, type FieldPath } from './errors/field-erro
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
-export interface Condition {
+export type Condition = {
   readonly type: string
   readonly status: ConditionStatus
   /** The `metadata.generation` this was observed at; absent when it was not said. */

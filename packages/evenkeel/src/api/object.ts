@@ -3,16 +3,19 @@
  *
  * Everything is readonly: objects read from a server are frozen and shared, and the functions of this layer give back
  * new objects that share what did not change.
+ *
+ * The parts of metadata are type aliases, not interfaces: TypeScript gives only aliases an implicit index signature, and
+ * that makes every {@link UnstructuredObject} a `JsonObject` without a cast.
  */
 import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
 
-export interface TypeMeta {
+export type TypeMeta = {
   readonly apiVersion: string
   readonly kind: string
 }
 
 /** Who an object belongs to; the garbage collector follows `uid`, never `name`. */
-export interface OwnerReference extends TypeMeta {
+export type OwnerReference = TypeMeta & {
   readonly name: string
   readonly uid: string
   readonly controller?: boolean
@@ -20,7 +23,7 @@ export interface OwnerReference extends TypeMeta {
 }
 
 /** Which fields one manager has written, in the notation of server-side apply. */
-export interface ManagedFieldsEntry {
+export type ManagedFieldsEntry = {
   readonly manager?: string
   readonly operation?: 'Apply' | 'Update'
   readonly apiVersion?: string
@@ -31,7 +34,7 @@ export interface ManagedFieldsEntry {
 }
 
 /** What a client may say about an object, and what the server says back. Times are RFC 3339 texts. */
-export interface ObjectMeta {
+export type ObjectMeta = {
   readonly name?: string
   readonly generateName?: string
   readonly namespace?: string
@@ -49,7 +52,7 @@ export interface ObjectMeta {
   readonly selfLink?: string
 }
 
-export interface ListMeta {
+export type ListMeta = {
   readonly resourceVersion?: string
   readonly continue?: string
   readonly remainingItemCount?: number
@@ -57,17 +60,17 @@ export interface ListMeta {
 }
 
 /** Any object of any kind. */
-export interface KubeObject extends TypeMeta {
+export type KubeObject = TypeMeta & {
   readonly metadata: ObjectMeta
 }
 
 /** An object whose kind is not known at compile time: everything beside type and metadata is plain JSON. */
 export interface UnstructuredObject extends KubeObject {
-  readonly [field: string]: JsonValue | ObjectMeta | undefined
+  readonly [field: string]: JsonValue | undefined
 }
 
 /** What is always there once a server has stored an object. */
-export interface StoredMeta extends ObjectMeta {
+export type StoredMeta = ObjectMeta & {
   readonly name: string
   readonly uid: string
   readonly resourceVersion: string
@@ -82,7 +85,7 @@ export type Stored<T extends KubeObject> = T & {
   readonly metadata: T extends { readonly spec: unknown } ? StoredMeta & { readonly generation: number } : StoredMeta
 }
 
-export interface ObjectList<T extends KubeObject> extends TypeMeta {
+export type ObjectList<T extends KubeObject> = TypeMeta & {
   readonly metadata: ListMeta
   readonly items: readonly T[]
 }

@@ -46,6 +46,7 @@ test('makeCatalog describes Pods as upstream serves them', () => {
   ])
   expect(pods.subresources.find(({ name }) => name === 'eviction')).toEqual({
     name: 'eviction',
+    role: 'eviction',
     verbs: ['create'],
     group: 'policy',
     version: 'v1',
@@ -53,6 +54,7 @@ test('makeCatalog describes Pods as upstream serves them', () => {
   })
   expect(pods.subresources.find(({ name }) => name === 'status')).toEqual({
     name: 'status',
+    role: 'part',
     verbs: ['get', 'patch', 'update'],
     group: '',
     version: 'v1',

@@ -8,7 +8,7 @@ import type { Schema, SchemaNode } from '#api'
 import { assert } from '#base'
 import type { TableColumns } from './columns/column.ts'
 import { recordTexts } from './generated/records.ts'
-import type { Resource, ResourceStorage, ResourceStrategy, Subresource, Verb } from './resource.ts'
+import type { Resource, ResourceStorage, ResourceStrategy, Subresource, SubresourceRole, Verb } from './resource.ts'
 import { builtinSchemas, schemaName } from './schemas.ts'
 
 /** What the catalog needs to know of a kind beside its record. */
@@ -85,6 +85,7 @@ function unpack(packed: PackedResource, { group, version, parts }: UnpackContext
     schema: new BuiltinSchema(schemaName({ group, version, kind })),
     custom: false,
     ...(packed.virtual && { virtual: packed.virtual }),
+    ...(group === '' && kind === 'Namespace' && { isNamespace: true as const }),
     strategy: parts.strategyFor(group, kind),
     columns: parts.columnsFor(group, kind),
   }
@@ -96,11 +97,24 @@ function unpackSubresource(
 ): Subresource {
   return {
     name,
+    role: subresourceRoles[name] ?? 'unavailable',
     verbs: toVerbs(verbs),
     kind: kind ?? parent.kind,
     group: group ?? parent.group,
     version: version ?? parent.version,
   }
+}
+
+const subresourceRoles: Readonly<Record<string, SubresourceRole | undefined>> = {
+  status: 'part',
+  finalize: 'part',
+  approval: 'part',
+  ephemeralcontainers: 'part',
+  resize: 'part',
+  scale: 'scale',
+  eviction: 'eviction',
+  binding: 'binding',
+  token: 'token',
 }
 
 function storageOf({ kind, plural, storage }: PackedResource, { group, version }: UnpackContext): ResourceStorage {

@@ -18,7 +18,7 @@ const behaviorNote = 'autoscaling.alpha.kubernetes.io/behavior'
 
 /** The v1 form of a stored autoscaler. */
 function autoscalerFromV2(object: UnstructuredObject): JsonObject {
-  const { spec, status, metadata, ...rest } = object as unknown as JsonObjectDraft
+  const { spec, status, metadata, ...rest } = object
   const { metrics, behavior, ...plain } = objectOf(spec)
   const { currentMetrics, conditions, ...state } = objectOf(status)
   const [cpu, others] = splitCpu(listOf(metrics))
@@ -43,7 +43,7 @@ function autoscalerFromV2(object: UnstructuredObject): JsonObject {
 
 /** The stored form of an autoscaler that was written as v1. */
 function autoscalerToV2(object: UnstructuredObject): JsonObject {
-  const { spec, status, metadata, ...rest } = object as unknown as JsonObjectDraft
+  const { spec, status, metadata, ...rest } = object
   const { targetCPUUtilizationPercentage: target, ...plain } = objectOf(spec)
   const { currentCPUUtilizationPercentage: current, ...state } = objectOf(status)
   const { notes, metadata: kept } = takeNotes(objectOf(metadata))
@@ -120,7 +120,7 @@ function parsed(text: JsonValue | undefined): JsonValue | undefined {
 }
 
 function objectOf(value: JsonValue | undefined): JsonObjectDraft {
-  return isJsonObject(value) ? (value as JsonObjectDraft) : {}
+  return isJsonObject(value) ? value : {}
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {

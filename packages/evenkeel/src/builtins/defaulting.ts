@@ -11,7 +11,7 @@ import type { JsonArray, JsonObjectDraft, JsonValue } from '#api'
 export function draftIn(parent: JsonObjectDraft, key: string): JsonObjectDraft | undefined {
   const value = parent[key]
   if (!isJsonObject(value)) return undefined
-  if (!Object.isFrozen(value)) return value as JsonObjectDraft
+  if (!Object.isFrozen(value)) return value
   const copy: JsonObjectDraft = { ...value }
   parent[key] = copy
   return copy
@@ -34,7 +34,7 @@ export function draftsIn(parent: JsonObjectDraft, key: string): readonly JsonObj
     isJsonObject(item) && Object.isFrozen(item) ? { ...item } : item,
   )
   parent[key] = items
-  return items.filter(isJsonObject) as readonly JsonObjectDraft[]
+  return items.filter(isJsonObject)
 }
 
 /** Fills a field that is absent. */

@@ -3,8 +3,10 @@
  */
 export type {
   ObjectDraft,
+  ObjectMetaDraft,
   Resource,
   Subresource,
+  SubresourceRole,
   Verb,
   StoredObjectReader,
   WriteContext,

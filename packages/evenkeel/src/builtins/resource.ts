@@ -9,7 +9,9 @@ import type {
   FieldError,
   JsonObject,
   JsonObjectDraft,
+  JsonValue,
   NameRule,
+  ObjectMeta,
   ScalePaths,
   Schema,
   Scope,
@@ -33,9 +35,16 @@ interface ResourceNames {
   readonly scope: Scope
 }
 
+/**
+ * How a subresource is served. `part`: reads and writes a part of the object itself; `action`: an action of the kind;
+ * `unavailable`: known to discovery, but only a node could serve it; the others name the document that is read or written.
+ */
+export type SubresourceRole = 'part' | 'scale' | 'eviction' | 'binding' | 'token' | 'action' | 'unavailable'
+
 /** A path below an object, such as `status` or `scale`. */
 export interface Subresource {
   readonly name: string
+  readonly role: SubresourceRole
   readonly verbs: readonly Verb[]
   /** What is read and written there, when it is not the object itself (`autoscaling/v1 Scale`). */
   readonly group: string
@@ -53,6 +62,8 @@ export interface Resource extends ResourceNames {
   readonly custom: boolean
   /** Nothing is stored: requests are answered at once (reviews, bindings, component statuses). */
   readonly virtual?: true
+  /** Its objects are the namespaces of all other objects. */
+  readonly isNamespace?: true
   readonly strategy: ResourceStrategy
   readonly columns: TableColumns
   /** For custom resources: how objects are read that were written under an earlier definition, or are of another version. */
@@ -122,8 +133,19 @@ export interface WriteContext {
   readonly user?: JsonObject
 }
 
-/** An object as hooks see it before it is stored: theirs to change. Fields may have any JSON type that the schema allows. */
-export type ObjectDraft = JsonObjectDraft & { metadata: JsonObjectDraft }
+/** The metadata of an {@link ObjectDraft}. */
+export type ObjectMetaDraft = { -readonly [Field in keyof ObjectMeta]: ObjectMeta[Field] } & JsonObjectDraft
+
+/**
+ * An object in flight, before it is stored: hooks and handlers may change it. Its read-only view is
+ * {@link UnstructuredObject}. The fields of metadata have their types; all others any JSON type that the schema allows.
+ */
+export interface ObjectDraft {
+  apiVersion: string
+  kind: string
+  metadata: ObjectMetaDraft
+  [field: string]: JsonValue | undefined
+}
 
 /**
  * Behaviour of a kind that is not data. Hooks run in this order on a write:

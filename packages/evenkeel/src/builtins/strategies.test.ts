@@ -186,11 +186,7 @@ test.each(entries)(
         }) as UnstructuredObject
         const frozen = deepFreeze(structuredClone(a))
         const before = JSON.stringify(frozen)
-        runAll(
-          rules,
-          { ...frozen, apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'n', uid: 'u' } } as ObjectDraft,
-          old,
-        )
+        runAll(rules, { ...frozen, apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'n', uid: 'u' } }, old)
         expect(JSON.stringify(frozen)).toBe(before)
       }),
       { numRuns: 30 },

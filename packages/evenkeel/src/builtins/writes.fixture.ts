@@ -3,15 +3,7 @@
  *
  * Complaints are cut: the sentences that explain what a name may look like are tested where names are.
  */
-import {
-  deepCopy,
-  deepFreeze,
-  formatFieldError,
-  type FieldError,
-  type JsonObject,
-  type JsonValue,
-  type UnstructuredObject,
-} from '#api'
+import { deepCopy, deepFreeze, formatFieldError, type FieldError, type JsonObject, type UnstructuredObject } from '#api'
 import type { ObjectDraft, WriteContext } from './resource.ts'
 import { strategyFor } from './strategies.ts'
 
@@ -73,11 +65,11 @@ function rulesOf(object: JsonObject): ReturnType<typeof strategyFor> {
 }
 
 function draftOf(object: JsonObject): ObjectDraft {
-  return deepCopy(object as JsonValue) as ObjectDraft
+  return deepCopy(object) as ObjectDraft
 }
 
 function done(draft: ObjectDraft): UnstructuredObject {
-  return draft as unknown as UnstructuredObject
+  return draft
 }
 
 function written(draft: ObjectDraft, errors: readonly FieldError[]): Written {

@@ -4,7 +4,7 @@
 import { SeededRandom, SimulatedClock } from '#base'
 import type { WireRequest, WireResponse } from '#wire'
 import { startServer } from './server.ts'
-import type { Server, ServerOptions } from './server.ts'
+import type { Server, ServerOptions } from './server-options.ts'
 
 interface Asked {
   readonly body?: unknown

@@ -1,220 +1,251 @@
 /**
- * The order of the rooms: one request from what arrived to what is answered.
+ * One request from its arrival to its response; the stages in their order.
  *
- * This is the server as a function. Listeners call it with what came over a socket; in process it is called directly.
- * It never rejects: whatever goes wrong becomes a Status, and what nobody expected is logged as well.
+ *   parse path and query     request-info.ts
+ *   deadline                 flowcontrol/
+ *   authenticate             auth/
+ *   impersonate              auth/impersonation.ts
+ *   wait for a seat          flowcontrol/
+ *   authorize                authz/
+ *   find the resource        request-info.ts, registry/
+ *   handle                   handlers/, one file per verb
+ *
+ * This is the server as a function. Listeners call it with requests from sockets; in process it is called directly. It
+ * never rejects: every error becomes a Status, and an unexpected one is logged as well.
  */
 import { isApiError, loadPatternEngine, notFound } from '#api'
+import type { Clock, Logger, Random } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'
 import type { AuditLog } from './audit/audit-log.ts'
 import type { RequestAudit } from './audit/request-audit.ts'
-import { authenticate, type Authenticator } from './auth/authentication.ts'
+import { authenticate, type Authentication } from './auth/authentication.ts'
 import { impersonate } from './auth/impersonation.ts'
 import { authorize } from './authz/authorize.ts'
+import type { AuthorizerChain } from './authz/authorizer.ts'
+import type { CrdController } from './crd/crd-controller.ts'
 import { TimedRequest } from './flowcontrol/deadlines.ts'
-import { performAction } from './handlers/actions.ts'
-import { createResource } from './handlers/create.ts'
-import { deleteCollection } from './handlers/delete-collection.ts'
-import { deleteResource } from './handlers/delete.ts'
-import { getResource } from './handlers/get.ts'
-import { listResource } from './handlers/list.ts'
-import { patchResource } from './handlers/patch.ts'
-import { bindPod, evictPod, unsupportedSubresource } from './handlers/pod-subresources.ts'
-import { createReview } from './handlers/reviews.ts'
-import { handleScale } from './handlers/scale.ts'
-import { createToken } from './handlers/token-request.ts'
-import { updateResource } from './handlers/update.ts'
-import { watchResource } from './handlers/watch.ts'
+import type { FlowControl } from './flowcontrol/flow-control.ts'
+import type { ResourceHandlers } from './handlers/handlers.ts'
+import type { Informers } from './informers.ts'
 import type { RequestMetrics } from './metrics.ts'
 import { isKnownGroup, type NonResourceHandler } from './non-resource-paths.ts'
+import type { Registry } from './registry/registry.ts'
 import {
   auditIdOf,
   Warnings,
+  type Authenticator,
   type RequestContext,
   type RequestInfo,
   type ResourceRef,
-  type ServerContext,
 } from './request-context.ts'
 import { parseRequestInfo, resolveResource } from './request-info.ts'
 import { compress, negotiateResponse, replyDocument, replyError } from './response.ts'
 import { servedType } from './storage/codec.ts'
+import type { Storage } from './storage/storage.ts'
 
-interface HandlerOptions {
-  readonly server: ServerContext
-  readonly authenticators: readonly Authenticator[]
-  /** Everything that is not about resources: health, version, discovery. */
-  readonly nonResourceHandler: NonResourceHandler
+interface RequestStages {
+  readonly authentication: Authentication
+  readonly flowControl: FlowControl
+  readonly authorizer: AuthorizerChain
+  readonly resources: ResourceDispatcher
+  /** Paths that are not about resources: health, version, discovery. */
+  readonly nonResources: NonResourceHandler
   readonly metrics: RequestMetrics
   readonly audit: AuditLog | undefined
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
 }
 
-/** The server as a function. */
-export function makeHandler(options: HandlerOptions): Transport {
-  const { server, metrics, audit } = options
-  return async (given) => {
-    const started = server.clock.monotonic()
+export class RequestHandler {
+  readonly #authentication: Authentication
+  readonly #flowControl: FlowControl
+  readonly #authorizer: AuthorizerChain
+  readonly #resources: ResourceDispatcher
+  readonly #nonResources: NonResourceHandler
+  readonly #metrics: RequestMetrics
+  readonly #audit: AuditLog | undefined
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #log: Logger
+
+  constructor(stages: RequestStages) {
+    this.#authentication = stages.authentication
+    this.#flowControl = stages.flowControl
+    this.#authorizer = stages.authorizer
+    this.#resources = stages.resources
+    this.#nonResources = stages.nonResources
+    this.#metrics = stages.metrics
+    this.#audit = stages.audit
+    this.#clock = stages.clock
+    this.#random = stages.random
+    this.#log = stages.log
+  }
+
+  /** The server as a function, for callers that these authenticators know. */
+  transport(authenticators: readonly Authenticator[]): Transport {
+    return (given) => this.#handle(given, authenticators)
+  }
+
+  async #handle(given: WireRequest, authenticators: readonly Authenticator[]): Promise<WireResponse> {
+    const started = this.#clock.monotonic()
     const request = new TimedRequest(given)
-    const audited = audit?.begin(request)
-    const { info, response: made } = await respond(request, options, audited)
-    metrics.end(info, { status: made.status, seconds: (server.clock.monotonic() - started) / 1000 })
+    const audited = this.#audit?.begin(request)
+    const { info, response: made } = await this.#respond(request, authenticators, audited)
+    this.#metrics.end(info, { status: made.status, seconds: (this.#clock.monotonic() - started) / 1000 })
     const response = audited ? await audited.complete(made) : made
-    setAuditId(response, audited?.id ?? auditIdOf(request, server.random))
+    setAuditId(response, audited?.id ?? auditIdOf(request, this.#random))
     if (request.method === 'HEAD') return withoutBody(response)
     const encodings = request.headers['accept-encoding']
     return encodings === undefined || info?.verb === 'watch' ? response : compress(response, encodings)
   }
-}
 
-async function respond(
-  request: WireRequest,
-  options: HandlerOptions,
-  audited: RequestAudit | undefined,
-): Promise<{ info: RequestInfo | undefined; response: WireResponse }> {
-  let info: RequestInfo | undefined
-  try {
-    const found = (info = parseRequestInfo(request))
-    audited?.setRequestInfo(found)
-    return {
-      info,
-      response: await options.server.flowControl.withDeadline(found, () => serve(found, options, audited)),
+  async #respond(
+    request: WireRequest,
+    authenticators: readonly Authenticator[],
+    audited: RequestAudit | undefined,
+  ): Promise<{ info: RequestInfo | undefined; response: WireResponse }> {
+    let info: RequestInfo | undefined
+    try {
+      const found = (info = parseRequestInfo(request))
+      audited?.setRequestInfo(found)
+      const response = await this.#flowControl.withDeadline(found, () => this.#serve(found, authenticators, audited))
+      return { info, response }
+    } catch (error) {
+      audited?.setFailure(error, { isExpected: isApiError(error) })
+      if (!isApiError(error) && !request.signal.aborted)
+        this.#log.error('a request failed', { method: request.method, target: request.target, error })
+      return { info, response: replyError(error, info ?? { request, warnings: new Warnings() }) }
     }
-  } catch (error) {
-    audited?.setFailure(error, { isExpected: isApiError(error) })
-    if (!isApiError(error) && !request.signal.aborted)
-      options.server.log.error('a request failed', { method: request.method, target: request.target, error })
-    return { info, response: replyError(error, info ?? { request, warnings: new Warnings() }) }
+  }
+
+  async #serve(
+    info: RequestInfo,
+    authenticators: readonly Authenticator[],
+    audited: RequestAudit | undefined,
+  ): Promise<WireResponse> {
+    const authorizer = this.#authorizer
+    const caller = await authenticate(info, authenticators, this.#authentication)
+    const call = await impersonate(audited?.setUser(caller) ?? caller, authorizer)
+    audited?.setImpersonatedUser(call)
+    const entering = this.#flowControl.enter(call)
+    const seat = entering instanceof Promise ? await entering : entering
+    try {
+      await authorize(call, audited?.watchAuthorizer(authorizer) ?? authorizer)
+      const response = await this.#dispatch(audited ? await audited.captureBody(call) : call)
+      return this.#flowControl.holdSeat(response, seat, info)
+    } catch (error) {
+      seat.leave()
+      throw error
+    }
+  }
+
+  #dispatch(call: RequestContext): Promise<WireResponse> {
+    const { resourcePath } = call
+    if (resourcePath === undefined) return this.#nonResources(call)
+    const { registry } = this.#resources
+    if (!isKnownGroup(call.path, registry)) return this.#nonResources({ ...call, path: '' })
+    return this.#resources.handle(call, resolveResource(resourcePath, call.verb, registry))
   }
 }
 
-/** Who, whose turn, whether they may, and then what they asked for. */
-async function serve(
-  info: RequestInfo,
-  options: HandlerOptions,
-  audited: RequestAudit | undefined,
-): Promise<WireResponse> {
-  const { authorizer, authentication, flowControl } = options.server
-  const caller = await authenticate(info, options.authenticators, authentication)
-  const call = await impersonate(audited?.setUser(caller) ?? caller, authorizer)
-  audited?.setImpersonatedUser(call)
-  const entering = flowControl.enter(call)
-  const seat = entering instanceof Promise ? await entering : entering
-  try {
-    await authorize(call, audited?.watchAuthorizer(authorizer) ?? authorizer)
-    return flowControl.holdSeat(
-      await dispatchRequest(audited ? await audited.captureBody(call) : call, options),
-      seat,
-      info,
-    )
-  } catch (error) {
-    seat.leave()
-    throw error
-  }
-}
-
-function dispatchRequest(call: RequestContext, options: HandlerOptions): Promise<WireResponse> {
-  const { server, nonResourceHandler: plain } = options
-  const { resourcePath: place } = call
-  if (place === undefined) return plain(call)
-  if (!isKnownGroup(call.path, server.registry)) return plain({ ...call, path: '' })
-  const target = resolveResource(place, call.verb, server.registry)
-  if (target.resource.strategy.deprecation !== undefined) call.warnings.add(target.resource.strategy.deprecation)
-  if (target.resource.virtual)
-    return call.verb === 'create' ? createReview(call, target, server) : handleVirtual(call, target)
-  if (target.subresource) return handleSubresource(call, target, server)
-  if (target.resource.strategy.definesResources && !reads.has(call.verb)) return handleCrdWrite(call, target, server)
-  if (server.informers.has(target.resource.storage.group, target.resource.storage.plural) && !reads.has(call.verb))
-    return handleInformedWrite(call, target, server)
-  return handleVerb(call, target, server)
+interface DispatcherServices {
+  readonly registry: Registry
+  readonly storage: Storage
+  readonly handlers: ResourceHandlers
+  readonly informers: Informers
+  readonly crds: CrdController
 }
 
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
-/** A write to what the server itself obeys is answered once it is in force. */
-async function handleInformedWrite(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const response = await handleVerb(call, target, server)
-  if (response.status < 300) await server.informers.waitForRevision(await server.store.head())
-  return response
-}
-
-/** A write to a definition is answered once what it defines is served: clients may use it at once. */
-async function handleCrdWrite(call: RequestContext, target: ResourceRef, server: ServerContext): Promise<WireResponse> {
-  await loadPatternEngine()
-  const response = await handleVerb(call, target, server)
-  if (response.status >= 300) return response
-  // Taking it in may write in turn: a status, or the end of what was deleted.
-  let seen = 0
-  for (let round = 0; round < syncRoundsMax; round++) {
-    const head = await server.store.head()
-    if (head === seen) break
-    await server.waitForCrds(head)
-    seen = head
-  }
-  return response
-}
-
-/** Others write too, so there is no waiting for silence. */
+/** Other clients write too, so a response does not wait until the store is quiet. */
 const syncRoundsMax = 5
 
-function handleVerb(call: RequestContext, target: ResourceRef, server: ServerContext): Promise<WireResponse> {
-  switch (call.verb) {
-    case 'get':
-      return getResource(call, target, server)
-    case 'list':
-      return listResource(call, target, server)
-    case 'watch':
-      return watchResource(call, target, server)
-    case 'create':
-      return createResource(call, target, server)
-    case 'update':
-      return updateResource(call, target, server)
-    case 'patch':
-      return patchResource(call, target, server)
-    case 'delete':
-      return deleteResource(call, target, server)
-    default:
-      return deleteCollection(call, target, server)
+/** Chooses the handler of an authorized request for a resource. */
+export class ResourceDispatcher {
+  readonly registry: Registry
+  readonly #storage: Storage
+  readonly #handlers: ResourceHandlers
+  readonly #informers: Informers
+  readonly #crds: CrdController
+
+  constructor({ registry, storage, handlers, informers, crds }: DispatcherServices) {
+    this.registry = registry
+    this.#storage = storage
+    this.#handlers = handlers
+    this.#informers = informers
+    this.#crds = crds
+  }
+
+  handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource, subresource } = target
+    const { strategy, storage } = resource
+    if (strategy.deprecation !== undefined) call.warnings.add(strategy.deprecation)
+    if (resource.virtual)
+      return call.verb === 'create' ? this.#handlers.reviews.handle(call, target) : handleVirtual(call, target)
+    if (subresource) return this.#handlers.subresources[subresource.role](call, target)
+    if (reads.has(call.verb)) return this.#handleVerb(call, target)
+    if (strategy.definesResources) return this.#handleCrdWrite(call, target)
+    if (this.#informers.has(storage.group, storage.plural)) return this.#handleInformedWrite(call, target)
+    return this.#handleVerb(call, target)
+  }
+
+  #handleVerb(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    switch (call.verb) {
+      case 'get':
+        return this.#handlers.gets.handle(call, target)
+      case 'list':
+        return this.#handlers.lists.handle(call, target)
+      case 'watch':
+        return this.#handlers.watches.handle(call, target)
+      case 'create':
+        return this.#handlers.creates.handle(call, target)
+      case 'update':
+        return this.#handlers.updates.handle(call, target)
+      case 'patch':
+        return this.#handlers.patches.handle(call, target)
+      case 'delete':
+        return this.#handlers.deletes.handle(call, target)
+      default:
+        return this.#handlers.deleteCollections.handle(call, target)
+    }
+  }
+
+  /** A write to a kind that the server itself uses is answered once it is in effect. */
+  async #handleInformedWrite(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const response = await this.#handleVerb(call, target)
+    if (response.status < 300) await this.#informers.waitForRevision(await this.#storage.store.head())
+    return response
+  }
+
+  /** A write to a CRD is answered once its resources are served: clients may use them at once. */
+  async #handleCrdWrite(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    await loadPatternEngine()
+    const response = await this.#handleVerb(call, target)
+    if (response.status >= 300) return response
+    // The CRD controller may write in turn: a status, or the removal of a deleted CRD.
+    let seen = 0
+    for (let round = 0; round < syncRoundsMax; round++) {
+      const head = await this.#storage.store.head()
+      if (head === seen) break
+      await this.#crds.waitForRevision(head)
+      seen = head
+    }
+    return response
   }
 }
 
-/** Something that is served and never there: an empty list, and no object. */
+/** A resource that is served and has no objects: an empty list. */
 function handleVirtual(call: RequestContext, { resource, name }: ResourceRef): Promise<WireResponse> {
   if (call.verb !== 'list') throw notFound({ group: resource.group, kind: resource.plural, name })
   const choice = negotiateResponse(call, resource, { answer: 'document' })
-  return Promise.resolve(
-    replyDocument(
-      call,
-      { kind: resource.listKind, apiVersion: servedType(resource).apiVersion, metadata: {}, items: [] },
-      { choice },
-    ),
-  )
+  const { apiVersion } = servedType(resource)
+  const document = { kind: resource.listKind, apiVersion, metadata: {}, items: [] }
+  return Promise.resolve(replyDocument(call, document, { choice }))
 }
 
-/** Parts of an object that are read and written by themselves. */
-const objectSubresources: ReadonlySet<string> = new Set([
-  'status',
-  'finalize',
-  'approval',
-  'ephemeralcontainers',
-  'resize',
-])
-
-function handleSubresource(call: RequestContext, target: ResourceRef, server: ServerContext): Promise<WireResponse> {
-  const name = target.subresource?.name ?? ''
-  if (name === 'scale') return handleScale(call, target, server)
-  if (name === 'eviction') return evictPod(call, target, server)
-  if (name === 'binding') return bindPod(call, target, server)
-  if (name === 'token') return createToken(call, target, server)
-  if (target.resource.actions?.some((sheet) => sheet.name === name)) return performAction(call, target, server)
-  if (!objectSubresources.has(name)) throw unsupportedSubresource(target)
-  if (call.verb === 'get') return getResource(call, target, server)
-  return call.verb === 'patch' ? patchResource(call, target, server) : updateResource(call, target, server)
-}
-
-// Headers were made for this one response, so nobody else sees the number.
+// The headers were made for this response, so no other response shows this id.
 function setAuditId({ headers }: WireResponse, id: string): void {
   ;(headers as Record<string, string>)['audit-id'] = id
 }

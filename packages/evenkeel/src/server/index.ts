@@ -8,9 +8,8 @@ export type {
   Authorizer,
   SubjectRules,
   AuthorizationDecision,
-  AuthorizationMode,
-  AuthorizationOption,
 } from './authz/authorizer.ts'
+export type { AuthorizationMode, AuthorizationOption } from './authz/authorization-modes.ts'
 export type { PolicyRule } from '#builtins'
 export type {
   AdmissionHook,
@@ -19,7 +18,8 @@ export type {
   AdmissionHookRule,
   AdmissionHookUser,
 } from './admission/admission-hooks.ts'
-export type { AuditFileOptions, AuditOptions } from './audit/audit-log.ts'
+export type { AuditOptions } from './audit/audit-log.ts'
+export type { AuditFileOptions } from './audit/rotating-file.ts'
 export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from './audit/audit-policy.ts'
 export { verifyAuditLog, type AuditVerification, type ChainLink } from './audit/hash-chain.ts'
 export type {
@@ -32,8 +32,7 @@ export type {
   OidcValidationRule,
   OidcClaimOrExpression,
 } from './auth/authentication-options.ts'
-export type { Authenticator } from './auth/authentication.ts'
-export type { User } from './request-context.ts'
+export type { Authenticator, User } from './request-context.ts'
 export type { AuthorizationWebhook } from './authz/webhook-authorizer.ts'
 export type { LimitOptions } from './flowcontrol/limits.ts'
 export {
@@ -50,11 +49,5 @@ export type { ConvertObject } from './crd/conversion.ts'
 export type { ServiceAddress, WebhookOptions, WebhookServiceReference } from './webhooks/client.ts'
 export { installKinds, type InstallOptions } from './crd/install-kinds.ts'
 export { versionDocument } from './non-resource-paths.ts'
-export {
-  startServer,
-  type AdmissionOptions,
-  type Server,
-  type ServerAddress,
-  type ServerListenOptions,
-  type ServerOptions,
-} from './server.ts'
+export { startServer } from './server.ts'
+export type { AdmissionOptions, Server, ServerAddress, ServerListenOptions, ServerOptions } from './server-options.ts'

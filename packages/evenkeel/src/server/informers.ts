@@ -1,9 +1,13 @@
 /**
- * The views a server has: which kinds it keeps in memory, and how it follows them.
+ * Informers: kinds that the server itself uses, parsed and in memory.
  *
- * A view is asked for before the server starts; from then on one loop per kind follows the store. A loop that lost
- * its place (compaction, falling behind) reads everything anew. A write to a kind that is viewed is answered once the
- * view has it: what a client was told is in force.
+ * RBAC, webhook configurations and policies are used by every request; reading them from the store each time would
+ * cost more than the request. An informer is requested before the server starts; from then on one loop per kind
+ * watches the store. A loop that lost its position (compaction, falling behind) lists again. A write to such a kind
+ * is answered once its informer has it.
+ *
+ * Invariant: `version` grows with every change, so that code that computes something from an informer knows when to
+ * repeat it.
  */
 import type { UnstructuredObject } from '#api'
 import { assert, deferred, LightAbortController, sleep, type Clock, type Deferred, type Logger } from '#base'
@@ -174,15 +178,6 @@ function namespacedName(rest: string): [namespace: string, name: string] {
   const [namespace, name] = at < 0 ? ['', rest] : [rest.slice(0, at), rest.slice(at + 1)]
   return [decodeURIComponent(namespace), decodeURIComponent(name)]
 }
-
-/*
- * All objects of one kind as they are now, parsed, in memory: for rooms that need them with every request.
- *
- * Permissions, webhooks and policies are objects that the server itself obeys. Reading them from the store for every
- * request would cost more than the request. A view follows the store; {@link Views.caughtUp} says how far it is.
- *
- * Invariant: `version` grows with every change, so that whoever computes something from a view knows when to do it again.
- */
 
 /** Hears what was there, if anything, and what is there now, if anything. */
 type InformerListener = (old: UnstructuredObject | undefined, next: UnstructuredObject | undefined) => void

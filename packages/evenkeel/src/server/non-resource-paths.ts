@@ -1,5 +1,9 @@
 /**
- * Everything that is not about resources: health, version, metrics, discovery, OpenAPI.
+ * Non-resource paths: health, version, metrics, discovery, OpenAPI.
+ *
+ * `/healthz`, `/livez` and `/readyz` answer `ok`; `?verbose` lists every check, `?exclude=NAME` leaves one out. A
+ * failed check is always listed, without details, because these paths need no authorization. `/version` names the
+ * Kubernetes release of the API: clients read `gitVersion` as a semantic version to decide which features they use.
  */
 import { compareText, type JsonObject } from '#api'
 import { negotiate, type MediaShape, type Query, type WireResponse } from '#wire'
@@ -200,13 +204,6 @@ function plainText(status: number, text: string): WireResponse {
   }
 }
 
-/*
- * Whether the server is well: `/healthz`, `/livez` and `/readyz`, in whole or check by check.
- *
- * The short answer is `ok`. `?verbose` lists every check, `?exclude=NAME` leaves one out; a check that fails is
- * always listed, without its details, because anybody may ask.
- */
-
 export interface HealthCheck {
   readonly name: string
   /** Undefined when all is well. */
@@ -267,12 +264,6 @@ function healthText(status: number, body: string): WireResponse {
   }
   return { status, headers, body: Buffer.from(body) }
 }
-
-/*
- * What `/version` says: the Kubernetes release whose API this is, and that it is us.
- *
- * Clients read `gitVersion` as a semantic version and decide by it which features to use.
- */
 
 export function versionDocument(): JsonObject {
   return {

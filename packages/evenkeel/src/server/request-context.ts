@@ -1,24 +1,14 @@
 /**
- * What is known of a request on its way through the rooms, and what the rooms are furnished with.
+ * The request as the stages of the server pass it on, and the parts of it that every stage may use.
  *
- * A call only ever grows: each room adds a value and hands a richer one to the next. Nobody changes what an earlier
- * room said; warnings are the one thing any room may add to.
+ * A request only grows: each stage adds a value and passes a richer one to the next. No stage changes what an earlier
+ * one said, except that every stage may add warnings. This file imports no stage.
  */
-import { nativeSignal, randomUuid, type Clock, type Logger, type Random } from '#base'
+import { nativeSignal, randomUuid, type Random } from '#base'
 import type { Resource, Subresource } from '#builtins'
-import type { Store } from '#store'
 import type { Query, ResourcePath, WireHeaders, WirePeer, WireRequest } from '#wire'
-import type { AdmissionChain } from './admission/admission.ts'
-import type { Authentication } from './auth/authentication.ts'
-import type { AuthorizerChain } from './authz/authorizer.ts'
-import type { FlowControl } from './flowcontrol/flow-control.ts'
-import type { ActionHandlers } from './handlers/actions.ts'
-import type { Informers } from './informers.ts'
-import type { CompressedRunCache } from './list/compressed-list.ts'
-import type { Registry } from './registry/registry.ts'
-import type { LeaseManager } from './storage/storage.ts'
 
-/** Who is calling. */
+/** The user of a request. */
 export interface User {
   readonly name: string
   readonly uid?: string
@@ -26,28 +16,31 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** After room 2: the path and query are read. */
+/** A request whose path and query are parsed. */
 export interface RequestInfo {
   readonly request: WireRequest
   readonly path: string
   readonly query: Query
   /** Absent when the path is not about resources. */
   readonly resourcePath: ResourcePath | undefined
-  /** What the authorizer is asked: `get`, `list`, `watch`, ..., or the method in lower case for other paths. */
+  /** The verb for authorization: `get`, `list`, `watch`, ..., or the method in lower case for other paths. */
   readonly verb: string
   readonly warnings: Warnings
 }
 
-/** After room 3: we know who it is. */
+/** A request of an authenticated user. */
 export interface RequestContext extends RequestInfo {
   readonly user: User
-  /** Who it really is, when the user is somebody it may speak for. */
+  /** The authenticated user, when `user` is impersonated. */
   readonly impersonator?: User
-  /** Takes notes for the audit log, if there is one. */
+  /** Adds an annotation to the audit event, if there is an audit log. */
   annotate?(key: string, value: string): void
 }
 
-/** The resource a call is about, found in the registry. */
+/** Returns the user of a request, or undefined when it does not know the credentials. */
+export type Authenticator = (info: RequestInfo) => User | undefined | Promise<User | undefined>
+
+/** The resource, subresource and object of a request, found in the registry. */
 export interface ResourceRef {
   readonly resource: Resource
   readonly subresource?: Subresource
@@ -57,44 +50,11 @@ export interface ResourceRef {
   readonly name: string
 }
 
-/** What all rooms share. */
-export interface ServerContext {
-  readonly store: Store
-  readonly registry: Registry
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
-  /** The cluster in every key. */
-  readonly cluster: string
-  readonly leases: LeaseManager
-  /** Kinds that the server itself obeys, in memory. */
-  readonly informers: Informers
-  /** Who callers are. */
-  readonly authentication: Authentication
-  /** Who may do what. */
-  readonly authorizer: AuthorizerChain
-  /** What may change or refuse a write. */
-  readonly admission: AdmissionChain
-  /** Whose turn it is, and for how long. */
-  readonly flowControl: FlowControl
-  /** Who answers actions. */
-  readonly actionHandlers: ActionHandlers
-  /** Parts of lists, compressed. */
-  readonly compressedRuns: CompressedRunCache
-  /** Resolves once what definitions up to a revision define is served. */
-  waitForCrds(revision: number): Promise<void>
-  /** Aborts when the server stops: streams end cleanly then. */
-  readonly stopping: AbortSignal
-}
-
-/*
- * `Warning` headers of one response: said once each, bounded in total as kube-apiserver bounds them.
- */
-
 /** All texts together may take this many characters before each is cut short. */
 const totalMax = 4096
 const shortenedMax = 256
 
+/** `Warning` headers of one response: each text once, bounded in total as kube-apiserver bounds them. */
 export class Warnings {
   #texts: string[] | undefined
 
@@ -103,7 +63,7 @@ export class Warnings {
     if (!this.#texts.includes(text)) this.#texts.push(text)
   }
 
-  /** The value of the header, several warnings joined; undefined when there is nothing to say. */
+  /** The value of the header, several warnings joined; undefined without warnings. */
   header(): string | undefined {
     if (this.#texts === undefined) return undefined
     const total = this.#texts.reduce((sum, text) => sum + text.length, 0)
@@ -112,7 +72,7 @@ export class Warnings {
   }
 }
 
-// Every text cut to its share of what a header may hold; what does not fit even then is left out.
+// Every text is cut to its share of the header; texts that still do not fit are left out.
 function shortened(texts: readonly string[]): string[] {
   const kept: string[] = []
   let total = 0
@@ -132,14 +92,12 @@ function escapeText(text: string): string {
   return /^[\x20-\x7e]*$/.test(plain) ? plain : Buffer.from(plain, 'utf8').toString('latin1')
 }
 
-/*
- * A request of which something was replaced, or that is shown to the code of others. Its signal is that of the first one as Node has
- * them, made when somebody asks for it.
+/**
+ * A request with replaced headers or body, or one that is shown to code of the embedder. Its signal is Node's own, made on
+ * first use.
  *
- * A class, because an object with a getter of its own has a shape of its own: one for every request, kept until the collector of
- * garbage goes through everything.
+ * A class, because an object literal with a getter gets its own shape: one per request, kept until a full collection.
  */
-
 export class ChangedRequest implements WireRequest {
   readonly method: string
   readonly target: string
@@ -165,13 +123,9 @@ export class ChangedRequest implements WireRequest {
   }
 }
 
-/*
- * The number of a request, by which it is found again in the audit log and in the logs of others.
- */
-
 const givenId = /^[\w.-]{1,64}$/
 
-/** Clients may number their requests themselves. */
+/** The id of a request in the audit log and in other logs; a client may choose it. */
 export function auditIdOf({ headers }: WireRequest, random: Random): string {
   const given = headers['audit-id']
   return given !== undefined && givenId.test(given) ? given : randomUuid(random)

@@ -1,9 +1,9 @@
 /**
- * Room 2: which verb on what?
+ * Request info: the verb and the resource path of a request.
  *
- * Before: `listen` handed over what arrived. After: `authenticate` asks who it is. The path is read once, here; what
- * the authorizer is asked about later is this same value, and so is what storage touches. Whether such a resource
- * exists is told only to callers who may ask: {@link resolveResource} runs behind room 4.
+ * The path is parsed once, here. Authorization decides about this value and storage uses the same one. Whether a
+ * resource exists is revealed only to users who are authorized: {@link resolveResource} runs after the authorization
+ * stage.
  */
 import { ApiError, badRequest, parseDuration } from '#api'
 import type { Resource, Subresource, Verb } from '#builtins'
@@ -28,7 +28,7 @@ export function parseRequestInfo(request: WireRequest): RequestInfo {
   return { request, path, query, resourcePath: place, verb, warnings: new Warnings() }
 }
 
-// Most requests have none, and nobody writes into a query.
+// Shared by all requests without a query; queries are read-only.
 const noQuery = new Query()
 
 /**
@@ -87,9 +87,9 @@ function verbOf(method: string, place: ResourcePath, query: Query): string {
   }
 }
 
-function fitsScope(resource: Resource, { namespace, name, resource: plural }: ResourcePath): boolean {
+function fitsScope(resource: Resource, { namespace, name }: ResourcePath): boolean {
   // The path of a namespace itself says its name twice; any other namespace around what has none leads nowhere.
-  if (resource.scope === 'Cluster') return namespace === '' || (plural === 'namespaces' && namespace === name)
+  if (resource.scope === 'Cluster') return namespace === '' || (resource.isNamespace === true && namespace === name)
   return namespace !== '' || name === ''
 }
 

@@ -1,13 +1,13 @@
 /**
- * Room 13: in which form does the answer go out?
+ * Responses: the format, the shape and the compression of an answer.
  *
- * Before: the walk has the result. After: `listen` writes it. The common case, JSON in the form it is kept in, sends
- * the stored bytes; everything else parses, reshapes and encodes. Errors take this way too: a `Status` in the format
- * the client reads.
+ * In the common case, JSON in the stored version, the stored bytes are sent; everything else is parsed, transformed
+ * and encoded. Errors are a `Status` in the format that the client accepts. Large answers are compressed with the
+ * fastest level of gzip, off the main thread, for clients that accept it, as Go clients do by default.
  */
 import { promisify } from 'node:util'
 import { ApiError, badRequest, isApiError, toStatus, type JsonObject, type Status, type UnstructuredObject } from '#api'
-import { onAbort } from '#base'
+import { onAbort, type Clock } from '#base'
 import type { Resource } from '#builtins'
 import {
   encodeProtobuf,
@@ -23,7 +23,7 @@ import {
   type WireResponse,
 } from '#wire'
 import { makeTable, metadataOnly, type IncludeObject, type MetaVersion } from './handlers/table.ts'
-import type { RequestContext, RequestInfo, ServerContext } from './request-context.ts'
+import type { RequestContext, RequestInfo } from './request-context.ts'
 import { isCurrent, prepareConversions, toServed } from './storage/codec.ts'
 import type { StoredObject } from './storage/stored-object.ts'
 
@@ -63,19 +63,19 @@ interface ObjectResponse {
   readonly status?: number
   readonly resource: Resource
   readonly choice: MediaChoice
-  readonly server: Pick<ServerContext, 'clock'>
+  readonly clock: Clock
 }
 
 /** An answer that is one stored object. */
 export function replyStored(
   call: RequestContext,
   stored: StoredObject,
-  { status = 200, resource, choice, server }: ObjectResponse,
+  { status = 200, resource, choice, clock }: ObjectResponse,
 ): WireResponse | Promise<WireResponse> {
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored, resource)) {
     return { status, headers: headersOf(call, 'json'), body: stored.bytes }
   }
-  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, server })
+  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, clock })
   return prepareConversions([stored], resource)?.then(reply) ?? reply()
 }
 
@@ -83,9 +83,9 @@ export function replyStored(
 export function replyObject(
   call: RequestContext,
   object: UnstructuredObject,
-  { status = 200, resource, choice, server }: ObjectResponse,
+  { status = 200, resource, choice, clock }: ObjectResponse,
 ): WireResponse {
-  const shaped = transformObject(object, { resource, choice, server, query: call.query })
+  const shaped = transformObject(object, { resource, choice, clock, query: call.query })
   return { status, headers: headersOf(call, choice.format), body: encode(shaped, choice) }
 }
 
@@ -104,7 +104,7 @@ export function replyError(error: unknown, info: Pick<RequestInfo, 'warnings' | 
   const retryAfter =
     isApiError(error) && error.retryAfterMs ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1000)) } : {}
   const choice = errorMediaChoice(info?.request.headers['accept'], status.code)
-  const body = encode(status as unknown as JsonObject, choice)
+  const body = encode(status, choice)
   const headers = info === undefined ? { 'content-type': mediaTypes[choice.format] } : headersOf(info, choice.format)
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
 }
@@ -151,23 +151,23 @@ function isMetaShape({ kind, group, version }: MediaShape): boolean {
 
 function transformObject(
   object: UnstructuredObject,
-  { resource, choice, server, query }: ObjectResponse & { query: Query },
+  { resource, choice, clock, query }: ObjectResponse & { query: Query },
 ): JsonObject {
-  if (choice.shape === undefined) return object as unknown as JsonObject
+  if (choice.shape === undefined) return object
   const version = choice.shape.version as MetaVersion
-  if (choice.shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
+  if (choice.shape.kind !== 'Table') return metadataOnly(object, { version })
   const table = makeTable({
     columns: resource.columns,
     objects: [object],
     includeObject: includeObjectOf(query),
-    nowMs: server.clock.now(),
+    nowMs: clock.now(),
     version,
     listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
   })
-  return table as unknown as JsonObject
+  return table
 }
 
-// When the form itself was the problem, JSON is what everybody reads.
+// When the format itself is the error, the answer is JSON.
 function errorMediaChoice(accept: string | undefined, code: number | undefined): MediaChoice {
   if (code === 406) return { format: 'json' }
   try {
@@ -188,13 +188,6 @@ function wantsPretty(
   if (asked !== null) return asked !== '0' && asked.toLowerCase() !== 'false'
   return pretty === true || prettyAgents.test(request.headers['user-agent'] ?? '')
 }
-
-/*
- * Large answers, compressed for clients that read gzip.
- *
- * Go's clients ask for it without being told to. Small answers are not worth it, and neither is more than the quickest
- * level: the work happens off the main thread, the waiting does not.
- */
 
 /** As upstream has it. */
 export const gzipSizeMin = 128 * 1024
@@ -237,10 +230,6 @@ async function* gzipPieces(body: readonly Uint8Array[] | AsyncIterable<Uint8Arra
     fed.catch(() => undefined)
   }
 }
-
-/*
- * Notices the end of a streamed answer: by itself, because its reader left, or because the client went.
- */
 
 /** The same response; `ended` is called once, when nothing more will be sent. */
 export function onResponseEnd(response: WireResponse, request: WireRequest, ended: () => void): WireResponse {

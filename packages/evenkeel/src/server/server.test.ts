@@ -6,7 +6,7 @@ import { SimulatedClock } from '#base'
 import { openMemoryStore } from '#store'
 import { TestServer } from './client.fixture.ts'
 import { startServer } from './server.ts'
-import type { Server, ServerAddress } from './server.ts'
+import type { Server, ServerAddress } from './server-options.ts'
 
 const running: Server[] = []
 

@@ -65,7 +65,7 @@ export const otherCauses = {
 export type CauseType = FieldCauseType | keyof typeof otherCauses
 
 /** One entry of `status.details.causes`. The wire calls the type `reason`. */
-export interface StatusCause {
+export type StatusCause = {
   readonly reason?: CauseType | (string & {})
   readonly message?: string
   readonly field?: string

@@ -12,7 +12,7 @@ import { internalError } from './constructors.ts'
 import type { Reason, StatusCause } from './reasons.ts'
 
 /** `status.details`: what the answer is about. */
-export interface StatusDetails {
+export type StatusDetails = {
   readonly name?: string
   readonly group?: string
   readonly kind?: string
@@ -21,7 +21,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number
 }
 
-export interface Status {
+export type Status = {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
   readonly metadata: ListMeta

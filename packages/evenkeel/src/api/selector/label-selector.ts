@@ -9,13 +9,13 @@ import { badRequest } from '../errors/constructors.ts'
 import { fieldError, FieldPath, formatFieldErrors, type FieldError } from '../errors/field-error.ts'
 import { validateLabels } from '../metadata.ts'
 
-export interface LabelSelectorRequirement {
+export type LabelSelectorRequirement = {
   readonly key: string
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
   readonly values?: readonly string[]
 }
 
-export interface LabelSelector {
+export type LabelSelector = {
   readonly matchLabels?: Labels
   readonly matchExpressions?: readonly LabelSelectorRequirement[]
 }

@@ -20,12 +20,12 @@ test('daemonSetRules count template changes in an annotation that clients cannot
     object.metadata.annotations?.['deprecated.daemonset.template.generation']
   const old = write({ object: make('i') }).object
   expect(count(old)).toBe('1')
-  expect(count(write({ object: make('i'), old: old as unknown as JsonObject }).object)).toBe('1')
+  expect(count(write({ object: make('i'), old: old }).object)).toBe('1')
   expect(
     count(
       write({
         object: make('j', { 'deprecated.daemonset.template.generation': '9' }),
-        old: old as unknown as JsonObject,
+        old: old,
       }).object,
     ),
   ).toBe('2')

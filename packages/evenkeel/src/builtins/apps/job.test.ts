@@ -52,7 +52,7 @@ test('jobRules refuse another template, and let a suspended job be placed elsewh
       object: {
         ...stored,
         spec: { ...spec, suspend, template: { ...spec.template, spec: { ...spec.template.spec, ...pod } } },
-      } as unknown as JsonObject,
+      },
     }).errors
   }
   expect(changed({ nodeSelector: { a: 'b' } }, true)).toEqual([])

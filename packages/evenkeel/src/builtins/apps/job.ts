@@ -51,7 +51,7 @@ function defaultJob(object: ObjectDraft): void {
   setDefault(spec, 'backoffLimit', spec['backoffLimitPerIndex'] === undefined ? 6 : backoffLimitMax)
   const labels = optionalObjectIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
   if (labels !== undefined && Object.keys(objectIn(object.metadata, 'labels')).length === 0)
-    object.metadata['labels'] = { ...labels }
+    object.metadata.labels = textMapIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
   setDefault(spec, 'completionMode', 'NonIndexed')
   setDefault(spec, 'suspend', false)
   setDefault(spec, 'podReplacementPolicy', spec['podFailurePolicy'] === undefined ? 'TerminatingOrFailed' : 'Failed')
@@ -69,7 +69,7 @@ function addSelector(object: ObjectDraft): void {
     setDefault(labels, key, value)
   setDefault(ensureDraft(ensureDraft(spec, 'selector'), 'matchLabels'), uidLabel, textIn(object.metadata, 'uid'))
   // A job without labels of its own has those of its template, and these are more now.
-  if (isTemplates) object.metadata['labels'] = { ...labels }
+  if (isTemplates) object.metadata.labels = textMapIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
 }
 
 function generatedLabels(name: string, uid: string): readonly (readonly [string, string])[] {

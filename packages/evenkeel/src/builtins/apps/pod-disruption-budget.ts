@@ -32,7 +32,7 @@ export const podDisruptionBudgetStrategy: StrategyHooks = {
   validateStatusUpdate(object) {
     const status = objectIn(object, 'status')
     const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']
-    const conditions = objectsIn(status, 'conditions') as unknown as readonly Condition[]
+    const conditions = objectsIn(status, 'conditions') as readonly Condition[]
     return [
       ...validateConditions(conditions.filter(isWhole), statusPath.child('conditions')),
       ...counts.flatMap((key) => requireNonNegative(numberIn(status, key), statusPath.child(key))),

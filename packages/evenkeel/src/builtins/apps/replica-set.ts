@@ -65,7 +65,8 @@ export const replicationControllerStrategy: StrategyHooks = {
     const labels = optionalObjectIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
     if (labels === undefined) return
     if (Object.keys(objectIn(spec, 'selector')).length === 0) spec['selector'] = { ...labels }
-    if (Object.keys(objectIn(object.metadata, 'labels')).length === 0) object.metadata['labels'] = { ...labels }
+    if (Object.keys(objectIn(object.metadata, 'labels')).length === 0)
+      object.metadata.labels = textMapIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
   },
   prepareForCreate: startWithNone,
   validate: validateController,

@@ -19,7 +19,6 @@ import {
   type Condition,
   type JsonObject,
   type JsonObjectDraft,
-  type JsonValue,
   type UnstructuredObject,
   type ValidateCrdOptions,
 } from '#api'
@@ -84,7 +83,7 @@ function noteStored(spec: JsonObject, status: JsonObjectDraft): void {
 }
 
 function asJson(object: UnstructuredObject): JsonObject {
-  return object as unknown as JsonObject
+  return object
 }
 
 /*
@@ -114,7 +113,7 @@ function markTerminating(object: ObjectDraft): void {
     message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
   } as const
   const now = textIn(metadata, 'deletionTimestamp')
-  status['conditions'] = setCondition(objectsIn(status, 'conditions') as unknown as Condition[], condition, {
+  status['conditions'] = setCondition(objectsIn(status, 'conditions') as readonly Condition[], condition, {
     now,
-  }) as unknown as JsonValue
+  })
 }

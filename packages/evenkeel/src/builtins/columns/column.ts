@@ -180,7 +180,7 @@ function typed({ definition, cell }: Column, type: ColumnDefinition['type']): Co
  * what time it is and nothing here reads a clock.
  */
 
-export interface ColumnDefinition {
+export type ColumnDefinition = {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
   /** `name` marks the column that identifies the row. */

@@ -63,7 +63,7 @@ export const persistentVolumeStrategy: StrategyHooks = {
     return [...errors, ...requireSame(spec['volumeMode'], before['volumeMode'], FieldPath.of('volumeMode'))]
   },
   prepareForUpdate: (object, old, { subresource, now }) => {
-    if (subresource !== 'status' || phaseOf(object as unknown as UnstructuredObject) === phaseOf(old)) return
+    if (subresource !== 'status' || phaseOf(object) === phaseOf(old)) return
     ensureDraft(object, 'status')['lastPhaseTransitionTime'] = now
   },
 }

@@ -24,7 +24,7 @@ test('secretRules fold stringData into data, over what is there, whatever the ke
 
 test('secretRules copy frozen data instead of changing it', () => {
   const data = Object.freeze({ a: 'eA==' })
-  const draft = { metadata: {}, data, stringData: { b: 'y' } }
+  const draft = { apiVersion: 'v1', kind: 'Secret', metadata: {}, data, stringData: { b: 'y' } }
   secretStrategy.default?.(draft)
   expect(data).toEqual({ a: 'eA==' })
   expect(draft.data).toEqual({ a: 'eA==', b: 'eQ==' })

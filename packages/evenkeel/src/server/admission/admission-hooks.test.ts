@@ -12,7 +12,7 @@ const configMaps = [{ resources: ['configmaps'] }]
 let tested: TestServer
 
 async function start(...hooks: readonly AdmissionHook<ConfigMap>[]): Promise<void> {
-  tested = await TestServer.start({ admission: { hooks: hooks as readonly AdmissionHook[] } })
+  tested = await TestServer.start({ admission: { hooks: hooks } })
 }
 
 const create = (name: string, rest: object = {}, query = ''): ReturnType<TestServer['ask']> =>

@@ -1,9 +1,9 @@
 /**
- * Hooks of whoever embeds the server: functions that complete or judge writes, in this process.
+ * Admission hooks: functions of the embedding program that complete or validate writes, as an admission plugin.
  *
- * They have the contract of webhooks without the network: what is written for one serves as the other. Objects are
- * frozen; a hook gives back a new one, or the steps of a JSON patch. It refuses by throwing an `ApiError`, or by giving
- * back what is wrong with which field; anything else it throws is a mistake of its own and refuses the write with 500.
+ * They have the contract of webhooks without the network. Objects are frozen; a hook returns a new one, or the
+ * operations of a JSON patch. It refuses a write by throwing an `ApiError` or by returning field errors; any other
+ * error is a bug of the hook and fails the write with 500.
  */
 import {
   applyJsonPatch,
@@ -124,10 +124,6 @@ export interface AdmissionHookUser {
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
-/*
- * A hook of the embedder as a step of admission.
- */
-
 interface HookPluginOptions {
   readonly matching: Matcher
   readonly random: Random
@@ -158,7 +154,7 @@ export function hookPlugin(hook: AdmissionHook, { matching, random, log }: HookP
       (hook.mutate !== undefined || hook.validate !== undefined) && matching.couldMatch(criteria, write),
     ...(hook.mutate && {
       async mutate(draft, admitted) {
-        const shown = await matched(draft as unknown as UnstructuredObject, admitted)
+        const shown = await matched(draft, admitted)
         return shown !== undefined && runMutate(draft, shown, { ...asking, admitted })
       },
     }),
@@ -191,8 +187,8 @@ async function runMutate(draft: ObjectDraft, shown: HookObjects, asking: HookCal
     admitted: { target },
   } = asking
   // What is frozen must not be what the server works on.
-  const before = deepCopy(shown.object as unknown as JsonObject)
-  const context = contextOf({ ...shown, object: before as unknown as UnstructuredObject }, asking)
+  const before = copyOf(shown.object ?? draft)
+  const context = contextOf({ ...shown, object: before }, asking)
   const wanted = await guardHook(hook, () => hook.mutate?.(context.request.object as KubeObject, context))
   const after = Array.isArray(wanted)
     ? await guardHook(hook, () => applyJsonPatch(before, wanted as readonly JsonPatchOperation[]))
@@ -200,8 +196,8 @@ async function runMutate(draft: ObjectDraft, shown: HookObjects, asking: HookCal
   if (after === undefined || deepEqual(after, before)) return false
   const next = JSON.parse(JSON.stringify(after)) as ObjectDraft
   replaceDraft(next, next, bodyResource({ ...target, resource: shown.resource }))
-  const back = await convertToVersion(next as unknown as UnstructuredObject, shown.resource, target.resource)
-  replaceDraft(draft, back as unknown as JsonObject, bodyResource(target))
+  const back = await convertToVersion(next, shown.resource, target.resource)
+  replaceDraft(draft, back, bodyResource(target))
   return true
 }
 
@@ -229,7 +225,7 @@ function copied({ resource, object, old }: HookObjects): HookObjects {
 }
 
 function copyOf(object: UnstructuredObject): UnstructuredObject {
-  return deepCopy(object as unknown as JsonObject) as unknown as UnstructuredObject
+  return deepCopy(object) as UnstructuredObject
 }
 
 /** Refusals pass; what else a hook throws is its own mistake. */
@@ -283,8 +279,8 @@ function requestOf(
     user: userOf(user),
     dryRun,
     options,
-    ...(object && { object: object as unknown as KubeObject }),
-    ...(old && { oldObject: old as unknown as KubeObject }),
+    ...(object && { object: object }),
+    ...(old && { oldObject: old }),
   }
 }
 
@@ -304,7 +300,7 @@ function criteriaOf({ kind, rules, namespaceSelector = {}, objectSelector = {} }
     namespaceSelector,
     objectSelector,
     rules: (all ?? []).map(ruleOf),
-  } as unknown as JsonObject)
+  })
   return all === undefined ? { ...criteria, rules: undefined } : criteria
 }
 

@@ -1,10 +1,10 @@
 /**
- * What may change or refuse a write: webhooks, policies, quotas, and the hooks of those who embed the server.
+ * Admission plugins and their chain: webhooks, policies, quotas, and hooks of the embedder.
  *
- * Two rounds, as upstream has them. `mutate` runs on what the client wants, before system fields are set and before it
- * is judged; what it changed is shaped and defaulted again. `validate` runs on what would be written, after validation
- * and inside the retry around a lost race, and sees the true old object. Nobody is asked about a write to the
- * objects that configure admission itself, except hooks of the embedder.
+ * There are two rounds, as in kube-apiserver. `mutate` gets the object that the client wants, before system fields
+ * are set and before validation; a changed object is decoded and defaulted again. `validate` gets the object that
+ * would be written, after validation and inside the retry after a lost race, with the replaced object as the old
+ * one. Writes to objects that configure admission itself are shown to hooks of the embedder only.
  */
 import type { JsonObject, NamedSubject, UnstructuredObject } from '#api'
 import type { ObjectDraft } from '#builtins'
@@ -111,10 +111,6 @@ export function chainAdmission(steps: readonly AdmissionPlugin[]): AdmissionChai
     },
   }
 }
-
-/*
- * What errors of admission are about.
- */
 
 /** The name of an object that has none yet is the beginning of the one it will get. */
 export function admissionSubject(

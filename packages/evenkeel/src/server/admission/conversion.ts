@@ -1,10 +1,10 @@
 /**
- * Drafts that admission changes: whatever comes back from a hook is brought into the shape of its kind again.
+ * Objects on their way through admission: in the version that a rule matched, and decoded again after a change.
  *
- * A hook may add fields that nobody knows: they are dropped without a word, as upstream does. What cannot be an object
- * of the kind at all is the hook's mistake, not the client's.
+ * A plugin may add unknown fields: they are dropped without a warning, as upstream does. A result that is not an
+ * object of the kind is a bug of the plugin, not of the client.
  */
-import { internalError, isApiError, setOwn, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
+import { internalError, isApiError, setOwn, type JsonValue, type UnstructuredObject } from '#api'
 import { builtinSchemas, schemaName, type ObjectDraft, type Resource, type Subresource } from '#builtins'
 import { shapeObject } from '../handlers/request-body.ts'
 import { applyDefaults } from '../registry/strategy.ts'
@@ -60,11 +60,6 @@ function shape(value: JsonValue, form: Resource): ObjectDraft {
   }
 }
 
-/*
- * Objects in the form in which a write matched: who guards one version sees objects in that version, whichever way they
- * are written.
- */
-
 /**
  * An object of one form of a resource in another.
  *
@@ -78,8 +73,7 @@ export async function convertToVersion(
   // What a subresource has of its own (Scale) is the same in all forms.
   if ((from.group === to.group && from.version === to.version) || object.kind !== from.kind) return object
   const { reading } = from
-  if (reading === undefined)
-    return convertBetween(object as unknown as JsonObject, from, to) as unknown as UnstructuredObject
+  if (reading === undefined) return convertBetween(object, from, to)
   if (reading.convert === undefined) return reading.read(object, to.version)
   const [converted = object] = await reading.convert([object], to.version)
   return reading.read(converted, to.version)

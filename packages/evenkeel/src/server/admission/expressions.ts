@@ -1,8 +1,9 @@
 /**
- * What expressions of admission are given for one write: the variables of match conditions and policies.
+ * The variables of admission expressions, and match conditions.
  *
- * The language itself is `loadAdmissionLanguage` of the api layer. The request is the same that webhooks are sent, but
- * for its uid and its objects, and without the fields that are empty.
+ * The `request` variable is the request of webhooks without uid, objects and empty fields. All match conditions must
+ * be true: one that is false decides, whatever the errors of the others; otherwise an error decides. For a webhook
+ * an error skips the call, and refuses the write unless its failure policy is `Ignore`.
  */
 import {
   forbidden,
@@ -38,11 +39,11 @@ export function expressionInput(
   { resource, object, old, authorizer, namespaceObject, params }: ExpressionInputOptions,
 ): AdmissionInput {
   return {
-    object: object as unknown as JsonObject | undefined,
-    oldObject: old as unknown as JsonObject | undefined,
+    object: object,
+    oldObject: old,
     request: requestFields(admitted, resource),
-    namespaceObject: namespaceObject as unknown as JsonObject | undefined,
-    params: params as unknown as JsonObject | undefined,
+    namespaceObject: namespaceObject,
+    params: params,
     user: admitted.user,
     authorize: (check) => authorizer.decide(check),
   }
@@ -71,8 +72,8 @@ export function requestFields(
 }
 
 /** Namespaces count as being in themselves. */
-function namespaceOf({ resource: { group, plural }, namespace, name }: ResourceRef): string {
-  return group === '' && plural === 'namespaces' ? name : namespace
+function namespaceOf({ resource, namespace, name }: ResourceRef): string {
+  return resource.isNamespace ? name : namespace
 }
 
 /** The kind of what is written: a subresource may have one of its own. */
@@ -87,12 +88,6 @@ function kindOf({ resource, subresource }: Pick<ResourceRef, 'resource' | 'subre
 function resourceOf({ group, version, plural }: Resource): JsonObject {
   return { group, version, resource: plural }
 }
-
-/*
- * Match conditions: expressions that all have to be true before anybody is asked.
- *
- * One that is false decides, whatever became of the others; otherwise errors do.
- */
 
 type ConditionsResult = { readonly isMet: boolean; readonly error?: undefined } | { readonly error: string }
 
@@ -117,12 +112,6 @@ export async function meetsConditions(
 function joinErrors(errors: readonly string[]): string {
   return errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`
 }
-
-/*
- * Match conditions of a webhook: expressions that all have to be true for it to be asked.
- *
- * An error is a reason not to ask, and a reason to refuse the write unless the webhook's failures are to be ignored.
- */
 
 interface CompiledConditions {
   readonly compiler: AdmissionCompiler

@@ -1,11 +1,13 @@
 /**
- * Whether a write concerns a webhook or policy: rules, then selectors, as upstream combines them.
+ * Whether a webhook or policy applies to a write: rules, then selectors, combined as in kube-apiserver.
  *
- * What a rule may ask without the object is asked first ({@link Matcher.couldMatch}), so that a write nobody guards
- * costs next to nothing. Selectors look at the labels of the object as it is wanted or as it was: who takes a label
- * away is still guarded. The namespace of a Namespace is itself.
+ * Rules that do not need the object are checked first ({@link Matcher.couldMatch}), so that a write without webhooks
+ * and policies costs almost nothing. A resource pattern names a subresource after a slash; `*` alone does not match
+ * `pods/status`. With the match policy `Equivalent` a rule about one version applies to all versions of the same
+ * objects. Selectors look at the new and the old labels, so removing a label does not avoid the check. The namespace
+ * of a Namespace is itself.
  *
- * Invariant: whatever `match` finds, `couldMatch` finds.
+ * Invariant: what `match` finds, `couldMatch` finds.
  */
 import {
   isJsonObject,
@@ -15,7 +17,6 @@ import {
   type JsonObject,
   type JsonValue,
   type LabelRequirement,
-  type LabelSelector,
   type UnstructuredObject,
 } from '#api'
 import type { Resource } from '#builtins'
@@ -122,7 +123,7 @@ export class Matcher {
 
   #selectsNamespace({ namespaceSelector }: MatchCriteria, { operation, target, object }: MatchSubject): boolean {
     if (namespaceSelector.length === 0) return true
-    const isNamespace = isNamespaces(target.resource)
+    const isNamespace = target.resource.isNamespace === true
     if (target.namespace === '' && !isNamespace) return true
     if (isNamespace && target.subresource === undefined && operation !== 'DELETE')
       return matchesLabels(namespaceSelector, object?.metadata.labels)
@@ -149,11 +150,7 @@ function selectorsOf(match: JsonObject): Pick<MatchCriteria, 'isEquivalent' | 'n
 function selectorIn(match: JsonObject, field: string): readonly LabelRequirement[] {
   const selector = match[field]
   // Both are defaulted to the empty selector when they are written.
-  return isJsonObject(selector) ? (labelRequirementsOf(selector as unknown as LabelSelector) ?? []) : []
-}
-
-function isNamespaces({ group, plural }: Resource): boolean {
-  return group === '' && plural === 'namespaces'
+  return isJsonObject(selector) ? (labelRequirementsOf(selector) ?? []) : []
 }
 
 const configurationKinds: ReadonlySet<string> = new Set([
@@ -164,13 +161,6 @@ const configurationKinds: ReadonlySet<string> = new Set([
   'MutatingAdmissionPolicy',
   'MutatingAdmissionPolicyBinding',
 ])
-
-/*
- * One rule of a webhook or policy: which operations on which resources it is about.
- *
- * A pattern for resources names a subresource after a slash; without one it is about the resource itself, so `*` is not
- * about `pods/status` while `*` on both sides of a slash is about everything.
- */
 
 interface ResourceRule {
   readonly operations: readonly string[]
@@ -239,13 +229,6 @@ function texts(rule: JsonObject, field: string): readonly string[] {
   const list = rule[field]
   return Array.isArray(list) ? list.filter((text) => typeof text === 'string') : []
 }
-
-/*
- * Under which other groups and versions the objects of a resource are served.
- *
- * Who guards `apps/v1` deployments means the objects, whichever way they are written: with the match policy
- * `Equivalent` a rule about one form is asked about all of them.
- */
 
 class EquivalentResources {
   readonly #registry: Registry

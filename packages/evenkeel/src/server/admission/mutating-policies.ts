@@ -1,8 +1,10 @@
 /**
- * MutatingAdmissionPolicy: expressions that change a write before it is judged, ahead of webhooks.
+ * MutatingAdmissionPolicy: expressions that change a write before it is validated, before webhooks.
  *
- * Each policy sees what those before it made. One that wants to is asked a second time when anything changed after it
- * was asked, by itself too: then it sees what everybody made.
+ * Each policy sees the changes of those before it. A policy with `reinvocationPolicy: IfNeeded` runs a second time
+ * when the object changed after its first run. An apply configuration is merged into the object by its schema; a
+ * JSON patch is applied operation by operation, and one whose own test fails is skipped. The result must be an
+ * object of the kind.
  */
 import {
   ApiError,
@@ -27,28 +29,41 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { ObjectDraft, Resource } from '#builtins'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
 import { shapeObject } from '../handlers/request-body.ts'
+import type { Informers } from '../informers.ts'
 import { managedSchema } from '../registry/field-manager.ts'
-import { Warnings, type ServerContext } from '../request-context.ts'
+import { Warnings } from '../request-context.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
 import { bodyResource, convertToVersion, replaceDraft } from './conversion.ts'
 import { expressionInput, meetsConditions } from './expressions.ts'
 import { isAdmissionConfiguration, type Matcher } from './matching.ts'
-import { dispatchPolicies, ParamResolver, PolicySource, type AdmissionPolicy, type PolicyBinding } from './policies.ts'
+import {
+  dispatchPolicies,
+  PolicySource,
+  type ParamResolver,
+  type AdmissionPolicy,
+  type PolicyBinding,
+} from './policies.ts'
 
-type MutatingPolicyContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster' | 'authorizer'>
+interface MutatingPolicyContext {
+  readonly informers: Informers
+  readonly params: ParamResolver
+  readonly authorizer: AuthorizerChain
+}
 
 const admissionGroup = 'admissionregistration.k8s.io'
 const pluginName = 'MutatingAdmissionPolicy'
 
 /** The step of admission that lets mutating policies change a write. */
-export function mutatingPolicyPlugin(server: MutatingPolicyContext, matching: Matcher): AdmissionPlugin {
-  const { informers, authorizer } = server
+export function mutatingPolicyPlugin(
+  { informers, params, authorizer }: MutatingPolicyContext,
+  matching: Matcher,
+): AdmissionPlugin {
   const source = new PolicySource(
     informers.forResource(admissionGroup, 'mutatingadmissionpolicies'),
     informers.forResource(admissionGroup, 'mutatingadmissionpolicybindings'),
   )
-  const params = new ParamResolver(server)
   return {
     name: pluginName,
     handles(admitted) {
@@ -63,7 +78,7 @@ export function mutatingPolicyPlugin(server: MutatingPolicyContext, matching: Ma
       if (admitted.user === undefined) return false
       const language = await loadAdmissionEngine()
       const round = new MutatingPolicyRound(draft, { admitted, language, matching, authorizer })
-      const subject = { ...admitted, object: draft as unknown as UnstructuredObject }
+      const subject = { ...admitted, object: draft }
       const found = await dispatchPolicies(source.bound(), subject, { matching, params })
       for (const one of found) if (one.failure !== undefined) round.fail(one.failure, one)
       for (const one of found)
@@ -87,7 +102,7 @@ interface MutatingRoundOptions {
   readonly admitted: AdmissionAttributes
   readonly language: AdmissionEngine
   readonly matching: Matcher
-  readonly authorizer: ServerContext['authorizer']
+  readonly authorizer: AuthorizerChain
 }
 
 interface PolicyCall {
@@ -171,7 +186,7 @@ class MutatingPolicyRound {
   }
 
   #refusal({ text, reason }: MutationFailure): ApiError {
-    const subject = admissionSubject(this.#options.admitted.target, this.#draft as unknown as UnstructuredObject)
+    const subject = admissionSubject(this.#options.admitted.target, this.#draft)
     // The reason is the policy's, the code stays: upstream has it so.
     return new ApiError(reason === '' ? 'Forbidden' : reason, text, {
       subject,
@@ -192,7 +207,7 @@ class MutatingPolicyRound {
     asked: PolicyCall,
     param: UnstructuredObject | undefined,
   ): Promise<boolean> {
-    const before = deepCopy(this.#draft) as JsonValue
+    const before = deepCopy(this.#draft)
     for (const mutation of compiled.mutations) {
       try {
         const { target } = this.#options.admitted
@@ -206,10 +221,10 @@ class MutatingPolicyRound {
     return !deepEqual(before, this.#draft)
   }
 
-  async #take(object: JsonObject, resource: Resource): Promise<void> {
+  async #take(object: UnstructuredObject, resource: Resource): Promise<void> {
     const { target } = this.#options.admitted
-    const own = await convertToVersion(object as unknown as UnstructuredObject, resource, target.resource)
-    replaceDraft(this.#draft, own as unknown as JsonObject, bodyResource(target))
+    const own = await convertToVersion(object, resource, target.resource)
+    replaceDraft(this.#draft, own, bodyResource(target))
   }
 
   #forgive(error: unknown, whose: { policy: AdmissionPolicy; binding: PolicyBinding }): void {
@@ -222,7 +237,7 @@ class MutatingPolicyRound {
     const { admitted, matching, authorizer } = this.#options
     const { target, old } = admitted
     // Expressions may hold on to parts of it while the draft is changed.
-    const draft = deepCopy(this.#draft) as unknown as UnstructuredObject
+    const draft = deepCopy(this.#draft) as UnstructuredObject
     return expressionInput(admitted, {
       resource,
       authorizer,
@@ -241,13 +256,6 @@ function compiledOf(policy: AdmissionPolicy, language: AdmissionEngine): Compile
   if (known === undefined) compiled.set(policy, (known = compileMutations(policy, language)))
   return known
 }
-
-/*
- * The changes that a mutating policy makes to one object, one after the other.
- *
- * An apply configuration is laid over the object by its schema; a JSON patch changes it step by step, and one whose own
- * test fails is left out. What comes of it must be an object of the kind, or the policy is wrong.
- */
 
 interface Mutation {
   readonly isPatch: boolean
@@ -306,7 +314,7 @@ async function applyMutation(
   { isPatch, expression }: Mutation,
   { language, compiler }: CompiledMutations,
   { input, form }: { input: AdmissionInput; form: Resource },
-): Promise<JsonObject> {
+): Promise<UnstructuredObject> {
   const object = input.object ?? {}
   if (expression.error !== undefined) throw new MutationError(expression.error)
   const outcome = await compiler.start(input).evaluate(expression)
@@ -320,7 +328,7 @@ async function applyMutation(
     managedSchema(form),
   )
   if (laid.error !== undefined) throw new MutationError(`error applying patch: ${laid.error}`)
-  return laid.json
+  return laid.json as UnstructuredObject
 }
 
 function unwrap<T>(made: { readonly json: T; readonly error?: undefined } | { readonly error: string }): T {
@@ -328,10 +336,10 @@ function unwrap<T>(made: { readonly json: T; readonly error?: undefined } | { re
   return made.json
 }
 
-function patched(object: JsonObject, patch: readonly JsonObject[], form: Resource): JsonObject {
+function patched(object: JsonObject, patch: readonly JsonObject[], form: Resource): UnstructuredObject {
   const value = applied(object, patch)
   if (!form.custom && value !== object) requireKnown(value, form)
-  return value as JsonObject
+  return value as UnstructuredObject
 }
 
 function applied(object: JsonObject, patch: readonly JsonObject[]): JsonValue {

@@ -1,38 +1,61 @@
 /**
- * What takes part in admission, in order: those who change a write before those who judge it, policies before webhooks.
- * Quotas come last, behind everybody who may still refuse: what they count is used up.
+ * The admission plugins in their order: those that mutate a write before those that validate it, policies before
+ * webhooks. Quotas come last, after every plugin that may still refuse: what they charge is used up.
  */
-import type { ServerContext } from '../request-context.ts'
+import type { Clock, Logger, Random } from '#base'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import { escalationPlugin } from '../authz/escalation.ts'
+import type { RbacAuthorizer } from '../authz/rbac.ts'
+import type { Informers } from '../informers.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { Storage } from '../storage/storage.ts'
 import { hookPlugin, type AdmissionHook } from './admission-hooks.ts'
 import type { AdmissionPlugin } from './admission.ts'
 import { Matcher } from './matching.ts'
 import { mutatingPolicyPlugin } from './mutating-policies.ts'
+import { ownerReferencesPlugin } from './owner-references.ts'
+import { ParamResolver } from './policies.ts'
+import { resourceQuotaPlugin } from './resource-quota.ts'
 import { validatingPolicyPlugin } from './validating-policies.ts'
 import { webhookPlugins, type WebhookPluginOptions } from './webhook-plugins.ts'
 
-type PluginContext = Pick<
-  ServerContext,
-  'informers' | 'registry' | 'store' | 'cluster' | 'authorizer' | 'clock' | 'random' | 'log' | 'stopping'
->
-
-interface PluginOptions extends WebhookPluginOptions {
-  /** Of whoever embeds the server: asked before everybody else. */
-  readonly hooks: readonly AdmissionHook[]
+interface PluginServices {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly informers: Informers
+  readonly rbac: RbacAuthorizer
+  readonly authorizer: AuthorizerChain
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
 }
 
-/** The steps that objects of the server itself configure. Must be made before the views start. */
+interface PluginOptions extends WebhookPluginOptions {
+  /** Functions of the embedder; they run before all others. */
+  readonly hooks: readonly AdmissionHook[]
+  /** Whether changes of owner references need rights on the owner. */
+  readonly ownerReferences: boolean
+}
+
+/** All plugins of a server. They request informers, so this must run before the informers start. */
 export function admissionPlugins(
-  server: PluginContext,
-  { hooks, ...options }: PluginOptions,
+  services: PluginServices,
+  { hooks, ownerReferences, ...options }: PluginOptions,
 ): readonly AdmissionPlugin[] {
-  const { registry, informers, random, log } = server
+  const { storage, registry, informers, rbac, authorizer, random, log } = services
   const matching = new Matcher({ registry, namespaces: informers.forResource('', 'namespaces') })
-  const { mutating, validating } = webhookPlugins(matching, server, options)
+  const policies = { informers, params: new ParamResolver({ storage, registry }), authorizer }
+  const { mutating, validating } = webhookPlugins(matching, services, options)
   return [
     ...hooks.map((hook) => hookPlugin(hook, { matching, random, log })),
-    mutatingPolicyPlugin(server, matching),
+    mutatingPolicyPlugin(policies, matching),
     mutating,
-    validatingPolicyPlugin(server, matching),
+    validatingPolicyPlugin(policies, matching),
     validating,
+    escalationPlugin({ rbac, authorizer }),
+    ...(ownerReferences ? [ownerReferencesPlugin({ authorizer, registry })] : []),
+    resourceQuotaPlugin({ informers, registry, storage }),
   ]
 }

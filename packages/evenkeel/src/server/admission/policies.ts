@@ -1,9 +1,12 @@
 /**
- * Policies and their bindings as they are in force: read once each, joined by name.
+ * Policies and their bindings: read once each, joined by name, with the parameters of a binding.
  *
- * A policy without a binding does nothing, and neither does a binding without its policy.
+ * A policy without a binding does nothing, and neither does a binding without its policy. What cannot be resolved is
+ * a failure of the policy or the binding; the failure policy decides whether it refuses the write. Parameters are
+ * read from the store for each write, so a changed parameter is in effect with the next one.
  *
- * Invariant: as long as an object of the view is the same, so is what was read from it; whoever compiles keeps it there.
+ * Invariant: while an object of the informer is the same, so is the value read from it; compiled expressions are
+ * kept with it.
  */
 import {
   isApiError,
@@ -15,14 +18,14 @@ import {
   textIn,
   textsIn,
   type JsonObject,
-  type LabelSelector,
   type UnstructuredObject,
 } from '#api'
 import type { Resource } from '#builtins'
 import type { Informer } from '../informers.ts'
-import type { ResourceRef, ServerContext } from '../request-context.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { ResourceRef } from '../request-context.ts'
 import { prepareConversions, toServed } from '../storage/codec.ts'
-import { keyPrefix, objectKey } from '../storage/storage.ts'
+import { objectKey, type Storage } from '../storage/storage.ts'
 import { StoredObject } from '../storage/stored-object.ts'
 import { policyCriteria, type MatchCriteria, type Matcher, type MatchSubject } from './matching.ts'
 
@@ -130,13 +133,6 @@ function readBinding(object: UnstructuredObject): PolicyBinding {
   }
 }
 
-/*
- * Which policies a write has to pass, for which bindings, with which parameters.
- *
- * What cannot be found out is a failure of the policy or of the binding; whether that refuses the write is the policy's
- * own choice.
- */
-
 /** A policy to be asked. */
 interface PolicyInvocation {
   readonly policy: AdmissionPolicy
@@ -207,22 +203,18 @@ function errorText(error: unknown): string {
   throw error
 }
 
-/*
- * The objects that a binding names as parameters of its policy.
- *
- * They are read when they are needed: a parameter that was written is in force with the next write.
- */
-
 /** A parameter that cannot be had: a mistake of the policy or its binding. */
 class ParamError extends Error {}
 
 export class ParamResolver {
-  readonly #server: Pick<ServerContext, 'store' | 'registry' | 'cluster'>
+  readonly #storage: Storage
+  readonly #registry: Registry
   #generation = 0
   readonly #known = new Map<string, Resource | undefined>()
 
-  constructor(server: Pick<ServerContext, 'store' | 'registry' | 'cluster'>) {
-    this.#server = server
+  constructor({ storage, registry }: { readonly storage: Storage; readonly registry: Registry }) {
+    this.#storage = storage
+    this.#registry = registry
   }
 
   /**
@@ -231,7 +223,7 @@ export class ParamResolver {
    * @throws {ParamError} when none is served.
    */
   resourceOf({ apiVersion, kind }: ParamKind): Resource {
-    const { registry } = this.#server
+    const registry = this.#registry
     const { group, version } = parseApiVersion(apiVersion)
     if (this.#generation !== registry.generation) this.#known.clear()
     this.#generation = registry.generation
@@ -273,10 +265,8 @@ export class ParamResolver {
     if (name !== '') return this.#readOne(resource, { namespace, name })
     if (optionalObjectIn(paramRef, 'selector') === undefined)
       throw new ParamError('one of name or selector must be provided')
-    const selector = labelRequirementsOf(objectIn(paramRef, 'selector') as unknown as LabelSelector) ?? []
-    const { store, cluster } = this.#server
-    const range = await store.range(keyPrefix(cluster, resource.storage, { namespace }))
-    const stored = range.ok ? range.entries.map(({ value, revision }) => new StoredObject(value, revision)) : []
+    const selector = labelRequirementsOf(objectIn(paramRef, 'selector')) ?? []
+    const stored = await this.#storage.list(resource, { namespace })
     const chosen = stored.filter(({ object }) => matchesLabels(selector, object.metadata.labels))
     return toServedObjects(chosen, resource)
   }
@@ -285,7 +275,7 @@ export class ParamResolver {
     resource: Resource,
     place: { namespace: string; name: string },
   ): Promise<readonly UnstructuredObject[]> {
-    const { store, cluster } = this.#server
+    const { store, cluster } = this.#storage
     const found = await store.get(objectKey(cluster, resource.storage, place))
     return found.ok && found.entry
       ? toServedObjects([new StoredObject(found.entry.value, found.entry.revision)], resource)
@@ -299,7 +289,7 @@ function namespaceFor({ scope }: Resource, paramRef: JsonObject, { resource, nam
     if (chosen !== '') throw new ParamError('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
     return ''
   }
-  const own = resource.group === '' && resource.plural === 'namespaces' ? name : namespace
+  const own = resource.isNamespace ? name : namespace
   if (chosen === '' && own === '')
     throw new ParamError('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
   return chosen === '' ? own : chosen

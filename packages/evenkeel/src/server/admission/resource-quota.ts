@@ -1,11 +1,13 @@
 /**
- * ResourceQuotas: how many objects a namespace may have.
+ * ResourceQuota: how many objects a namespace may have.
  *
- * A new object is charged before it is written: `status.used` of every quota that counts it grows by one, at the revision
- * that was read, or it is refused. So whoever races, nobody gets past the limit. What was charged for and then not written
- * stays charged until somebody counts anew (`plane/quota`); nothing is limited before somebody has counted at all.
+ * A new object is charged before it is written: `status.used` of every quota that counts it grows by one, at the
+ * revision that was read, or the write is refused. So concurrent writes never exceed the limit. An object that was
+ * charged and then not written stays charged until the quota controller of the plane counts again; a quota that was
+ * never counted limits nothing. Only objects are counted (`count/deployments.apps`, and short names for some core
+ * kinds), not their requests (`requests.cpu`).
  *
- * Invariant: creations in one namespace are charged one after the other, so they do not lose races among each other.
+ * Invariant: creates in one namespace are charged one after the other, so they do not lose races with each other.
  */
 import {
   addQuantities,
@@ -24,27 +26,30 @@ import {
   textIn,
   textsIn,
   type JsonObject,
-  type JsonObjectDraft,
   type UnstructuredObject,
 } from '#api'
 import { assert } from '#base'
-import type { Resource } from '#builtins'
-import type { Informer } from '../informers.ts'
+import type { ObjectDraft, Resource } from '#builtins'
+import type { Informer, Informers } from '../informers.ts'
 import type { Registry } from '../registry/registry.ts'
-import type { ResourceRef, ServerContext } from '../request-context.ts'
-import { getStored, putStored } from '../storage/storage.ts'
+import type { ResourceRef } from '../request-context.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
 
-type QuotaContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster'>
+interface QuotaContext {
+  readonly informers: Informers
+  readonly registry: Registry
+  readonly storage: Storage
+}
 
 /** Others may write a quota too: each round one of them has succeeded. */
 const attemptsMax = 100
 
 /** The step of admission that charges quotas. */
-export function resourceQuotaPlugin(server: QuotaContext): AdmissionPlugin {
-  const known = new QuotaIndex(server.informers.forResource('', 'resourcequotas'))
-  const resource = quotaResource(server.registry)
+export function resourceQuotaPlugin({ informers, registry, storage }: QuotaContext): AdmissionPlugin {
+  const known = new QuotaIndex(informers.forResource('', 'resourcequotas'))
+  const resource = quotaResource(registry)
   const turns = new KeyedMutex()
   const limiting = (names: readonly string[], namespace: string): readonly string[] =>
     known
@@ -62,9 +67,9 @@ export function resourceQuotaPlugin(server: QuotaContext): AdmissionPlugin {
       const { target, dryRun } = admitted
       const names = quotaResourceNames(target.resource, object)
       if (limiting(names, target.namespace).length === 0) return
-      await refuseExisting(object, target, server)
+      await refuseExisting(object, target, storage)
       await turns.runExclusive(target.namespace, async () => {
-        const charge = new QuotaCharge({ names, object, admitted, server })
+        const charge = new QuotaCharge({ names, object, admitted, storage })
         const found = limiting(names, target.namespace).map((name): ResourceRef => ({
           resource,
           namespace: target.namespace,
@@ -87,10 +92,10 @@ export function resourceQuotaPlugin(server: QuotaContext): AdmissionPlugin {
 async function refuseExisting(
   object: UnstructuredObject | undefined,
   target: ResourceRef,
-  server: QuotaContext,
+  storage: Storage,
 ): Promise<void> {
   if (target.name === '' || object?.metadata.generateName) return
-  const present = await getStored(target.name, { server: server as ServerContext, target })
+  const present = await storage.get(target.name, target)
   if (present)
     throw alreadyExists(admissionSubject(target, object), {
       terminating: present.object.metadata.deletionTimestamp !== undefined,
@@ -101,7 +106,7 @@ interface QuotaChargeOptions {
   readonly names: readonly string[]
   readonly object: UnstructuredObject | undefined
   readonly admitted: AdmissionAttributes
-  readonly server: QuotaContext
+  readonly storage: Storage
 }
 
 /** One object that is to be counted. */
@@ -114,7 +119,7 @@ class QuotaCharge {
 
   /** @throws {ApiError} `Forbidden`, when the quota is used up. */
   async check(quota: ResourceRef): Promise<StoredObject | undefined> {
-    const stored = await getStored(quota.name, { server: this.#server, target: quota })
+    const stored = await this.#options.storage.get(quota.name, quota)
     if (stored) this.#judge(stored.object)
     return stored
   }
@@ -125,17 +130,12 @@ class QuotaCharge {
       const stored = await this.check(quota)
       if (stored === undefined) return
       const next = this.#charged(stored.object)
-      if ((await putStored(next, { server: this.#server, target: quota, expect: stored.revision })).ok) return
+      if ((await this.#options.storage.put(next, { target: quota, expect: stored.revision })).ok) return
     }
     throw conflict(
       { kind: 'resourcequotas', name: quota.name },
       'the quota kept changing while it was being charged; please try again',
     )
-  }
-
-  // Nothing else of the rooms is needed to read and write an object.
-  get #server(): ServerContext {
-    return this.#options.server as ServerContext
   }
 
   #judge(quota: UnstructuredObject): void {
@@ -170,12 +170,12 @@ class QuotaCharge {
     )
   }
 
-  #charged(quota: UnstructuredObject): JsonObject {
-    const next = deepCopy(quota as unknown as JsonObject) as JsonObjectDraft
-    const used = objectIn(objectIn(next, 'status'), 'used') as JsonObjectDraft
+  #charged(quota: UnstructuredObject): UnstructuredObject {
+    const next = deepCopy(quota) as ObjectDraft
+    const used = objectIn(objectIn(next, 'status'), 'used')
     for (const name of this.#options.names)
       if (textIn(used, name) !== '') setOwn(used, name, oneMore(textIn(used, name)))
-    return next as JsonObject
+    return next
   }
 }
 
@@ -198,10 +198,6 @@ function quotaResource(registry: Registry): Resource {
   assert(resource, 'quotas are built in')
   return resource
 }
-
-/*
- * Which quotas a namespace has, by name: asked with every creation, and most namespaces have none.
- */
 
 export class QuotaIndex {
   readonly #byNamespace = new Map<string, Map<string, UnstructuredObject>>()
@@ -236,13 +232,6 @@ export class QuotaIndex {
     if (quotas?.size === 0) this.#byNamespace.delete(namespace)
   }
 }
-
-/*
- * Under which names quotas count an object: `count/deployments.apps`, and for some kinds of the core group a short one.
- *
- * Only objects are counted. What they ask for (`requests.cpu`, `services.nodeports`) is not, and quotas of such amounts
- * limit nothing.
- */
 
 const shortQuotaNames: ReadonlySet<string> = new Set([
   'configmaps',

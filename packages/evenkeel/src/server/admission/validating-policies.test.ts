@@ -6,8 +6,10 @@ import { columnsFor, makeCatalog, strategyFor } from '#builtins'
 import { openMemoryStore } from '#store'
 import { Informers } from '../informers.ts'
 import { Registry } from '../registry/registry.ts'
+import { Storage } from '../storage/storage.ts'
 import { ReinvocationContext } from './admission.ts'
 import { Matcher } from './matching.ts'
+import { ParamResolver } from './policies.ts'
 import { validatingPolicyPlugin } from './validating-policies.ts'
 
 const group = 'admissionregistration.k8s.io'
@@ -24,7 +26,11 @@ async function notesFor(
   const namespaces = informers.forResource('', 'namespaces')
   const authorizer = { decide: () => ({ allowed: true, why: '' }) } as never
   const step = validatingPolicyPlugin(
-    { informers, registry, store, cluster: 'c', authorizer },
+    {
+      informers,
+      params: new ParamResolver({ storage: new Storage(store, { clock, cluster: 'c' }), registry }),
+      authorizer,
+    },
     new Matcher({ registry, namespaces }),
   )
   const put = (plural: string, object: JsonObject): void => {

@@ -1,8 +1,9 @@
 /**
- * ValidatingAdmissionPolicy: expressions that refuse a write, warn about it or note it in the audit log.
+ * ValidatingAdmissionPolicy: expressions that refuse a write, warn about it or annotate its audit event.
  *
- * Every policy is asked, also after one has refused: warnings and notes of the others are worth having. The first
- * refusal is the one that is told.
+ * Every policy is evaluated, also after one has refused, for its warnings and annotations. The first refusal is the
+ * error. Each round of expressions (conditions, validations, messages, annotations) has its own values of the
+ * variables; messages use the cost budget that validations left.
  */
 import {
   ApiError,
@@ -21,25 +22,37 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Resource } from '#builtins'
-import type { ServerContext } from '../request-context.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { Informers } from '../informers.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'
 import { convertToVersion } from './conversion.ts'
 import { expressionInput, meetsConditions } from './expressions.ts'
 import { isAdmissionConfiguration, type Matcher } from './matching.ts'
-import { dispatchPolicies, ParamResolver, PolicySource, type AdmissionPolicy, type PolicyBinding } from './policies.ts'
+import {
+  dispatchPolicies,
+  PolicySource,
+  type ParamResolver,
+  type AdmissionPolicy,
+  type PolicyBinding,
+} from './policies.ts'
 
-type ValidatingPolicyContext = Pick<ServerContext, 'informers' | 'registry' | 'store' | 'cluster' | 'authorizer'>
+interface ValidatingPolicyContext {
+  readonly informers: Informers
+  readonly params: ParamResolver
+  readonly authorizer: AuthorizerChain
+}
 
 const admissionGroup = 'admissionregistration.k8s.io'
 
 /** The step of admission that asks validating policies. */
-export function validatingPolicyPlugin(server: ValidatingPolicyContext, matching: Matcher): AdmissionPlugin {
-  const { informers, authorizer } = server
+export function validatingPolicyPlugin(
+  { informers, params, authorizer }: ValidatingPolicyContext,
+  matching: Matcher,
+): AdmissionPlugin {
   const source = new PolicySource(
     informers.forResource(admissionGroup, 'validatingadmissionpolicies'),
     informers.forResource(admissionGroup, 'validatingadmissionpolicybindings'),
   )
-  const params = new ParamResolver(server)
   return {
     name: 'ValidatingAdmissionPolicy',
     handles(admitted) {
@@ -68,7 +81,7 @@ interface ValidatingRoundOptions {
   readonly admitted: AdmissionAttributes
   readonly language: AdmissionEngine
   readonly matching: Matcher
-  readonly authorizer: ServerContext['authorizer']
+  readonly authorizer: AuthorizerChain
 }
 
 interface PolicyCall {
@@ -196,13 +209,6 @@ function failureAnnotation({ message, index }: Denial, { name }: AdmissionPolicy
     { message, policy: name, binding: binding.name, expressionIndex: index, validationActions: binding.actions },
   ])
 }
-
-/*
- * What a validating policy makes of one write: a decision for each of its validations, and notes for the audit log.
- *
- * Each round of expressions (conditions, validations, messages, annotations) has its own values of the policy's variables;
- * messages are paid from what validations left over.
- */
 
 /** A validation that did not pass. */
 interface Denial {
@@ -371,10 +377,6 @@ function withoutAuthorizer({ object, oldObject, request, namespaceObject, params
 }
 
 const exhausted = 'validation failed due to running out of cost budget, no further validation rules will be run'
-
-/*
- * What policies want noted about a write: several bindings may note different things under one key.
- */
 
 const valueBytesMax = 10 * 1024
 

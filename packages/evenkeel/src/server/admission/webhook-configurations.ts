@@ -1,8 +1,8 @@
 /**
- * All webhooks of one kind of configuration, as they are now: sorted by configuration, then as they stand there.
+ * All webhooks of one kind of configuration: sorted by configuration, then in their order there.
  *
- * What is computed from configurations is kept until one of them changes: which webhooks a kind of write can concern,
- * their compiled conditions, and the connections to them. A connection outlives a change that leaves its address alone.
+ * Values computed from configurations are kept until one of them changes: the webhooks for a kind of write, their
+ * compiled conditions, and the connections. A connection survives a change that leaves its address alone.
  */
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
 import type { Resource } from '#builtins'
@@ -87,10 +87,6 @@ export class WebhookConfigurations {
   }
 }
 
-/*
- * One webhook of a configuration, read once: what it wants to hear of and how it is asked.
- */
-
 export interface Webhook {
   readonly name: string
   /** The configuration it stands in. */
@@ -117,7 +113,7 @@ interface MatchCondition {
 
 /** The webhooks of a configuration, in its order. */
 function webhooksOf({ metadata: { name = '' }, webhooks }: UnstructuredObject): Webhook[] {
-  return objectsIn(webhooks as JsonValue | undefined).map((webhook, index) =>
+  return objectsIn(webhooks).map((webhook, index) =>
     readWebhook(webhook, { configuration: name, id: `${name}/${index}` }),
   )
 }
@@ -132,9 +128,7 @@ function readWebhook(webhook: JsonObject, place: { configuration: string; id: st
       name: textOf(name),
       expression: textOf(expression),
     })),
-    clientConfig: (isJsonObject(webhook['clientConfig'])
-      ? webhook['clientConfig']
-      : {}) as unknown as WebhookClientConfig,
+    clientConfig: isJsonObject(webhook['clientConfig']) ? webhook['clientConfig'] : {},
     ignoresFailure: webhook['failurePolicy'] === 'Ignore',
     timeoutSeconds: typeof timeoutSeconds === 'number' ? timeoutSeconds : timeoutDefault,
     allowsDryRun: sideEffects === 'None' || sideEffects === 'NoneOnDryRun',

@@ -1,5 +1,9 @@
 /**
- * What both kinds of webhooks share: which are asked about a write, in which form, and what a failed call means.
+ * What both kinds of webhooks share: which webhooks a write calls, in which version of the object, and what a failed
+ * call means.
+ *
+ * A call without a decision is a {@link WebhookCallError}, which the failure policy of the webhook may ignore. A
+ * webhook that may not be called at all is an error that no policy ignores.
  */
 import {
   badRequest,
@@ -15,13 +19,13 @@ import type { Resource } from '#builtins'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import type { WebhookClient } from '../webhooks/client.ts'
 import {
-  admissionReviewVersion,
   makeAdmissionReview,
   readAdmissionResponse,
   webhookDenial,
   type AdmissionReviewObjects,
   type AdmissionReviewResponse,
-} from '../webhooks/review.ts'
+} from '../webhooks/admission-review.ts'
+import { reviewVersion } from '../webhooks/review.ts'
 import type { AdmissionAttributes } from './admission.ts'
 import { convertToVersion } from './conversion.ts'
 import { expressionInput, requestFields, webhookConditionsMatch } from './expressions.ts'
@@ -128,13 +132,10 @@ export class WebhookDispatcher {
     visit: WebhookAttempt,
   ): Promise<AdmissionReviewResponse | undefined> {
     const { set, mutates, clock, random } = this.#options
-    const objects = {
-      object: object as unknown as JsonObject | undefined,
-      oldObject: old as unknown as JsonObject | undefined,
-    }
     const answer = await this.withFailurePolicy(webhook, visit, () =>
       callWebhook(webhook, {
-        ...objects,
+        object,
+        oldObject: old,
         admitted: visit.admitted,
         resource,
         client: set.clientFor(webhook),
@@ -204,13 +205,6 @@ async function toVersion(object: UnstructuredObject, from: Resource, to: Resourc
   }
 }
 
-/*
- * One call of one webhook, from the question to what it decided.
- *
- * A call that does not lead to a decision is a {@link WebhookCallError}, which the webhook's failure policy may forgive. A
- * webhook that may not be asked at all is an error that nothing forgives.
- */
-
 /** A webhook that did not decide. */
 export class WebhookCallError extends Error {
   constructor(webhook: string, reason: string, cause?: unknown) {
@@ -240,7 +234,7 @@ async function callWebhook(webhook: Webhook, asking: WebhookCallOptions): Promis
   } = asking
   if (admitted.dryRun && !webhook.allowsDryRun)
     throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`)
-  const version = admissionReviewVersion(webhook.reviewVersions)
+  const version = reviewVersion(webhook.reviewVersions)
   if (version === undefined)
     throw new WebhookCallError(
       webhook.name,

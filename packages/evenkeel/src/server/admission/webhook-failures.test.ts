@@ -87,7 +87,7 @@ const broken: readonly (readonly [name: string, Respond, RegExp])[] = [
       response.end('[]')
       return undefined
     },
-    /received invalid webhook response: couldn't get version\/kind; json parse error: the response is no object$/,
+    /received invalid webhook response: couldn't get version\/kind; json parse error: json: cannot unmarshal array into Go value of type struct$/,
   ],
   [
     'another object',

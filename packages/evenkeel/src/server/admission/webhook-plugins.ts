@@ -1,5 +1,11 @@
 /**
- * Webhooks as steps of admission, from what configurations say now.
+ * Webhooks as admission plugins, from the current configurations.
+ *
+ * Mutating webhooks are called one after the other, each with the object that the one before it returned, decoded
+ * and with defaults. After a change there is a second round for those that were called before it and have
+ * `reinvocationPolicy: IfNeeded`; there is no third. Validating webhooks are called at the same time, and all must
+ * allow the write; of several denials the first is the error. The write is answered when every webhook has answered
+ * or failed.
  */
 import {
   applyJsonPatch,
@@ -9,14 +15,15 @@ import {
   type JsonObject,
   type JsonPatchOperation,
   type JsonValue,
-  type UnstructuredObject,
 } from '#api'
-import { onAbort } from '#base'
+import { onAbort, type Clock, type Logger, type Random } from '#base'
 import type { ObjectDraft, Resource } from '#builtins'
 import { readJson } from '#wire'
-import type { ServerContext } from '../request-context.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { Informers } from '../informers.ts'
+import type { Registry } from '../registry/registry.ts'
 import type { WebhookOptions } from '../webhooks/client.ts'
-import type { AdmissionReviewResponse } from '../webhooks/review.ts'
+import type { AdmissionReviewResponse } from '../webhooks/admission-review.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts'
 import { bodyResource, convertToVersion, replaceDraft } from './conversion.ts'
 import type { Matcher } from './matching.ts'
@@ -41,10 +48,15 @@ export interface WebhookPluginOptions {
   readonly metrics: WebhookMetrics
 }
 
-type WebhookPluginContext = Pick<
-  ServerContext,
-  'informers' | 'registry' | 'authorizer' | 'clock' | 'random' | 'log' | 'stopping'
->
+interface WebhookPluginContext {
+  readonly informers: Informers
+  readonly registry: Registry
+  readonly authorizer: AuthorizerChain
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly stopping: AbortSignal
+}
 
 /** Asks for views, so it must be called before the server starts. */
 export function webhookPlugins(
@@ -67,14 +79,6 @@ export function webhookPlugins(
     validating: validatingWebhookPlugin({ ...shared, set: validating }),
   }
 }
-
-/*
- * Mutating webhooks: asked one after the other, each about what the one before it made of the object.
- *
- * One that changed something wants a second round, in which those are asked again that were asked before it and say
- * `reinvocationPolicy: IfNeeded`; nobody is asked for the first time then, and there is no third round. What a webhook
- * made of an object is shaped and defaulted before the next one sees it.
- */
 
 const annotationPrefix = 'mutation.webhook.admission.k8s.io'
 const operationsMax = 10_000
@@ -142,8 +146,8 @@ class MutatingWebhookRound {
     for (const [index, webhook] of webhooks.entries()) await this.#visit(webhook, index)
     const { object, form } = this.#current
     if (this.#draft && object && this.#isDirty) {
-      const back = await convertToVersion(object as unknown as UnstructuredObject, form, target.resource)
-      replaceDraft(this.#draft, back as unknown as JsonObject, bodyResource(target))
+      const back = await convertToVersion(object, form, target.resource)
+      replaceDraft(this.#draft, back, bodyResource(target))
     }
     this.#memory.output = JSON.stringify(this.#draft) ?? ''
     return this.#isDirty
@@ -154,11 +158,7 @@ class MutatingWebhookRound {
     const {
       reinvocation: { round },
     } = this.#admitted
-    const invocation = await this.#calling.resolveInvocation(
-      webhook,
-      { object: object as unknown as UnstructuredObject | undefined, form },
-      this.#admitted,
-    )
+    const invocation = await this.#calling.resolveInvocation(webhook, { object: object, form }, this.#admitted)
     if (invocation === undefined || (round > 0 && !this.#memory.needsReinvocation(webhook))) return
     const place = `round_${round}_index_${index}`
     const isChanged = await this.#calling.attempt(
@@ -192,9 +192,9 @@ class MutatingWebhookRound {
         ),
       )
     const form = bodyResource({ ...this.#admitted.target, resource })
-    const next = JSON.parse(JSON.stringify(patched(object as unknown as JsonObject, operations))) as ObjectDraft
+    const next = JSON.parse(JSON.stringify(patched(object, operations))) as ObjectDraft
     replaceDraft(next, next, form)
-    const isChanged = !deepEqual(next as JsonObject, object as unknown as JsonObject)
+    const isChanged = !deepEqual(next, object)
     this.#current = { object: next, form: resource }
     this.#isDirty = true
     return isChanged
@@ -220,7 +220,7 @@ function decoded(patch: string): readonly JsonPatchOperation[] | undefined {
   try {
     const { value } = readJson(Buffer.from(patch, 'base64'), { duplicates: false })
     if (value === null) return []
-    return Array.isArray(value) ? (value as unknown as JsonPatchOperation[]) : undefined
+    return Array.isArray(value) ? (value as JsonPatchOperation[]) : undefined
   } catch {
     return undefined
   }
@@ -238,13 +238,6 @@ function patched(object: JsonObject, operations: readonly JsonPatchOperation[]):
     )
   }
 }
-
-/*
- * Validating webhooks: all that a write concerns are asked at once, and all have to say yes.
- *
- * When several say no, the client hears of the first that did. Nobody is left alone: the write is answered when every
- * webhook has answered or failed.
- */
 
 const failedOpenAnnotation = 'failed-open.validating.webhook.admission.k8s.io'
 

@@ -130,7 +130,7 @@ export function webhookFor(
     clientConfig: { url: `${server.url}/${path}`, caBundle: server.caBundle },
     rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
     ...rest,
-  } as JsonObject
+  }
 }
 
 /** A configuration of webhooks. */

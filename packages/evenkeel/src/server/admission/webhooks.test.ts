@@ -338,7 +338,7 @@ describe('a mutating webhook', () => {
     [{ uid: 'other' }, /received invalid webhook response: expected response\.uid="[0-9a-f-]{36}", got "other"/],
   ])('166: that answers %j has failed', async (answer, message) => {
     await configure('Mutating', 'a', [webhookFor(hooks, 'm')])
-    hooks.answers.set('m', () => answer as JsonObject)
+    hooks.answers.set('m', () => answer)
     const { status, json } = await create('a')
     expect([status, json['reason']]).toEqual([500, 'InternalError'])
     expect(json['message']).toMatch(

@@ -1,9 +1,9 @@
 /**
- * The two rounds of admission around one write, as the walks call them.
+ * The two rounds of admission around one write, as handlers use them.
  *
- * A walk asks {@link writeAdmissionFor} first: most writes concern nobody, and then nothing is done at all. The first round
- * is given what the client wants, before the server adds anything; the second what would be written, inside the retry
- * around a lost race, so that the old object it sees is the one that is replaced.
+ * A handler calls {@link Admission.forWrite} first: no plugin handles most writes, and then nothing is done. The mutating
+ * round gets the object that the client wants, before the server adds anything. The validating round gets the object
+ * that would be written, inside the retry after a lost race, so that its old object is the replaced one.
  */
 import {
   dedupeOwnerReferences,
@@ -11,15 +11,13 @@ import {
   formatFieldError,
   validateManagedFields,
   type JsonObject,
-  type JsonValue,
   type ManagedFieldsEntry,
-  type OwnerReference,
   type UnstructuredObject,
 } from '#api'
 import type { ObjectDraft } from '#builtins'
 import { shapeObject } from '../handlers/request-body.ts'
 import { optionsObject } from '../handlers/write-options.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import {
   ReinvocationContext,
   type AdmissionAttributes,
@@ -38,53 +36,61 @@ export type WriteRequest = Pick<RequestContext, 'warnings'> &
 interface WriteAdmissionOptions {
   readonly call: WriteRequest
   readonly target: ResourceRef
-  readonly server: Pick<ServerContext, 'admission'>
   readonly dryRun: boolean
   /** DeleteOptions; those of other operations are read from the query. */
   readonly options?: JsonObject
 }
 
-/** The admission of a write; undefined when it concerns nobody. */
-export function writeAdmissionFor(
-  operation: AdmissionOperation,
-  { call, target, server: { admission }, dryRun, options }: WriteAdmissionOptions,
-): WriteAdmission | undefined {
-  if (!admission.handles({ operation, target })) return undefined
-  const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
-  return new WriteAdmission(admission, {
-    operation,
-    target,
-    user: call.user,
-    dryRun,
-    options: options ?? (call.query ? optionsObject(call.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
-    warn: (text) => {
-      call.warnings.add(text)
-    },
-    annotate: (key, value) => {
-      call.annotate?.(key, value)
-    },
-    reinvocation: new ReinvocationContext(),
-    ...(call.request && { signal: call.request.signal }),
-  })
-}
+/** The admission stage: the chain of plugins, as handlers use it. */
+export class Admission {
+  readonly #chain: AdmissionChain
 
-/**
- * Takes something that is posted but never stored (an Eviction, a review) through both rounds.
- *
- * @returns what became of it; what was given when it concerns nobody
- * @throws {ApiError} when somebody refuses
- */
-export async function admitDocument(given: JsonObject, write: WriteAdmissionOptions): Promise<JsonObject> {
-  const admission = writeAdmissionFor('CREATE', write)
-  if (admission === undefined) return given
-  const value = JSON.parse(JSON.stringify(given)) as JsonObject
-  const draft = shapeObject({ value, duplicates: [] }, bodyResource(write.target), {
-    fieldValidation: 'Ignore',
-    warnings: write.call.warnings,
-  })
-  await admission.mutate(draft)
-  await admission.validate(draft as unknown as UnstructuredObject)
-  return draft as JsonObject
+  constructor(chain: AdmissionChain) {
+    this.#chain = chain
+  }
+
+  /** The admission of a write; undefined when no plugin handles it. */
+  forWrite(
+    operation: AdmissionOperation,
+    { call, target, dryRun, options }: WriteAdmissionOptions,
+  ): WriteAdmission | undefined {
+    if (!this.#chain.handles({ operation, target })) return undefined
+    const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
+    return new WriteAdmission(this.#chain, {
+      operation,
+      target,
+      user: call.user,
+      dryRun,
+      options: options ?? (call.query ? optionsObject(call.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
+      warn: (text) => {
+        call.warnings.add(text)
+      },
+      annotate: (key, value) => {
+        call.annotate?.(key, value)
+      },
+      reinvocation: new ReinvocationContext(),
+      ...(call.request && { signal: call.request.signal }),
+    })
+  }
+
+  /**
+   * Takes a document that is posted but never stored (an Eviction, a review) through both rounds.
+   *
+   * @returns the document after mutation; the given one when no plugin handles it
+   * @throws {ApiError} when a plugin refuses it
+   */
+  async admitDocument(given: JsonObject, write: WriteAdmissionOptions): Promise<JsonObject> {
+    const admission = this.forWrite('CREATE', write)
+    if (admission === undefined) return given
+    const value = JSON.parse(JSON.stringify(given)) as JsonObject
+    const draft = shapeObject({ value, duplicates: [] }, bodyResource(write.target), {
+      fieldValidation: 'Ignore',
+      warnings: write.call.warnings,
+    })
+    await admission.mutate(draft)
+    await admission.validate(draft)
+    return draft
+  }
 }
 
 export class WriteAdmission {
@@ -134,11 +140,13 @@ export class WriteAdmission {
 }
 
 /** Who manages what is not for hooks to spoil: what they made invalid is as it was. */
-function keepManagers({ metadata }: ObjectDraft, before: JsonValue | undefined, warn: (text: string) => void): void {
+function keepManagers(
+  { metadata }: ObjectDraft,
+  before: readonly ManagedFieldsEntry[] | undefined,
+  warn: (text: string) => void,
+): void {
   const after = metadata['managedFields']
-  const [mistake] = Array.isArray(after)
-    ? validateManagedFields(after as unknown as ManagedFieldsEntry[], FieldPath.of('metadata', 'managedFields'))
-    : []
+  const [mistake] = Array.isArray(after) ? validateManagedFields(after, FieldPath.of('metadata', 'managedFields')) : []
   if (mistake === undefined) return
   if (before === undefined) delete metadata['managedFields']
   else metadata['managedFields'] = before
@@ -150,10 +158,10 @@ function keepManagers({ metadata }: ObjectDraft, before: JsonValue | undefined, 
 function dedupeOwners({ metadata }: ObjectDraft, warn: (text: string) => void): void {
   const references = metadata['ownerReferences']
   if (!Array.isArray(references) || references.length < 2) return
-  const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
+  const { kept, duplicateUids } = dedupeOwnerReferences(references)
   if (duplicateUids.length === 0) return
   warn(
     `.metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`,
   )
-  metadata['ownerReferences'] = kept as unknown as JsonValue
+  metadata['ownerReferences'] = kept
 }

@@ -1,7 +1,9 @@
 /**
- * The audit log of a server: takes events, counts them, and hands lines to a file or a function.
+ * The audit log of a server: takes events, counts them, and writes lines to a file or a function.
  *
- * Invariant: writing an event never waits and never throws, whatever becomes of the line; a request is not slower for a slow disk.
+ * A hash chain continues after a restart from the last line of the file.
+ *
+ * Invariant: writing an event never waits and never throws, so a slow disk does not slow down requests.
  */
 import { open } from 'node:fs/promises'
 import type { JsonObject } from '#api'
@@ -10,8 +12,8 @@ import type { WireRequest } from '#wire'
 import { auditIdOf } from '../request-context.ts'
 import { checkAuditPolicy, defaultAuditPolicy, type AuditPolicy } from './audit-policy.ts'
 import { HashChain, linkOf, type ChainLink } from './hash-chain.ts'
-import { RequestAudit } from './request-audit.ts'
-import { auditBackups, RotatingFile } from './rotating-file.ts'
+import { RequestAudit, type AuditEvents } from './request-audit.ts'
+import { auditBackups, RotatingFile, type AuditFileOptions } from './rotating-file.ts'
 
 interface AuditLogContext {
   readonly clock: Clock
@@ -26,7 +28,7 @@ interface AuditSink {
   close(): Promise<void>
 }
 
-export class AuditLog {
+export class AuditLog implements AuditEvents {
   readonly clock: Clock
   readonly policy: AuditPolicy
   readonly showsSecrets: boolean
@@ -112,10 +114,6 @@ async function openSink(
   }
 }
 
-/*
- * Where the audit log goes and what is in it.
- */
-
 export interface AuditOptions {
   /**
    * What is written down.
@@ -142,39 +140,6 @@ export interface AuditOptions {
    */
   secretBodies?: boolean
 }
-
-export interface AuditFileOptions {
-  /** Made if it is not there, readable by its owner only. Old ones lie beside it: `audit-2026-01-01T00-00-00.000.log`. */
-  path: string
-  /**
-   * How large it grows before a new one is begun.
-   *
-   * @default 10_485_760
-   */
-  bytesMax?: number
-  /**
-   * How many old ones are kept.
-   *
-   * @default 5
-   */
-  backupsMax?: number
-  /**
-   * How old they may be.
-   *
-   * @default any age
-   */
-  ageMaxMs?: number
-  /**
-   * What may wait to be written. Requests never wait for the disk: what comes while this is full is dropped and counted.
-   *
-   * @default 8_388_608
-   */
-  bufferBytesMax?: number
-}
-
-/*
- * Where the chain of an audit log stands, so that the next start goes on from there.
- */
 
 /** A line has the bodies of a request and its answer at most. */
 const tailBytes = 8 * 1024 * 1024

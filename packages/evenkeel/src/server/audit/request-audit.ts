@@ -1,8 +1,10 @@
 /**
- * One request as the audit log sees it, from its arrival to its end.
+ * One request in the audit log, from its arrival to its end.
  *
- * The rooms tell it what they find out; it makes events of `audit.k8s.io/v1` out of that, as many as the policy wants. It never changes what is
- * answered. What is in Secrets and tokens is not written down, nor are texts about them, which may quote it.
+ * The stages report what they know; this makes events of `audit.k8s.io/v1`, as many as the policy wants. It never
+ * changes a response. Bodies are shown as JSON, whatever their format; one that is unreadable or too large is left
+ * out. The content of Secrets and tokens is not written, nor are texts that may quote it, unless the owner of the
+ * server wants that.
  */
 import {
   formatMicroTime,
@@ -14,6 +16,7 @@ import {
   type JsonValue,
   type Status,
 } from '#api'
+import type { Clock } from '#base'
 import {
   decodeProtobuf,
   formatOfBody,
@@ -28,15 +31,29 @@ import type { AuthorizationDecision, AuthorizerChain } from '../authz/authorizer
 import { readBody } from '../handlers/request-body.ts'
 import { ChangedRequest, type RequestContext, type RequestInfo } from '../request-context.ts'
 import { onResponseEnd } from '../response.ts'
-import type { AuditLog } from './audit-log.ts'
-import { decideAudit, reaches, type AuditDecision, type AuditLevel, type AuditStage } from './audit-policy.ts'
+import {
+  decideAudit,
+  reaches,
+  type AuditDecision,
+  type AuditLevel,
+  type AuditStage,
+  type AuditPolicy,
+} from './audit-policy.ts'
+
+/** The audit log as one request uses it. */
+export interface AuditEvents {
+  readonly clock: Clock
+  readonly policy: AuditPolicy
+  readonly showsSecrets: boolean
+  write(event: JsonObject): void
+}
 
 const agentMax = 1024
 const annotationsMax = 64
 
 export class RequestAudit {
   readonly id: string
-  readonly #log: AuditLog
+  readonly #log: AuditEvents
   readonly #request: WireRequest
   readonly #receivedMs: number
   readonly #annotations: JsonObjectDraft = {}
@@ -47,7 +64,7 @@ export class RequestAudit {
   #requestObject: JsonObject | undefined
   #failure: { readonly status: Status; readonly isExpected: boolean } | undefined
 
-  constructor(request: WireRequest, id: string, log: AuditLog) {
+  constructor(request: WireRequest, id: string, log: AuditEvents) {
     this.id = id
     this.#request = request
     this.#log = log
@@ -232,12 +249,6 @@ export class RequestAudit {
   }
 }
 
-/*
- * Bodies as the audit log shows them: as JSON, whatever format they came in.
- *
- * What cannot be read, and what is too large to be worth it, is left out.
- */
-
 /** A list of all there is does not belong into a log. */
 const shownBytesMax = 1024 * 1024
 
@@ -284,10 +295,6 @@ function withoutManagers(object: JsonObject): JsonObject {
 function withoutField(object: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name))
 }
-
-/*
- * What carries credentials: nothing of its content is written down, unless the owner of the server asked for it.
- */
 
 const sensitive: ReadonlySet<string> = new Set([
   '/secrets',

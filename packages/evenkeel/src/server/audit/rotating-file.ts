@@ -9,7 +9,35 @@ import { open, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/pr
 import { basename, dirname, extname, join } from 'node:path'
 import { formatMicroTime } from '#api'
 import { sleep, type Clock, type Logger } from '#base'
-import type { AuditFileOptions } from './audit-log.ts'
+
+export interface AuditFileOptions {
+  /** Made if it is not there, readable by its owner only. Old ones lie beside it: `audit-2026-01-01T00-00-00.000.log`. */
+  path: string
+  /**
+   * How large it grows before a new one is begun.
+   *
+   * @default 10_485_760
+   */
+  bytesMax?: number
+  /**
+   * How many old ones are kept.
+   *
+   * @default 5
+   */
+  backupsMax?: number
+  /**
+   * How old they may be.
+   *
+   * @default any age
+   */
+  ageMaxMs?: number
+  /**
+   * What may wait to be written. Requests never wait for the disk: what comes while this is full is dropped and counted.
+   *
+   * @default 8_388_608
+   */
+  bufferBytesMax?: number
+}
 
 interface RotatingFileContext {
   readonly clock: Clock

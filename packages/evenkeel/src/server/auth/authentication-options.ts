@@ -1,8 +1,7 @@
 /**
  * How a server is told who may call it, beside the administrator.
  */
-import type { User } from '../request-context.ts'
-import type { Authenticator } from './authentication.ts'
+import type { Authenticator, User } from '../request-context.ts'
 
 export interface AuthenticationOptions {
   /**

@@ -1,19 +1,20 @@
 /**
- * Everything a server knows callers by, put together.
+ * The authentication stage: who sends a request.
  *
- * They are asked in this order, and the first that knows the caller decides: a proxy's word, a client certificate, a
- * bearer token (static, of a service account, of an OpenID issuer, by webhook), and what the embedder brings.
+ * Authenticators run in this order, and the first that knows the credentials decides: front proxy, client certificate,
+ * bearer token (static, service account, OpenID Connect, webhook), and those of the embedder. Anonymous requests are
+ * refused unless the server allows them, except on the health paths. Unknown credentials are refused everywhere.
  */
 import { unauthorized } from '#api'
 import type { Clock, Logger, Random } from '#base'
 import type { HttpsConnection, HttpsOptions } from '#wire'
-import { findObject, type TokenRequestOptions } from '../handlers/token-request.ts'
 import type { Informer } from '../informers.ts'
+import type { CoreObjects } from '../registry/core-objects.ts'
 import {
   ChangedRequest,
+  type Authenticator,
   type RequestContext,
   type RequestInfo,
-  type ServerContext,
   type User,
 } from '../request-context.ts'
 import type { AuthenticationOptions } from './authentication-options.ts'
@@ -22,14 +23,14 @@ import { certificateAuthenticator, ClientCertificates } from './client-certifica
 import { frontProxyAuthenticator } from './front-proxy.ts'
 import type { Identity } from './identity.ts'
 import { ServiceAccountKeys } from './service-account-keys.ts'
-import { ServiceAccountTokens } from './service-account-tokens.ts'
+import { ServiceAccountTokens, type TokenRequestPolicy } from './service-account-tokens.ts'
 import { readTokenFile, staticTokens, type StaticToken } from './static-tokens.ts'
 import { administrator, anonymous } from './user.ts'
 
 export interface Authentication {
   /** All kinds of bearer tokens: for callers, and for reviews. */
   readonly tokens: BearerTokenAuthenticator
-  readonly serviceAccounts: TokenRequestOptions
+  readonly serviceAccounts: TokenRequestPolicy
   /** Where the keys of service accounts are, if not here. */
   readonly jwksUri: string | undefined
   /** For callers over sockets, in the order in which they are asked. */
@@ -47,8 +48,8 @@ interface AuthenticationContext {
   readonly identity: Identity | undefined
   /** The view of service accounts. */
   readonly accounts: Informer
-  /** There once the server is. */
-  server(): ServerContext
+  /** Reads the objects that tokens are bound to. */
+  readonly objects: CoreObjects
   connect?: ((destination: HttpsOptions) => HttpsConnection) | undefined
   readonly stopping: AbortSignal
 }
@@ -95,7 +96,7 @@ export async function makeAuthentication(
 
 function makeServiceAccountTokens(
   { serviceAccounts: { issuer = defaultIssuer, audiences, keys } = {} }: AuthenticationOptions,
-  { clock, random, identity, accounts, server }: AuthenticationContext,
+  { clock, random, identity, accounts, objects }: AuthenticationContext,
 ): ServiceAccountTokens {
   const [first = defaultIssuer, ...others] = typeof issuer === 'string' ? [issuer] : issuer
   return new ServiceAccountTokens({
@@ -104,7 +105,7 @@ function makeServiceAccountTokens(
     audiences: audiences ?? [first, ...others],
     objects: {
       serviceAccount: (namespace, name) => accounts.get(name, { namespace }),
-      find: (plural, namespace, name) => findObject(plural, { server: server(), namespace, name }),
+      find: (plural, namespace, name) => objects.find(plural, namespace, name),
     },
     clock,
     random,
@@ -133,17 +134,6 @@ async function tokenAuthenticators(
 function withReadOnlyRequest(authenticator: Authenticator): Authenticator {
   return (info) => authenticator({ ...info, request: new ChangedRequest(info.request) })
 }
-
-/*
- * Room 3: who is calling?
- *
- * Before: `route` read the path. After: `authorize` asks whether they may. Authenticators are asked in turn; the first
- * that knows the caller decides. Nobody is anonymous, unless the server was told otherwise, except on the paths that
- * say whether the server is well. Who shows credentials that nobody knows is told so, everywhere.
- */
-
-/** Says who is calling, or undefined when it does not know the credentials. */
-export type Authenticator = (info: RequestInfo) => User | undefined | Promise<User | undefined>
 
 /** Paths anybody may ask: they say only whether the server is well. */
 const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/

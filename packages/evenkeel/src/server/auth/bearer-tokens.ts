@@ -6,8 +6,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '#base'
-import type { User } from '../request-context.ts'
-import type { Authenticator } from './authentication.ts'
+import type { Authenticator, User } from '../request-context.ts'
 import { withAuthenticatedGroup } from './user.ts'
 
 export class BearerTokenAuthenticator {

@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
 import type { CertificateKeyPair } from '#wire'
-import { startServer, type Server, type ServerOptions } from '../server.ts'
+import { startServer } from '../server.ts'
+import type { Server, ServerOptions } from '../server-options.ts'
 import { makeIdentity, type Identity } from './identity.ts'
 
 interface Caller {

@@ -9,8 +9,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { parseTime } from '#api'
 import type { Clock } from '#base'
 import type { WirePeer } from '#wire'
-import type { User } from '../request-context.ts'
-import type { Authenticator } from './authentication.ts'
+import type { Authenticator, User } from '../request-context.ts'
 import { credentialKey, withAuthenticatedGroup } from './user.ts'
 
 /** A certificate that one of the authorities stands behind, and that is good now. */

@@ -6,7 +6,7 @@
  */
 import { setOwn } from '#api'
 import type { WireHeaders } from '#wire'
-import type { Authenticator } from './authentication.ts'
+import type { Authenticator } from '../request-context.ts'
 import type { ClientCertificates } from './client-certificates.ts'
 import { withAuthenticatedGroup } from './user.ts'
 

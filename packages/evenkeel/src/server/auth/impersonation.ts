@@ -1,12 +1,12 @@
 /**
- * Room 3, second half: does the caller want to be somebody else, and may it?
+ * Impersonation: a request whose headers ask to act as another user, group or service account.
  *
- * Before: `authenticate` said who is calling. After: `authorize` asks whether the one it now is may do this. There are
- * several ways to be allowed, tried from the narrowest to the widest; the first that lets pass decides, and when none
- * does, the first refusal is told. Every part of the wanted user (name, uid, each group, each extra value) has to be allowed by itself.
+ * There are several kinds of permission, tried from the narrowest to the widest. The first that allows decides; if
+ * none does, the first refusal is the error. Every part of the wanted user (name, uid, each group, each extra value)
+ * must be allowed by itself.
  *
- *   impersonate:MODE and impersonate-on:MODE:VERB   for what the user is: a node, a service account, anybody else
- *   impersonate                                     for everything, as it has always been
+ *   impersonate:MODE and impersonate-on:MODE:VERB   for the kind of user: a node, a service account, any other
+ *   impersonate                                     for every user, the original permission
  */
 import { badRequest, checkDnsSubdomain, forbidden, isForbidden, setOwn, type ApiError } from '#api'
 import type { WireHeaders, WireRequest } from '#wire'
@@ -184,10 +184,6 @@ function withoutExtra(user: User): User {
   }
 }
 
-/*
- * Who a caller wants to be, as the headers of a request say.
- */
-
 const prefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
@@ -231,10 +227,6 @@ function describe({ name, uid = '', groups, extra }: User): string {
           .join(', ')}}`
   return `&user.DefaultInfo{Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Groups:${groups.length === 0 ? '[]string(nil)' : list(groups)}, Extra:map[string][]string${written}}`
 }
-
-/*
- * What is wrong with an extra value that somebody wants to have in a narrow way of impersonation.
- */
 
 const pathText = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 

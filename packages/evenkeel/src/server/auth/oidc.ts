@@ -24,7 +24,7 @@ import {
   type TokenReviewRequest,
   type TokenReviewResult,
 } from './bearer-tokens.ts'
-import { HttpsJsonClient, httpsUrl, type HttpsJsonOptions } from './https-json-client.ts'
+import { HttpsJsonClient, httpsUrl, type HttpsJsonOptions } from '../webhooks/https-json-client.ts'
 import { algorithmNames, isSignedBy, parseJwt, readKeySet, type Jwt, type PublicKey } from './jwt.ts'
 import { audiencesOf } from './service-account-claims.ts'
 import { userInfo } from './user.ts'

@@ -8,7 +8,6 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import type { JsonObject } from '#api'
 import type { WireResponse } from '#wire'
 import { algorithmOf, publicKeyOf, signJwt, toJwk, type PublicKey } from './jwt.ts'
-import type { ServiceAccountTokens } from './service-account-tokens.ts'
 
 interface OpenedKeys {
   readonly signing: { readonly key: KeyObject; readonly id: string }
@@ -81,7 +80,7 @@ export function parsePemKeys(pem: string): KeyObject[] {
 const keysPath = '/openid/v1/jwks'
 
 interface OpenIdOptions {
-  readonly tokens: ServiceAccountTokens
+  readonly tokens: { readonly issuer: string; readonly keys: ServiceAccountKeys }
   /** Where the keys are; default: at this server. */
   readonly jwksUri: string | undefined
   /** Host and port that clients reach us at, once that is known. */

@@ -55,6 +55,15 @@ export type NewServiceAccountToken = Pick<
   readonly warnAfterSeconds?: number
 }
 
+/** How TokenRequests are answered. */
+export interface TokenRequestPolicy {
+  readonly tokens: ServiceAccountTokens
+  /** The longest life of a token, whatever is requested; 0 for no limit. */
+  readonly maxExpirationSeconds: number
+  /** Tokens of pods that request the usual hour live longer, for programs that never read them again. */
+  readonly extendExpiration: boolean
+}
+
 const verifiedTokensMax = 4096
 
 export class ServiceAccountTokens {

@@ -14,7 +14,7 @@ import {
   type TokenReviewRequest,
   type TokenReviewResult,
 } from './bearer-tokens.ts'
-import { HttpsJsonClient, httpsUrl, type HttpsJsonOptions } from './https-json-client.ts'
+import { HttpsJsonClient, httpsUrl, type HttpsJsonOptions } from '../webhooks/https-json-client.ts'
 
 interface TokenWebhookContext extends HttpsJsonOptions {
   readonly clock: Clock

@@ -55,7 +55,7 @@ export async function accessStatus(
   if (kind === 'LocalSubjectAccessReview') completeReviewNamespace(review, namespace)
   const errors = validateAccessReview(review, kind)
   if (errors.length > 0) throw invalid({ group, kind: '', name: '' }, errors)
-  const spec = objectIn(review as JsonObject, 'spec')
+  const spec = objectIn(review, 'spec')
   const { question, errors: ignored } = attributesIn(
     spec,
     kind === 'SelfSubjectAccessReview' ? call.user : userIn(spec),
@@ -83,7 +83,7 @@ function completeReviewNamespace({ metadata }: ObjectDraft, namespace: string): 
  * @throws {ApiError} `BadRequest`, when it names no namespace
  */
 export function rulesStatus(review: ObjectDraft, { call: { user }, authorizer }: AccessReviewContext): JsonObject {
-  const namespace = textIn(objectIn(review as JsonObject, 'spec'), 'namespace')
+  const namespace = textIn(objectIn(review, 'spec'), 'namespace')
   if (namespace === '') throw badRequest('no namespace on request')
   const { rules, incomplete, errors } = authorizer.rulesFor(user, namespace)
   return {
@@ -227,7 +227,7 @@ const specPath = FieldPath.of('spec')
 
 /** Of one of the three reviews that ask about one thing. */
 function validateAccessReview(review: ObjectDraft, kind: string): FieldError[] {
-  const spec = objectIn(review as JsonObject, 'spec')
+  const spec = objectIn(review, 'spec')
   const [resource, path] = [
     optionalObjectIn(spec, 'resourceAttributes'),
     optionalObjectIn(spec, 'nonResourceAttributes'),

@@ -1,8 +1,8 @@
 /**
- * Room 4: may this caller do this?
+ * The authorization stage: whether the user of a request may do it.
  *
- * Before: `authenticate` said who is calling. After: `decode` reads the body, so a caller who may not write never
- * makes us parse anything. Who decides is said in `access/access.ts`.
+ * It runs before the body is read, so an unauthorized client never makes the server parse anything. The authorizers
+ * are in `authorizer.ts`.
  */
 import {
   ApiError,
@@ -30,7 +30,7 @@ export async function authorize(call: RequestContext, authorizer: AuthorizerChai
 }
 
 /**
- * Refuses what is not allowed, for rooms that ask about more than the call itself.
+ * Refuses attributes that are not allowed, for stages that check more than the request itself.
  *
  * @throws {ApiError} as {@link authorize}
  */

@@ -1,14 +1,13 @@
 /**
- * What an authorizer is asked, what it says, and who is asked in which order.
+ * Authorizers: the attributes of a request, the decision about it, and the chain in which authorizers are asked.
  *
- * A question is about a user, a verb and a place; a {@link Call} is one as it stands, and so is what a review or the
- * check of an impersonation asks. There is one parser of paths: the place is what storage touches.
+ * Attributes are a user, a verb and a resource path. A {@link RequestContext} has them; reviews and impersonation make
+ * their own. There is one parser of paths, so a decision is about the object that storage touches.
  */
 import type { FieldRequirement, LabelRequirement } from '#api'
-import { policyRule, type PolicyRule } from '#builtins'
+import type { PolicyRule } from '#builtins'
 import type { ResourcePath } from '#wire'
 import type { User } from '../request-context.ts'
-import { webhookAuthorizer, type AuthorizationWebhook, type AuthorizationWebhookContext } from './webhook-authorizer.ts'
 
 /** What is asked. Without a place it is about a path that is not about resources. */
 export interface AuthorizationAttributes {
@@ -52,7 +51,7 @@ export interface Authorizer {
   rulesFor?(user: User, namespace: string): SubjectRules
 }
 
-/** The one door to permission: rooms ask it for calls, reviews ask it for others. */
+/** The authorization stage: all authorizers of a server, in order. */
 export interface AuthorizerChain {
   decide(question: AuthorizationAttributes): AuthorizationDecision | Promise<AuthorizationDecision>
   rulesFor(user: User, namespace: string): SubjectRules
@@ -127,78 +126,3 @@ export function formatErrors(errors: readonly string[]): string {
 
 const noOpinion: AuthorizationDecision = { allowed: false, noOpinion: true, reason: '' }
 const unknownRules: SubjectRules = { rules: [], incomplete: true, errors: [] }
-
-/*
- * Which authorizers a server asks: what an option says becomes a chain.
- *
- * Before all others stand two that cannot be taken away: members of `system:masters` may do everything, so that nobody
- * locks themselves out, and everybody may ask whether the server is well.
- */
-
-/**
- * Who decides what callers may do.
- *
- * - `rbac`: Roles, ClusterRoles and their bindings.
- * - `always-allow`: everybody who authenticated may do everything.
- * - a webhook that is sent SubjectAccessReviews.
- * - a function of yours.
- */
-export type AuthorizationMode = 'rbac' | 'always-allow' | { readonly webhook: AuthorizationWebhook } | Authorizer
-
-/** One mode, or several: they are asked in order, and the first that has an opinion decides. */
-export type AuthorizationOption = AuthorizationMode | readonly AuthorizationMode[]
-
-interface AuthorizationContext extends AuthorizationWebhookContext {
-  readonly rbac: Authorizer
-}
-
-/**
- * The door to permission of a server.
- *
- * @throws {RangeError} when nobody is asked at all
- */
-export function makeAuthorizer(option: AuthorizationOption, context: AuthorizationContext): AuthorizerChain {
-  const modes = isList(option) ? option : [option]
-  if (modes.length === 0) throw new RangeError('authorization must name at least one mode')
-  return chainAuthorizers([systemAuthorizer, ...modes.map((mode) => authorizerOf(mode, context))])
-}
-
-function isList(option: AuthorizationOption): option is readonly AuthorizationMode[] {
-  return Array.isArray(option)
-}
-
-function authorizerOf(mode: AuthorizationMode, context: AuthorizationContext): Authorizer {
-  if (mode === 'rbac') return context.rbac
-  if (mode === 'always-allow') return allowAuthenticated
-  if (typeof mode === 'function') return mode
-  if (typeof mode === 'object') return webhookAuthorizer(mode.webhook, context)
-  throw new RangeError(`authorization must be 'rbac', 'always-allow', a webhook or a function, got ${String(mode)}`)
-}
-
-const healthPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
-const allowedDecision = { allowed: true, reason: '' }
-const noRules: SubjectRules = { rules: [], incomplete: false, errors: [] }
-
-const systemAuthorizer: Authorizer = Object.assign(
-  ({ user, resourcePath: place, path, verb }: Parameters<Authorizer>[0]) => {
-    if (user.groups.includes('system:masters')) return allowedDecision
-    return place === undefined && (verb === 'get' || verb === 'head') && healthPaths.test(path)
-      ? allowedDecision
-      : undefined
-  },
-  { rulesFor: () => noRules },
-)
-
-const allRules: SubjectRules = {
-  rules: [
-    policyRule({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }),
-    policyRule({ verbs: ['*'], nonResourceURLs: ['*'] }),
-  ],
-  incomplete: false,
-  errors: [],
-}
-
-const allowAuthenticated: Authorizer = Object.assign(
-  ({ user }: Parameters<Authorizer>[0]) => (user.groups.includes('system:authenticated') ? allowedDecision : undefined),
-  { rulesFor: () => allRules },
-)

@@ -94,7 +94,7 @@ async function checkRole(draft: ObjectDraft, writing: RbacWrite): Promise<void> 
   }
   if ((await authorizer.decide(question)).allowed) return
   requireHeld(rulesOf(draft), draft, writing)
-  if (!isAggregated(draft) && !(old && isAggregated(old as unknown as JsonObject))) return
+  if (!isAggregated(draft) && !(old && isAggregated(old))) return
   if (missingOf(everything, writing)?.length !== 0)
     throw refuse(draft, writing, 'must have cluster-admin privileges to use the aggregationRule')
 }
@@ -184,7 +184,7 @@ function isAggregated(role: JsonObject): boolean {
 
 /** Whether nothing differs but what the end of an object needs. */
 function onlyRemovesFinalizers(draft: ObjectDraft, old: UnstructuredObject): boolean {
-  return deepEqual(comparable(draft as unknown as UnstructuredObject), comparable(old))
+  return deepEqual(comparable(draft), comparable(old))
 }
 
 function comparable({ metadata, ...rest }: UnstructuredObject): object {

@@ -4,7 +4,7 @@
 import type { WireRequest } from '#wire'
 import { TestServer } from '../client.fixture.ts'
 import type { User } from '../request-context.ts'
-import type { ServerOptions } from '../server.ts'
+import type { ServerOptions } from '../server-options.ts'
 
 export const rbac = '/apis/rbac.authorization.k8s.io/v1'
 

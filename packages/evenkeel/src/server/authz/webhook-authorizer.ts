@@ -1,9 +1,9 @@
 /**
- * An authorizer that asks somebody else: each question is sent as a SubjectAccessReview, and the answer is remembered.
+ * The webhook authorizer: sends each request as a SubjectAccessReview and remembers the decision.
  *
- * What answers is not trusted with more than the decision: no redirect is followed, answers are small, and what they
- * say besides is never shown. A webhook that fails has no opinion, or refuses, as its owner says; the caller is told
- * that something went wrong, not what.
+ * Only the decision of an answer is trusted: redirects are not followed, answers are small, and their other content is
+ * never shown. A webhook that fails has no opinion, or denies, as its owner configures; the client learns that the webhook
+ * failed, not how.
  */
 import {
   getOwn,
@@ -14,8 +14,9 @@ import {
   type LabelOperator,
   type LabelRequirement,
 } from '#api'
-import { deadline, onAbort, sleep, type Clock, type Logger } from '#base'
-import { connectHttps, readJson, type HttpsConnection, type HttpsOptions, type WireResponse } from '#wire'
+import { sleep, type Clock, type Logger } from '#base'
+import type { HttpsConnection, HttpsOptions } from '#wire'
+import { HttpsJsonClient } from '../webhooks/https-json-client.ts'
 import type { AuthorizationAttributes, AuthorizationDecision, Authorizer, SubjectRules } from './authorizer.ts'
 
 /** Where questions of permission are sent. */
@@ -71,7 +72,6 @@ export interface AuthorizationWebhookContext {
 
 const attemptsMax = 3
 const firstPauseMs = 500
-const answerBytesMax = 1024 * 1024
 const cachedDecisionsMax = 8192
 /** A longer question is not remembered: callers choose its texts. */
 const questionLengthMax = 10_000
@@ -122,41 +122,15 @@ const unknownRules: SubjectRules = {
 type SendReview = (spec: JsonObject) => Promise<JsonObject>
 
 function makeSendReview(
-  { url, caPem, token, timeoutMs = 10_000 }: AuthorizationWebhook,
-  { clock, connect = connectHttps, stopping }: AuthorizationWebhookContext,
+  { url, caPem, token, timeoutMs }: AuthorizationWebhook,
+  { clock, connect, stopping }: AuthorizationWebhookContext,
 ): SendReview {
-  const { origin, pathname, search } = new URL(url)
-  const connection = connect({ origin, bytesMax: answerBytesMax, ...(caPem !== undefined && { caPem }) })
-  onAbort(stopping, () => {
-    connection.close()
-  })
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json',
-    'user-agent': 'evenkeel',
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
-  }
-  const once = async (spec: JsonObject): Promise<JsonObject> => {
-    const body = Buffer.from(
-      JSON.stringify({
-        kind: 'SubjectAccessReview',
-        apiVersion: 'authorization.k8s.io/v1',
-        metadata: { creationTimestamp: null },
-        spec,
-        status: { allowed: false },
-      }),
-    )
-    const { signal, done } = deadline(clock, timeoutMs, { signal: stopping })
-    try {
-      return statusOf(await connection.transport({ method: 'POST', target: pathname + search, headers, body, signal }))
-    } finally {
-      done()
-    }
-  }
+  const address = new URL(url)
+  const client = new HttpsJsonClient({ clock, caPem, token, timeoutMs, connect, stopping })
   return async (spec) => {
     for (let attempt = 1, pauseMs = firstPauseMs; ; attempt++, pauseMs *= 1.5) {
       try {
-        return await once(spec)
+        return statusOf(await client.request(address, accessReview(spec)))
       } catch (error) {
         if (attempt === attemptsMax || stopping.aborted) throw error
         await sleep(clock, pauseMs, { signal: stopping })
@@ -165,12 +139,20 @@ function makeSendReview(
   }
 }
 
-function statusOf({ status, body }: WireResponse): JsonObject {
-  if (status < 200 || status > 299) throw new Error(`it answered with code ${status}`)
-  const review: JsonValue = body instanceof Uint8Array ? readJson(body, { duplicates: false }).value : null
-  const answer = isJsonObject(review) ? getOwn(review, 'status') : undefined
-  if (!isJsonObject(answer)) throw new Error('its answer has no status')
-  return answer
+function accessReview(spec: JsonObject): JsonObject {
+  return {
+    kind: 'SubjectAccessReview',
+    apiVersion: 'authorization.k8s.io/v1',
+    metadata: { creationTimestamp: null },
+    spec,
+    status: { allowed: false },
+  }
+}
+
+function statusOf(review: JsonValue): JsonObject {
+  const status = isJsonObject(review) ? getOwn(review, 'status') : undefined
+  if (!isJsonObject(status)) throw new Error('the answer has no status')
+  return status
 }
 
 function decisionOf(status: JsonObject): AuthorizationDecision {
@@ -185,11 +167,7 @@ function decisionOf(status: JsonObject): AuthorizationDecision {
   return { allowed: allowed && !denied, reason: why, ...(!allowed && !denied && { noOpinion: true }) }
 }
 
-/*
- * A question as the spec of a SubjectAccessReview, without what is empty.
- */
-
-/** What a webhook is asked. */
+/** The spec of the SubjectAccessReview for a request, without empty fields. */
 export function reviewSpec(question: AuthorizationAttributes): JsonObject {
   const {
     user: { name, uid, groups, extra },
@@ -201,7 +179,7 @@ export function reviewSpec(question: AuthorizationAttributes): JsonObject {
     place === undefined
       ? { nonResourceAttributes: { path, verb } }
       : { resourceAttributes: resourceAttributes(question) }
-  return withoutEmpty({ ...about, user: name, groups: [...groups], extra: extra as unknown as JsonObject, uid })
+  return withoutEmpty({ ...about, user: name, groups: [...groups], extra, uid })
 }
 
 function resourceAttributes({

@@ -42,7 +42,7 @@ describe('checkConverted', () => {
     ],
     [
       'no version',
-      { ...good, apiVersion: undefined } as unknown as JsonObject,
+      { ...good, apiVersion: undefined },
       `${subject} returned invalid object at index 0: invalid groupVersion (expected a.example.com/v2, received )`,
     ],
     [

@@ -89,12 +89,12 @@ export function convertHost(object: UnstructuredObject, name: string): Unstructu
     return {
       ...rest,
       spec: { ...more, ...(place !== undefined && { address: `${String(place)}:${String(port)}` }) },
-    } as UnstructuredObject
+    }
   }
   const { address, mode: _, ...more } = spec
   const [place, port] = String(address ?? '').split(':')
   return {
     ...rest,
     spec: { ...more, ...(address !== undefined && { host: place, port: Number(port) }) },
-  } as unknown as UnstructuredObject
+  }
 }

@@ -1,8 +1,11 @@
 /**
- * How objects of a custom kind get from one of its versions to another, when more changes than `apiVersion`.
+ * Conversion of custom objects between versions that differ in more than `apiVersion`.
  *
- * Whoever does it, a webhook or a function, is checked the same: as many objects as were sent, in their order, each of
- * the wanted version, and of the metadata only labels and annotations may be new.
+ * The converter is a function of the embedding program, else the webhook of the CRD, else none. A webhook gets all
+ * objects in one call, or in a few when they are very large. Results are checked in the same way for all converters:
+ * as many objects as were sent, in their order, each in the wanted version, with only labels and annotations of the
+ * metadata changed. The error texts are those of apiextensions-apiserver, because authors of webhooks search for
+ * them.
  */
 import {
   ApiError,
@@ -22,9 +25,10 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { deadline, onAbort, randomUuid, type Clock, type Random } from '#base'
-import { WebhookClient, type WebhookClientConfig, type WebhookOptions } from '../webhooks/client.ts'
-import { conversionReviewVersion, makeConversionReview, readConversionResponse } from '../webhooks/review.ts'
-import type { CustomResourceDefinition } from './crd.ts'
+import { WebhookClient, type WebhookOptions } from '../webhooks/client.ts'
+import { makeConversionReview, readConversionResponse } from '../webhooks/conversion-review.ts'
+import { reviewVersion } from '../webhooks/review.ts'
+import type { ConversionWebhookConfig, CustomResourceDefinition } from './crd.ts'
 
 /** Objects in a version of their kind (`group/version`), in the same order. Never changes what it is given. */
 export type Conversion = (objects: readonly JsonObject[], apiVersion: string) => Promise<JsonObject[]>
@@ -38,11 +42,6 @@ function formatType({ apiVersion, kind }: JsonObject): string {
 function conversionError(message: string, { cause }: { cause?: unknown } = {}): ApiError {
   return new ApiError('Unknown', message, { cause })
 }
-
-/*
- * Who converts the objects of a definition: a function of the embedding program if it gave one, else the webhook that
- * the definition names, else nobody.
- */
 
 /** What the server was started with. */
 export interface ConversionOptions {
@@ -68,10 +67,6 @@ export function conversionFor(
   return strategy === 'Webhook' && webhook !== undefined ? webhookConversion(webhook, context) : undefined
 }
 
-/*
- * Conversion by a function of the program that embeds the server.
- */
-
 /**
  * Gives an object in another version of its kind (`v2`). The object is a copy: it may be changed and given back.
  *
@@ -91,9 +86,7 @@ function functionConversion(convert: ConvertObject): Conversion {
     const converted: JsonValue[] = []
     for (const object of objects) {
       try {
-        converted.push(
-          checkResult(object, await convert(deepCopy(object) as unknown as UnstructuredObject, version), apiVersion),
-        )
+        converted.push(checkResult(object, await convert(deepCopy(object) as UnstructuredObject, version), apiVersion))
       } catch (error) {
         throw conversionError(
           `${functionConverter} for ${formatType(object)} failed: ${error instanceof Error ? error.message : String(error)}`,
@@ -111,16 +104,6 @@ function checkResult(object: JsonObject, result: unknown, apiVersion: string): J
   if (!isJsonObject(plain)) return plain
   const isUntouched = plain['apiVersion'] === undefined || plain['apiVersion'] === object['apiVersion']
   return isUntouched ? { ...plain, apiVersion } : plain
-}
-
-/*
- * Conversion by a webhook that a definition names: one HTTPS call for all objects, or a few when they are very large.
- */
-
-/** What a definition says about its webhook. */
-export interface ConversionWebhookConfig {
-  readonly clientConfig: WebhookClientConfig
-  readonly conversionReviewVersions: readonly string[]
 }
 
 interface ConversionWebhookContext {
@@ -147,17 +130,16 @@ function webhookConversion(
   })
   const convert: Conversion = async (objects, apiVersion) => {
     const [first = {}] = objects
-    const version = conversionReviewVersion(conversionReviewVersions)
+    const version = reviewVersion(conversionReviewVersions)
     if (version === undefined) throw conversionError('no supported conversion review versions')
     const question = { version, uid: randomUuid(random), apiVersion }
     const { signal, done } = deadline(clock, timeoutSeconds * 1000)
     try {
-      const answer = readConversionResponse(
-        await hook.call(makeConversionReview(objects, question), { signal, timeoutSeconds }),
-        question,
-      )
-      if (!answer.ok) throw new Error(answer.why)
-      return checkConverted(objects, answer.objects, { converter: webhookConverter, apiVersion })
+      const answer = await hook.call(makeConversionReview(objects, question), { signal, timeoutSeconds })
+      return checkConverted(objects, readConversionResponse(answer, question), {
+        converter: webhookConverter,
+        apiVersion,
+      })
     } catch (error) {
       if (isApiError(error) && error.reason === 'Unknown') throw error
       throw conversionError(`${webhookConverter} for ${formatType(first)} failed: ${(error as Error).message}`, {
@@ -173,10 +155,6 @@ function webhookConversion(
     return converted
   }
 }
-
-/*
- * How many objects go into one call: all of them, unless they are a great many bytes.
- */
 
 /** Together they are small enough, whatever they hold: no object may be larger than what a store takes. */
 const fewObjects = 16
@@ -202,12 +180,6 @@ export function batchesOf(
   }
   return batches
 }
-
-/*
- * What came back from a conversion, held against what was sent.
- *
- * Sentences are those of apiextensions-apiserver, because authors of webhooks look them up.
- */
 
 interface ConversionCheckOptions {
   /** Who converted, as messages name it: `conversion webhook`. */

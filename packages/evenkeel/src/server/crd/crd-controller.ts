@@ -1,9 +1,9 @@
 /**
- * Serves what CustomResourceDefinitions define, as they come, change and go.
+ * Serves the resources of CustomResourceDefinitions.
  *
- * One loop watches the definitions in the store and, for each that changed, says in its status which names it got,
- * puts its resources into the registry, and empties it when it is being deleted. It is the only one that changes the
- * registry. Several servers on one store each run it: they come to the same and agree on who writes by versions.
+ * One loop watches the CRDs in the store. For each changed CRD it writes the accepted names into the status, updates
+ * the registry, and deletes the instances of a deleted CRD. It is the only writer of the registry. Several servers
+ * on one store each run it: they compute the same result, and resource versions decide who writes it.
  */
 import {
   actionsAnnotation,
@@ -15,12 +15,14 @@ import {
   loadValidationRules,
   type UnstructuredObject,
 } from '#api'
-import { deferred, LightAbortController, type Deferred } from '#base'
+import { assert, deferred, LightAbortController, type Clock, type Deferred, type Logger, type Random } from '#base'
 import type { ObjectDraft, Resource } from '#builtins'
 import type { Watch } from '#store'
-import { guaranteedUpdate } from '../handlers/update.ts'
-import { Warnings, type ResourceRef, type ServerContext } from '../request-context.ts'
-import { keyPrefix } from '../storage/storage.ts'
+import type { DeleteHandler } from '../handlers/delete.ts'
+import type { UpdateHandler } from '../handlers/update.ts'
+import type { Registry } from '../registry/registry.ts'
+import { Warnings, type ResourceRef } from '../request-context.ts'
+import type { Storage } from '../storage/storage.ts'
 import { StoredObject } from '../storage/stored-object.ts'
 import { conversionFor, type ConversionOptions } from './conversion.ts'
 import { CrdFinalizer } from './crd-finalizer.ts'
@@ -46,8 +48,28 @@ interface ServedCrd {
   isClosed: boolean
 }
 
+interface CrdControllerOptions {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly updates: UpdateHandler
+  readonly deletes: DeleteHandler
+  readonly conversions: ConversionOptions
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
+}
+
 export class CrdController {
-  readonly #server: ServerContext
+  readonly #storage: Storage
+  readonly #registry: Registry
+  readonly #updates: UpdateHandler
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #log: Logger
+  readonly #stopping: AbortSignal
+  /** The resource of CustomResourceDefinitions themselves. */
   readonly #resource: Resource
   readonly #known = new Map<string, CustomResourceDefinition>()
   readonly #served = new Map<string, ServedCrd>()
@@ -57,12 +79,24 @@ export class CrdController {
   readonly #endings: CrdFinalizer
   #source: Watch | undefined
 
-  constructor(server: ServerContext, resource: Resource, conversions: ConversionOptions) {
-    this.#server = server
-    this.#resource = resource
+  constructor(options: CrdControllerOptions) {
+    const { storage, registry, updates, deletes, conversions, clock, random, log, stopping } = options
+    this.#storage = storage
+    this.#registry = registry
+    this.#updates = updates
+    this.#clock = clock
+    this.#random = random
+    this.#log = log
+    this.#stopping = stopping
+    this.#resource = crdResource(registry)
     this.#conversions = conversions
     this.#endings = new CrdFinalizer({
-      server,
+      storage,
+      registry,
+      deletes,
+      clock,
+      log,
+      stopping,
       now: () => this.#now(),
       write: (definition, change) => this.#change(definition, change),
     })
@@ -70,7 +104,7 @@ export class CrdController {
 
   /** Serves what is defined already; from then on follows changes, until `stop`. */
   async start(): Promise<void> {
-    const { store } = this.#server
+    const { store } = this.#storage
     const range = await store.range(this.#prefix)
     if (!range.ok) throw new Error('definitions could not be read')
     for (const entry of range.entries) this.#learn(entry.key, new StoredObject(entry.value, entry.revision).object)
@@ -78,7 +112,7 @@ export class CrdController {
     this.#seen = range.revision
     this.#source = store.watch(this.#prefix, { after: range.revision })
     this.#follow(this.#source).catch((error: unknown) => {
-      this.#server.log.error('definitions are no longer followed', { error })
+      this.#log.error('definitions are no longer followed', { error })
     })
   }
 
@@ -98,7 +132,7 @@ export class CrdController {
   }
 
   get #prefix(): string {
-    return keyPrefix(this.#server.cluster, this.#resource.storage)
+    return this.#storage.prefixOf(this.#resource)
   }
 
   async #follow(source: Watch): Promise<void> {
@@ -135,7 +169,7 @@ export class CrdController {
     try {
       await this.#settleWithNeighbours(key)
     } catch (error) {
-      this.#server.log.error('a definition cannot be served', { object: this.#known.get(key)?.metadata.name, error })
+      this.#log.error('a definition cannot be served', { object: this.#known.get(key)?.metadata.name, error })
     }
   }
 
@@ -167,16 +201,15 @@ export class CrdController {
     status: CrdStatus,
   ): Promise<CustomResourceDefinition | undefined> {
     try {
-      const { stored } = await guaranteedUpdate(
+      const { stored } = await this.#updates.update(
         (current) => {
           const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
-          draft['status'] = { ...(draft['status'] as object), ...(status as object) } as never
+          draft['status'] = { ...(draft['status'] as object), ...(status as object) }
           return draft
         },
         {
           call: { warnings: new Warnings() },
           target: this.#target(definition, 'status'),
-          server: this.#server,
           dryRun: false,
         },
       )
@@ -184,7 +217,7 @@ export class CrdController {
       return asCrd(stored.object)
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return undefined
-      this.#server.log.error('the status of a definition could not be written', {
+      this.#log.error('the status of a definition could not be written', {
         object: definition.metadata.name,
         error,
       })
@@ -217,7 +250,7 @@ export class CrdController {
     const retire = new LightAbortController()
     const resources = this.#resources(key, definition, { since: Number(resourceVersion), retired: retire.signal })
     this.#retire(key)
-    for (const resource of resources) this.#server.registry.add(resource)
+    for (const resource of resources) this.#registry.add(resource)
     this.#served.set(key, {
       resources,
       generation,
@@ -233,7 +266,7 @@ export class CrdController {
   #close(serving: ServedCrd, { metadata: { deletionTimestamp } }: CustomResourceDefinition): void {
     if (serving.isClosed || deletionTimestamp === undefined) return
     serving.isClosed = true
-    for (const resource of serving.resources) this.#server.registry.add(resource)
+    for (const resource of serving.resources) this.#registry.add(resource)
   }
 
   #resources(
@@ -241,7 +274,7 @@ export class CrdController {
     definition: CustomResourceDefinition,
     { since, retired }: { since: number; retired: AbortSignal },
   ): Resource[] {
-    const { clock, random, registry } = this.#server
+    const [clock, random, registry] = [this.#clock, this.#random, this.#registry]
     const conversion = conversionFor(definition, { ...this.#conversions, clock, random, retired })
     const isClosed = (): boolean => this.#known.get(key)?.metadata.deletionTimestamp !== undefined
     // What is built in stays as it is, whoever says that it may be defined anew.
@@ -257,7 +290,7 @@ export class CrdController {
     return this.#resources(
       '',
       { metadata, spec: { ...spec, versions }, ...(status && { status }) },
-      { since: Number(metadata.resourceVersion ?? 0), retired: this.#server.stopping },
+      { since: Number(metadata.resourceVersion ?? 0), retired: this.#stopping },
     )[0]
   }
 
@@ -265,13 +298,13 @@ export class CrdController {
     const serving = this.#served.get(key)
     if (serving === undefined) return
     this.#served.delete(key)
-    for (const resource of serving.resources) this.#server.registry.remove(resource)
+    for (const resource of serving.resources) this.#registry.remove(resource)
     serving.retire.abort(new Error('the definition of the resource changed'))
   }
 
   /** Writes to a definition whatever it is by now; what is said in vain is not an error. */
   async #change(definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void): Promise<void> {
-    await guaranteedUpdate(
+    await this.#updates.update(
       (current) => {
         const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft
         change(draft)
@@ -280,7 +313,6 @@ export class CrdController {
       {
         call: { warnings: new Warnings() },
         target: this.#target(definition, 'status'),
-        server: this.#server,
         dryRun: false,
       },
     )
@@ -292,6 +324,12 @@ export class CrdController {
   }
 
   #now(): string {
-    return formatTime(this.#server.clock.now())
+    return formatTime(this.#clock.now())
   }
+}
+
+function crdResource(registry: Registry): Resource {
+  const resource = registry.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions')
+  assert(resource, 'CustomResourceDefinitions are built in')
+  return resource
 }

@@ -1,16 +1,16 @@
 /**
- * The end of definitions: instances go first, and each step is said in the condition `Terminating`.
+ * The deletion of CRDs: their instances are deleted first, and the condition `Terminating` reports each step.
  *
- * Deleting is asked for once; then it is looked now and then whether the last instance is gone. One that keeps them
- * waiting for a minute is said to do so, and all of it begins again. Only one end of a definition is under way at a time.
+ * The deletes are sent once; then the finalizer polls until the last instance is gone. After a minute it reports the
+ * delay and starts again. Only one finalization of a CRD runs at a time.
  */
 import { isNotFound, setCondition, type Condition, type NewCondition } from '#api'
-import { sleep } from '#base'
+import { sleep, type Clock, type Logger } from '#base'
 import { crdCleanupFinalizer, type ObjectDraft, type Resource } from '#builtins'
-import { deleteObject } from '../handlers/delete.ts'
-import type { ServerContext } from '../request-context.ts'
+import type { DeleteHandler } from '../handlers/delete.ts'
+import type { Registry } from '../registry/registry.ts'
 import { inStorageVersion } from '../storage/codec.ts'
-import { keyPrefix } from '../storage/storage.ts'
+import type { Storage } from '../storage/storage.ts'
 import { StoredObject } from '../storage/stored-object.ts'
 import { isEstablished, type CustomResourceDefinition } from './crd.ts'
 
@@ -24,7 +24,13 @@ const retryMaxMs = 60_000
 type FinalizeOutcome = 'gone' | 'waiting' | 'failed'
 
 interface CrdFinalizerOptions {
-  readonly server: ServerContext
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly deletes: DeleteHandler
+  readonly clock: Clock
+  readonly log: Logger
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
   /** Changes a definition as it is now, status included. */
   readonly write: (definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void) => Promise<void>
   readonly now: () => string
@@ -74,7 +80,7 @@ export class CrdFinalizer {
 
   async #remove(definition: CustomResourceDefinition, resource: Resource): Promise<number> {
     try {
-      return await deleteInstances(resource, this.#options.server)
+      return await deleteInstances(resource, this.#options)
     } catch (error) {
       await this.#say(definition, {
         ...inProgress,
@@ -86,7 +92,7 @@ export class CrdFinalizer {
   }
 
   async #goOn(definition: CustomResourceDefinition, attempt: () => Promise<boolean>): Promise<void> {
-    const { clock, stopping } = this.#options.server
+    const { clock, stopping } = this.#options
     let waitMs = pollMs
     for (let began = clock.monotonic(); !stopping.aborted;) {
       await sleep(clock, waitMs, { signal: stopping }).catch(() => undefined)
@@ -104,8 +110,8 @@ export class CrdFinalizer {
       return (await attempt()) ? 'gone' : 'waiting'
     } catch (error) {
       if (isNotFound(error)) return 'gone'
-      if (!this.#options.server.stopping.aborted)
-        this.#options.server.log.error('instances of a definition could not be deleted', { error })
+      if (!this.#options.stopping.aborted)
+        this.#options.log.error('instances of a definition could not be deleted', { error })
       return 'failed'
     }
   }
@@ -116,7 +122,7 @@ export class CrdFinalizer {
       names: { plural },
     },
   }: CustomResourceDefinition): boolean {
-    return this.#options.server.registry
+    return this.#options.registry
       .all()
       .some(({ custom, storage }) => !custom && storage.group === group && storage.plural === plural)
   }
@@ -132,7 +138,7 @@ export class CrdFinalizer {
     draft['status'] = {
       ...status,
       conditions: setCondition(status.conditions, condition, { now: this.#options.now() }),
-    } as never
+    }
   }
 }
 
@@ -166,10 +172,6 @@ const overlapping = {
   message: 'instances overlap with built-in resources in storage',
 } as const
 
-/*
- * The end of a definition: its instances go first.
- */
-
 const deleteOptions = {
   dryRun: false,
   gracePeriodSeconds: undefined,
@@ -180,20 +182,20 @@ const deleteOptions = {
 }
 
 /** Deletes every object of a resource; gives how many are still there because something keeps them. */
-async function deleteInstances(resource: Resource, server: ServerContext): Promise<number> {
-  const prefix = keyPrefix(server.cluster, resource.storage)
-  const range = await server.store.range(prefix)
+async function deleteInstances(resource: Resource, { storage, deletes }: CrdFinalizerOptions): Promise<number> {
+  const prefix = storage.prefixOf(resource)
+  const range = await storage.store.range(prefix)
   if (!range.ok) return 1
   for (const { value, revision } of range.entries) {
     const {
       metadata: { name = '', namespace = '' },
     } = new StoredObject(value, revision).object
-    await deleteObject({ resource: inStorageVersion(resource), name, namespace }, deleteOptions, server).catch(
-      (error: unknown) => {
+    await deletes
+      .delete({ resource: inStorageVersion(resource), name, namespace }, deleteOptions)
+      .catch((error: unknown) => {
         if (!isNotFound(error)) throw error
-      },
-    )
+      })
   }
-  const left = await server.store.range(prefix, { limit: 1 })
+  const left = await storage.store.range(prefix, { limit: 1 })
   return left.ok ? left.entries.length + left.remaining : 1
 }

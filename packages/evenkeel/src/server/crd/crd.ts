@@ -1,7 +1,9 @@
 /**
- * A CustomResourceDefinition as the server reads it: its parts by name, with what defaulting guarantees.
+ * A CustomResourceDefinition as the server reads it, and the names that it gets.
  *
- * Objects come from the store, where only validated ones are, so the shape is taken as given.
+ * The objects come from the store, where only validated ones are, so their shape is not checked again. Within a
+ * group every plural, singular, short name and kind belongs to one CRD. A CRD keeps the names that it has; a name
+ * that is taken is reported in the status until it is free. Nothing is served before a CRD has all its names.
  */
 import {
   approvalCondition,
@@ -14,7 +16,7 @@ import {
   type SchemaNode,
   type UnstructuredObject,
 } from '#api'
-import type { ConversionWebhookConfig } from './conversion.ts'
+import type { WebhookClientConfig } from '../webhooks/client.ts'
 
 interface CrdNames {
   readonly plural: string
@@ -50,6 +52,12 @@ export interface CrdStatus {
   readonly conditions?: readonly Condition[]
 }
 
+/** The conversion webhook of a CRD. */
+export interface ConversionWebhookConfig {
+  readonly clientConfig: WebhookClientConfig
+  readonly conversionReviewVersions: readonly string[]
+}
+
 export interface CustomResourceDefinition {
   readonly metadata: UnstructuredObject['metadata']
   readonly spec: {
@@ -65,13 +73,6 @@ export interface CustomResourceDefinition {
 export function asCrd(object: UnstructuredObject): CustomResourceDefinition {
   return object as unknown as CustomResourceDefinition
 }
-
-/*
- * Which names a definition gets: within a group every plural, singular, short name and kind belongs to one definition.
- *
- * Whoever has a name keeps it; who asks for one that is taken gets all its other names and is told, until the name is
- * free. Nothing is served before all names are there.
- */
 
 /** The status a definition should have among the others of its group. */
 export function crdStatus(

@@ -1,9 +1,9 @@
 /**
- * Makes a server serve kinds that were made with `defineKind`: their definitions are created, or brought up to date.
+ * Installs kinds made with `defineKind`: creates or updates their CRDs through a transport, on any server with the
+ * Kubernetes API.
  *
- * Works through any transport, so on any server that speaks the Kubernetes API. Versions of one kind go into one
- * definition; the one that clients should prefer is stored. What a definition has beyond that stays: versions in which
- * objects may still be stored, how they are converted, labels and annotations.
+ * Versions of one kind share one CRD; the version that clients should prefer is the stored one. Other content of an
+ * existing CRD stays: versions in which objects may still be stored, conversion, labels and annotations.
  */
 import {
   badRequest,
@@ -68,8 +68,7 @@ export async function installKinds(
   }
 }
 
-interface CrdManifest {
-  readonly metadata: UnstructuredObject['metadata']
+interface CrdManifest extends UnstructuredObject {
   readonly spec: CrdManifestSpec
   readonly status?: { readonly storedVersions?: readonly string[]; readonly conditions?: readonly Condition[] }
 }
@@ -80,7 +79,7 @@ type CrdManifestSpec = JsonObject & { readonly versions: readonly (JsonObject & 
 function crdsOf(kinds: readonly Kind[]): CrdManifest[] {
   const merged = new Map<string, CrdManifest>()
   for (const kind of kinds) {
-    const next = crdOf(kind) as unknown as CrdManifest
+    const next = crdOf(kind) as CrdManifest
     const { name = '' } = next.metadata
     const before = merged.get(name)
     if (before?.spec.versions.some((version) => version.name === kind.version))
@@ -109,7 +108,7 @@ async function applyCrd(wanted: CrdManifest, transport: Transport, signal: Abort
         await requestObject(transport, {
           method: 'POST',
           target: crdPath,
-          body: wanted as unknown as UnstructuredObject,
+          body: wanted,
           signal,
         })
       else if (!deepEqual(present.spec, mergeSpec(present, wanted)) || !hasAnnotations(present, wanted)) {
@@ -120,7 +119,7 @@ async function applyCrd(wanted: CrdManifest, transport: Transport, signal: Abort
         await requestObject(transport, {
           method: 'PUT',
           target,
-          body: { ...present, metadata, spec: mergeSpec(present, wanted) } as unknown as UnstructuredObject,
+          body: { ...present, metadata, spec: mergeSpec(present, wanted) },
           signal,
         })
       }
@@ -147,7 +146,7 @@ function mergeSpec({ spec, status }: CrdManifest, wanted: CrdManifest): JsonObje
 
 async function findCrd(target: string, transport: Transport, signal: AbortSignal): Promise<CrdManifest | undefined> {
   try {
-    return (await requestObject(transport, { method: 'GET', target, signal })) as unknown as CrdManifest
+    return (await requestObject(transport, { method: 'GET', target, signal })) as CrdManifest
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error
@@ -173,10 +172,6 @@ async function waitUntilEstablished(
     await sleep(clock, pollMs, { signal })
   }
 }
-
-/*
- * One question to a server about one object, through a transport.
- */
 
 interface ObjectRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -214,7 +209,7 @@ async function requestObject(
       : fromUnexpectedResponse({ code: response.status, method, text: text.slice(0, 1024) })
   }
   if (!isJsonObject(value)) throw badRequest(`${method} ${target} was not answered with an object`)
-  return value as unknown as UnstructuredObject
+  return value as UnstructuredObject
 }
 
 /** More than any definition may have. */

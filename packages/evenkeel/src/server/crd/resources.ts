@@ -1,5 +1,8 @@
 /**
- * What a definition makes the server serve: one record per served version, like any built-in resource.
+ * The resources of a CRD: one record per served version, like any built-in resource.
+ *
+ * The paths of a scale subresource must hold numbers that a Scale can show. That is checked at every write, because
+ * the schema need not say it.
  */
 import {
   actionsAnnotation,
@@ -15,7 +18,6 @@ import {
   setOwn,
   validateCustomObject,
   type FieldError,
-  type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
   type PrinterColumn,
@@ -83,6 +85,7 @@ export function crdResources(
           ...subresourcesOf(version, { group, kind }),
           ...actions.map((sheet) => ({
             name: sheet.name,
+            role: 'action' as const,
             verbs: actionVerbs,
             group: 'evenkeel.dev',
             version: 'v1alpha1',
@@ -91,7 +94,7 @@ export function crdResources(
         ],
         actions,
         strategy: crdRules(version, { schema, warning: deprecationOf(version, definition), isClosed }),
-        columns: printedColumns((version.additionalPrinterColumns as readonly PrinterColumn[] | undefined) ?? []),
+        columns: printedColumns(version.additionalPrinterColumns ?? []),
         reading,
         ...(version.subresources?.scale && { scale: version.subresources.scale }),
       }
@@ -103,9 +106,20 @@ function subresourcesOf(
   { group, kind }: { group: string; kind: string },
 ): Subresource[] {
   return [
-    ...(subresources.status ? [{ name: 'status', verbs: subresourceVerbs, group, version: name, kind }] : []),
+    ...(subresources.status
+      ? [{ name: 'status', role: 'part' as const, verbs: subresourceVerbs, group, version: name, kind }]
+      : []),
     ...(subresources.scale
-      ? [{ name: 'scale', verbs: subresourceVerbs, group: 'autoscaling', version: 'v1', kind: 'Scale' }]
+      ? [
+          {
+            name: 'scale',
+            role: 'scale' as const,
+            verbs: subresourceVerbs,
+            group: 'autoscaling',
+            version: 'v1',
+            kind: 'Scale',
+          },
+        ]
       : []),
   ]
 }
@@ -126,10 +140,10 @@ function crdRules(
     old?: UnstructuredObject,
     options: Pick<ValidateCustomOptions, 'part' | 'warn'> = {},
   ): ReturnType<typeof validateCustomObject> => [
-    ...validateCustomObject(object as unknown as JsonObject, schema.root, {
+    ...validateCustomObject(object, schema.root, {
       matches: matchesPattern,
       rules: expressions(),
-      ...(old && { old: old as unknown as JsonObject }),
+      ...(old && { old: old }),
       ...options,
     }),
     ...scaleErrors(object, scale, options.part),
@@ -171,9 +185,7 @@ function textAt(object: UnstructuredObject, path: string): string {
   let value: unknown = object
   for (const name of path.split('.').filter((part) => part !== ''))
     value = isJsonObject(value) ? getOwn(value, name) : undefined
-  return value === undefined || value === null || typeof value === 'object'
-    ? ''
-    : String(value as string | number | boolean)
+  return value === undefined || value === null || typeof value === 'object' ? '' : String(value)
 }
 
 function deprecationOf(
@@ -198,12 +210,6 @@ function printedColumns(columns: readonly PrinterColumn[]): Resource['columns'] 
     return columnsFromPrinter([])
   }
 }
-
-/*
- * What a scale subresource demands of an object: at its paths stand numbers that a Scale can show.
- *
- * Asked at every write, because the schema need not say so.
- */
 
 type ScaleSubresource = NonNullable<NonNullable<CrdVersion['subresources']>['scale']>
 

@@ -1,9 +1,10 @@
 /**
- * The versions of a definition and the ways between them.
+ * The versions of a CRD and the conversion between them.
  *
- * An object is read in three steps, as upstream does: pruned and completed with the defaults of the version it is in,
- * converted, and pruned by the version it is wanted in, whose defaults are for those who write. Where nobody has to be
- * asked, the second step is a new `apiVersion`, and all of it is one synchronous call.
+ * An object is read in three steps, as upstream does: it is pruned and defaulted by the version it is in, converted,
+ * and pruned by the wanted version. Without a converter the second step is a new `apiVersion`, and all of it is one
+ * synchronous call. Objects converted for a list or a watch are kept for the next one, as in the watch cache of
+ * upstream; reads of one object and writes convert again. When the cache is full the oldest are dropped.
  */
 import {
   defaultCustomObject,
@@ -57,17 +58,14 @@ export class CrdVersions {
       ...(this.#type && { type: this.#type }),
       schemaOf: (version) => this.schemaOf(version),
       read: (object, version, { isTidy = false } = {}) =>
-        this.#read(
-          isTidy ? asJson(object) : this.#tidy(asJson(object), version),
-          version,
-        ) as unknown as UnstructuredObject,
+        this.#read(isTidy ? object : this.#tidy(object, version), version),
       ...(this.#conversion && { convert: this.#converter(this.#conversion) }),
     }
   }
 
-  #read(tidy: JsonObject, version: string): JsonObject {
+  #read(tidy: UnstructuredObject, version: string): UnstructuredObject {
     const apiVersion = this.#apiVersion(version)
-    if (tidy['apiVersion'] === apiVersion) return tidy
+    if (tidy.apiVersion === apiVersion) return tidy
     assert(this.#conversion === undefined, 'an object of another version has to be converted first')
     return this.#prune({ ...tidy, apiVersion }, version)
   }
@@ -77,7 +75,7 @@ export class CrdVersions {
       const apiVersion = this.#apiVersion(version)
       const results = objects.map((object) =>
         object.apiVersion === apiVersion
-          ? this.#tidy(asJson(object), version)
+          ? this.#tidy(object, version)
           : reuse
             ? this.#converted.get(keyOf(object, version))
             : undefined,
@@ -86,7 +84,7 @@ export class CrdVersions {
       await Promise.all(
         bySource(missing).map(async (same) => {
           const made = await convert(
-            same.map(([, object]) => this.#tidy(asJson(object), version)),
+            same.map(([, object]) => this.#tidy(object, version)),
             apiVersion,
           )
           for (const [at, [index, object]] of same.entries()) {
@@ -96,22 +94,24 @@ export class CrdVersions {
           }
         }),
       )
-      return results as readonly unknown[] as UnstructuredObject[]
+      return results as UnstructuredObject[]
     }
   }
 
   /** An object as its own version has it; one of a version that there is not any more counts as being of `otherwise`. */
-  #tidy(object: JsonObject, otherwise: string): JsonObject {
+  #tidy(object: UnstructuredObject, otherwise: string): UnstructuredObject {
     const given = versionOf(object)
     const version = this.#schemas.has(given) ? given : otherwise
     const schema = this.#schemas.get(version)
     if (schema === undefined) return object
-    return defaultCustomObject(this.#prune({ ...object, apiVersion: this.#apiVersion(version) }, version), schema.root)
+    const pruned = this.#prune({ ...object, apiVersion: this.#apiVersion(version) }, version)
+    return defaultCustomObject(pruned, schema.root) as UnstructuredObject
   }
 
-  #prune(object: JsonObject, version: string): JsonObject {
+  /** The metadata of a custom object is never pruned, so it stays an object with type and metadata. */
+  #prune(object: JsonObject, version: string): UnstructuredObject {
     const schema = this.#schemas.get(version)
-    return schema === undefined ? object : pruneCustomObject(object, schema.root).object
+    return (schema === undefined ? object : pruneCustomObject(object, schema.root).object) as UnstructuredObject
   }
 
   #apiVersion(version: string): string {
@@ -153,17 +153,6 @@ function versionOf({ apiVersion }: JsonObject): string {
 function keyOf({ metadata: { uid = '', resourceVersion = '' } }: UnstructuredObject, version: string): string {
   return `${version} ${resourceVersion} ${uid}`
 }
-
-function asJson(object: UnstructuredObject): JsonObject {
-  return object as unknown as JsonObject
-}
-
-/*
- * Objects that were converted for a list or a watch, for the next one that asks.
- *
- * An object in a given state always converts to the same, as far as we are concerned: upstream keeps converted objects
- * in its watch cache too. Reads of one object and writes ask anew. The oldest go first when the room is used up.
- */
 
 export class ConvertedCache {
   readonly #objects = new Map<string, { readonly object: JsonObject; readonly bytes: number }>()

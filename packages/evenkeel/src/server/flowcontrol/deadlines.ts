@@ -137,7 +137,7 @@ export class Deadlines {
         },
         (error: unknown) => {
           this.#end(line, waiting)
-          reject(error as Error)
+          reject(error)
         },
       )
     })

@@ -124,7 +124,7 @@ export class FairQueue {
       const giveUp = (error: unknown): void => {
         stop()
         this.#forget(guest)
-        reject(error as Error)
+        reject(error)
       }
       const waiter = {
         admit: () => {

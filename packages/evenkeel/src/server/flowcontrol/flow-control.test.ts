@@ -3,7 +3,7 @@ import { deferred } from '#base'
 import type { WireResponse } from '#wire'
 import { TestServer } from '../client.fixture.ts'
 import type { User } from '../request-context.ts'
-import type { Server, ServerOptions } from '../server.ts'
+import type { Server, ServerOptions } from '../server-options.ts'
 
 const running: TestServer[] = []
 
@@ -62,7 +62,7 @@ async function slowServer(options: ServerOptions = {}) {
         },
       ],
     },
-  } as ServerOptions)
+  })
   const create = (user: User, name: string, query = ''): Promise<WireResponse> =>
     send(tested.server, user, {
       method: 'POST',

@@ -1,9 +1,9 @@
 /**
- * Between rooms 3 and 4: whose turn is it, and how long may it take?
+ * Flow control: how many requests of a user run at once, how long they take, and how many watches are open.
  *
- * Before: it is known who calls, and as whom. After: `authorize` asks whether they may. Nothing expensive has been done by then.
- * Members of `system:masters`, and who asks whether the server is well, wait for nobody: else the one who could
- * help would be kept out by what has to be helped.
+ * It runs before authorization, before anything expensive. Members of `system:masters` and requests for the health
+ * paths never wait, so that an administrator can always help an overloaded server. The total of watches holds for
+ * every user, because a watch uses memory as long as it lasts; the limit per user does not hold for administrators.
  */
 import { parseDuration, timeout, tooManyRequests } from '#api'
 import type { Clock } from '#base'
@@ -164,13 +164,6 @@ function requestClassOf(verb: string): RequestClass {
 function isExempt({ user, path, resourcePath: place }: RequestContext): boolean {
   return user.groups.includes('system:masters') || (place === undefined && openPaths.test(path))
 }
-
-/*
- * How many watches there are, in all and of each user.
- *
- * A watch costs memory for as long as it lasts, so the total holds for everybody; how many one user may have does not hold for
- * administrators. It is counted from its first moment until it has ended or its client is gone.
- */
 
 interface WatchLimiterOptions {
   readonly watchesMax: number

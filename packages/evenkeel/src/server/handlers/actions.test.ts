@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { defineKind, crdOf, Operation, readActionRequest } from '#api'
 import type { ActionDefinition, KubeObject } from '#api'
 import { startServer } from '../server.ts'
-import type { Server } from '../server.ts'
+import type { Server } from '../server-options.ts'
 
 const sheets: readonly ActionDefinition[] = [
   { name: 'stop', form: 'state', patch: { spec: { running: false } }, enabledWhen: 'object.spec.running' },

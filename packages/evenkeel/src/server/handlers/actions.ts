@@ -1,9 +1,12 @@
 /**
  * POST of an action: `/apis/demo.example.com/v1/namespaces/shop/apps/web/restart`.
  *
- * Who may do it is a right of its own (`create apps/restart`), apart from changing the object. The server records what is
- * wanted, in the form that the kind's sheet says; the work is a controller's. Nothing is asked of an object that is being
- * deleted, or whose sheet says that it makes no sense now.
+ * Authorization asks for a right of its own (`create apps/restart`), apart from changing the object. The server records
+ * the request in the form that the action definition says; a controller does the work. An action is refused while its
+ * object is being deleted, or while its `enabledWhen` is false.
+ *
+ * Actions of the form `call` are answered by functions of this process, by kind and action. They only read; a change of
+ * state is recorded as a request and done by a reconcile. Handlers can be added and removed while the server runs.
  */
 import {
   ApiError,
@@ -28,228 +31,244 @@ import {
   type SchemaNode,
   type UnstructuredObject,
 } from '#api'
-import { randomUuid } from '#base'
+import { randomUuid, type Clock, type Random } from '#base'
 import type { ObjectDraft } from '#builtins'
 import type { WireResponse } from '#wire'
 import { managerName } from '../registry/field-manager.ts'
-import type { RequestContext, ResourceRef, ServerContext, User } from '../request-context.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { RequestContext, ResourceRef, User } from '../request-context.ts'
 import { replyDocument } from '../response.ts'
 import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
-import { createObject } from './create.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { CreateHandler } from './create.ts'
 import { getObject } from './get.ts'
 import { readOptionsBody } from './request-body.ts'
-import { guaranteedUpdate } from './update.ts'
+import type { UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
+
+interface ActionServices {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly creates: CreateHandler
+  readonly updates: UpdateHandler
+  readonly handlers: ActionHandlers
+  readonly clock: Clock
+  readonly random: Random
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
+}
 
 interface ActionContext {
   readonly call: RequestContext
-  /** The object itself, not the path below it. */
+  /** The object itself, without the subresource. */
   readonly target: ResourceRef
-  readonly server: ServerContext
-  readonly sheet: ActionDefinition
+  readonly definition: ActionDefinition
   readonly object: UnstructuredObject
   readonly input: JsonValue | undefined
   readonly dryRun: boolean
 }
 
-/** @throws {ApiError} `NotFound`, `Conflict` (not now), `Invalid` (what was given along), `ServiceUnavailable` (nobody answers). */
-export async function performAction(
-  call: RequestContext,
-  { subresource, ...target }: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const sheet = target.resource.actions?.find(({ name }) => name === subresource?.name)
-  if (!sheet) throw new ApiError('NotFound', `there is no action ${JSON.stringify(subresource?.name)}`)
-  const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = (await readOptionsBody(call.request)) ?? {}
-  const stored = await getObject(target, server)
-  await prepareConversions([stored], target.resource)
-  const acting: ActionContext = {
-    call,
-    target,
-    server,
-    sheet,
-    object: toServed(stored, target.resource),
-    input: body['input'],
-    dryRun,
+type ActionResult = { status: number } & JsonObject
+
+export class ActionRequestHandler {
+  readonly #storage: Storage
+  readonly #registry: Registry
+  readonly #creates: CreateHandler
+  readonly #updates: UpdateHandler
+  readonly #handlers: ActionHandlers
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #stopping: AbortSignal
+
+  constructor({ storage, registry, creates, updates, handlers, clock, random, stopping }: ActionServices) {
+    this.#storage = storage
+    this.#registry = registry
+    this.#creates = creates
+    this.#updates = updates
+    this.#handlers = handlers
+    this.#clock = clock
+    this.#random = random
+    this.#stopping = stopping
   }
-  await checkInput(acting)
-  await checkEnabled(acting, acting.object)
-  const { status, ...result } = await runAction(acting)
-  return replyDocument(
-    call,
-    { apiVersion: 'evenkeel.dev/v1alpha1', kind: 'ActionResult', action: sheet.name, form: sheet.form, ...result },
-    { status, choice: { format: 'json' } },
-  )
-}
 
-async function runAction(acting: ActionContext): Promise<{ status: number } & JsonObject> {
-  switch (acting.sheet.form) {
-    case 'state':
-      return setState(acting)
-    case 'token':
-      return stampRequest(acting)
-    case 'operation':
-      return createRequest(acting)
-    default:
-      return callHandler(acting)
-  }
-}
-
-async function setState(acting: ActionContext): Promise<{ status: number } & JsonObject> {
-  const before = acting.object.metadata.resourceVersion
-  const { stored } = await updateForAction(
-    acting,
-    (current) => applyMergePatch(current as unknown as JsonObject, acting.sheet.patch ?? {}) as ObjectDraft,
-  )
-  const { resourceVersion } = toServed(stored, acting.target.resource).metadata
-  return { status: 200, changed: resourceVersion !== before }
-}
-
-async function stampRequest(acting: ActionContext): Promise<{ status: number } & JsonObject> {
-  const {
-    server: { clock, random },
-    call: { user },
-    sheet,
-    input,
-  } = acting
-  const token = randomUuid(random)
-  const text = formatActionRequest({
-    token,
-    by: user.name,
-    time: formatTime(clock.now()),
-    ...(input !== undefined && { input }),
-  })
-  await updateForAction(
-    acting,
-    (current) =>
-      applyMergePatch(current as unknown as JsonObject, {
-        metadata: { annotations: { [requestAnnotation(sheet.name)]: text } },
-      }) as ObjectDraft,
-  )
-  return { status: 202, token }
-}
-
-/** An object is judged again each time it is read: it may have begun to go, or been switched off, meanwhile. */
-function updateForAction(
-  acting: ActionContext,
-  changed: (current: UnstructuredObject) => ObjectDraft,
-): ReturnType<typeof guaranteedUpdate> {
-  const { call, target, server, dryRun } = acting
-  return guaranteedUpdate(
-    async (current) => {
-      await checkEnabled(acting, current)
-      return changed(current)
-    },
-    { call, target, server, dryRun, manager: managerName('', call.request.headers['user-agent']) },
-  )
-}
-
-async function createRequest({
-  call,
-  target,
-  server,
-  sheet,
-  object,
-  input,
-  dryRun,
-}: ActionContext): Promise<{ status: number } & JsonObject> {
-  const resource = server.registry.find(Operation.group, Operation.version, Operation.plural)
-  if (!resource)
-    throw new ApiError(
-      'ServiceUnavailable',
-      `the action ${sheet.name} makes an Operation, and that kind is not installed: run a controller that has the action`,
+  /** @throws {ApiError} `NotFound`, `Conflict` (not enabled now), `Invalid` (its input), `ServiceUnavailable` (no handler). */
+  async handle(call: RequestContext, { subresource, ...target }: ResourceRef): Promise<WireResponse> {
+    const definition = target.resource.actions?.find(({ name }) => name === subresource?.name)
+    if (!definition) throw new ApiError('NotFound', `there is no action ${JSON.stringify(subresource?.name)}`)
+    const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
+    const body = (await readOptionsBody(call.request)) ?? {}
+    const stored = await getObject(target, this.#storage)
+    await prepareConversions([stored], target.resource)
+    const object = toServed(stored, target.resource)
+    const acting: ActionContext = { call, target, definition, object, input: body['input'], dryRun }
+    await checkInput(acting)
+    await checkEnabled(acting, acting.object)
+    const { status, ...result } = await this.#run(acting)
+    return replyDocument(
+      call,
+      {
+        apiVersion: 'evenkeel.dev/v1alpha1',
+        kind: 'ActionResult',
+        action: definition.name,
+        form: definition.form,
+        ...result,
+      },
+      { status, choice: { format: 'json' } },
     )
-  const { apiVersion } = servedType(target.resource)
+  }
+
+  async #run(acting: ActionContext): Promise<ActionResult> {
+    switch (acting.definition.form) {
+      case 'state':
+        return this.#setState(acting)
+      case 'token':
+        return this.#stampRequest(acting)
+      case 'operation':
+        return this.#createOperation(acting)
+      default:
+        return this.#callHandler(acting)
+    }
+  }
+
+  async #setState(acting: ActionContext): Promise<ActionResult> {
+    const before = acting.object.metadata.resourceVersion
+    const { stored } = await this.#update(
+      acting,
+      (current) => applyMergePatch(current, acting.definition.patch ?? {}) as ObjectDraft,
+    )
+    const { resourceVersion } = toServed(stored, acting.target.resource).metadata
+    return { status: 200, changed: resourceVersion !== before }
+  }
+
+  async #stampRequest(acting: ActionContext): Promise<ActionResult> {
+    const {
+      call: { user },
+      definition,
+      input,
+    } = acting
+    const token = randomUuid(this.#random)
+    const text = formatActionRequest({
+      token,
+      by: user.name,
+      time: formatTime(this.#clock.now()),
+      ...(input !== undefined && { input }),
+    })
+    const annotations = { [requestAnnotation(definition.name)]: text }
+    await this.#update(acting, (current) => applyMergePatch(current, { metadata: { annotations } }) as ObjectDraft)
+    return { status: 202, token }
+  }
+
+  /** Checks the object again after every read: it may be deleted or disabled by now. */
+  #update(
+    acting: ActionContext,
+    changed: (current: UnstructuredObject) => ObjectDraft,
+  ): ReturnType<UpdateHandler['update']> {
+    const { call, target, dryRun } = acting
+    return this.#updates.update(
+      async (current) => {
+        await checkEnabled(acting, current)
+        return changed(current)
+      },
+      { call, target, dryRun, manager: managerName('', call.request.headers['user-agent']) },
+    )
+  }
+
+  async #createOperation(acting: ActionContext): Promise<ActionResult> {
+    const { call, target, definition, dryRun } = acting
+    const resource = this.#registry.find(Operation.group, Operation.version, Operation.plural)
+    if (!resource)
+      throw new ApiError(
+        'ServiceUnavailable',
+        `the action ${definition.name} makes an Operation, and that kind is not installed: run a controller that has the action`,
+      )
+    const namespace = target.namespace || 'default'
+    const stored = await this.#creates.create(() => operationDraft(acting, namespace), {
+      call,
+      target: { resource, namespace, name: '' },
+      dryRun,
+      manager: managerName('', call.request.headers['user-agent']),
+    })
+    const { metadata } = toServed(stored, resource)
+    return { status: 202, operation: { name: metadata.name, namespace } }
+  }
+
+  /** Without a handler in this process the action becomes an Operation for a controller in another one. */
+  async #callHandler(acting: ActionContext): Promise<ActionResult> {
+    const {
+      call: { user },
+      target,
+      definition,
+      object,
+      input,
+    } = acting
+    const handler = this.#handlers.find(target.resource, definition.name)
+    if (!handler) return this.#createOperation(acting)
+    return { status: 200, output: await handler({ object, input, user, signal: this.#stopping }) }
+  }
+}
+
+function operationDraft(
+  { call, target: { resource }, definition, object, input }: ActionContext,
+  namespace: string,
+): ObjectDraft {
+  const { apiVersion } = servedType(resource)
+  const { kind } = resource
   const { name = '', uid = '' } = object.metadata
-  const kind = target.resource.kind
-  const namespace = target.namespace || 'default'
-  const wanted = (): ObjectDraft => ({
+  return {
     apiVersion: Operation.apiVersion,
     kind: Operation.kind,
     metadata: {
-      generateName: `${name.slice(0, 180)}-${sheet.name}-`,
+      generateName: `${name.slice(0, 180)}-${definition.name}-`,
       namespace,
       labels: { [operationTargetLabel]: uid },
       ownerReferences: [{ apiVersion, kind, name, uid }],
     },
     spec: {
-      action: sheet.name,
+      action: definition.name,
       target: { apiVersion, kind, name, uid },
       by: call.user.name,
       ...(input !== undefined && { input }),
-      ...(sheet.ttlSeconds !== undefined && { ttlSeconds: sheet.ttlSeconds }),
+      ...(definition.ttlSeconds !== undefined && { ttlSeconds: definition.ttlSeconds }),
     },
-  })
-  const stored = await createObject(wanted, {
-    call,
-    target: { resource, namespace, name: '' },
-    server,
-    dryRun,
-    manager: managerName('', call.request.headers['user-agent']),
-  })
-  const { metadata } = toServed(stored, resource)
-  return { status: 202, operation: { name: metadata.name, namespace } }
+  }
 }
 
-/** A controller in another process answers as soon as it sees the question. */
-async function callHandler(acting: ActionContext): Promise<{ status: number } & JsonObject> {
-  const {
-    call: { user },
-    target,
-    server,
-    sheet,
-    object,
-    input,
-  } = acting
-  const answerer = server.actionHandlers.find(target.resource, sheet.name)
-  if (!answerer) return createRequest(acting)
-  return { status: 200, output: await answerer({ object, input, user, signal: server.stopping }) }
-}
-
-async function checkInput({ sheet, input, target }: ActionContext): Promise<void> {
+async function checkInput({ definition, input, target }: ActionContext): Promise<void> {
   const subject = { group: target.resource.group, kind: target.resource.kind, name: target.name }
-  if (sheet.input === undefined) {
+  if (definition.input === undefined) {
     if (input !== undefined)
-      throw invalid(subject, [fieldError.forbidden(FieldPath.of('input'), `the action ${sheet.name} takes nothing`)])
+      throw invalid(subject, [
+        fieldError.forbidden(FieldPath.of('input'), `the action ${definition.name} takes nothing`),
+      ])
     return
   }
   await loadPatternEngine()
   const whole = input === undefined ? {} : { input }
   const schema = {
     type: 'object',
-    properties: { input: sheet.input },
-    ...(sheet.input['required'] !== undefined && { required: ['input'] }),
-  } as unknown as SchemaNode
+    properties: { input: definition.input },
+    ...(definition.input['required'] !== undefined && { required: ['input'] }),
+  } as SchemaNode
   const errors = validateCustomObject(whole, schema, { matches: matchesPattern })
   if (errors.length > 0) throw invalid(subject, errors)
 }
 
 async function checkEnabled(
-  { sheet, target: { resource, name } }: ActionContext,
+  { definition, target: { resource, name } }: ActionContext,
   object: UnstructuredObject,
 ): Promise<void> {
   const subject = { group: resource.group, kind: resource.plural, name }
   if (object.metadata.deletionTimestamp !== undefined)
-    throw conflict(subject, `it is being deleted: ${sheet.name} makes no sense any more`)
-  if (sheet.enabledWhen === undefined) return
+    throw conflict(subject, `it is being deleted: ${definition.name} makes no sense any more`)
+  if (definition.enabledWhen === undefined) return
   const language = await loadClaimsEngine()
-  const { value, error } = language
-    .compile(sheet.enabledWhen, { variable: 'object' })
-    .evaluate(object as unknown as JsonObject)
+  const { value, error } = language.compile(definition.enabledWhen, { variable: 'object' }).evaluate(object)
   if (error !== undefined || isJsonObject(value) || value !== true)
     throw conflict(
       subject,
-      `${sheet.name} makes no sense now: it needs ${sheet.enabledWhen}${error === undefined ? '' : ` (${error})`}`,
+      `${definition.name} makes no sense now: it needs ${definition.enabledWhen}${error === undefined ? '' : ` (${error})`}`,
     )
 }
-
-/*
- * Who answers actions of the form `call`: functions of this process, by kind and action.
- *
- * Only reading is done there; what changes the world is recorded as intent and done by a reconcile. Whoever answers can
- * come and go while the server runs.
- */
 
 interface ActionRequest {
   readonly object: UnstructuredObject

@@ -146,7 +146,7 @@ async function takeApply(scene: Scene, { op, manager, spec }: Write, before: Liv
     status: 200,
     json: { metadata: { resourceVersion: json['metadata']?.['resourceVersion'] } },
   })
-  checkDropped(before, again.json as unknown as JsonObject, { manager })
+  checkDropped(before, again.json, { manager })
   scene.applied.set(manager, config)
 }
 

@@ -1,8 +1,9 @@
 /**
- * The walk of PATCH with an applied configuration: the client says all it wants, the server finds out what changed.
+ * PATCH with an applied configuration (server-side apply): the client sends every field it wants, the server finds the
+ * changes.
  *
- * Creates what is not there. What the manager applied before and leaves out now goes, unless somebody else wants it;
- * what others manage stays theirs, or the whole request is a conflict.
+ * Creates a missing object. Fields that the manager applied before and leaves out now are removed, unless another manager
+ * owns them. A change of a field of another manager is a conflict of the whole request.
  */
 import {
   badRequest,
@@ -11,53 +12,63 @@ import {
   isJsonObject,
   restoreNulls,
   type JsonObject,
+  type ObjectMeta,
   type UnstructuredObject,
 } from '#api'
+import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '#builtins'
 import { duplicateYamlKeys, readYaml, type WireResponse } from '#wire'
-import { authorizeCreation } from '../authz/authorize.ts'
-import { applyManaged } from '../registry/field-manager.ts'
+import type { FieldManager } from '../registry/field-manager.ts'
 import { applyDefaults } from '../registry/strategy.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
-import { createObject } from './create.ts'
 import { jsonType, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
-import { checkName, guaranteedUpdate } from './update.ts'
+import { checkName, type UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
 
-export async function applyResource(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const choice = negotiateResponse(call, resource)
-  const bytes = await readBody(call.request)
-  const { dryRun, fieldManager, fieldValidation, force } = readWriteOptions(call.query, 'PatchOptions', {
-    isApply: true,
-  })
-  const { config, repeated } = await readConfiguration(bytes)
-  const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
-    const object = await applyManaged(config, current, { manager: fieldManager, target, server, force })
-    refuseDuplicates(repeated, { fieldValidation, warnings: call.warnings })
-    const shaped = shapeApplied(object, resource, { fieldValidation, warnings: call.warnings })
-    checkName(shaped, target)
-    if (!isUnchanged(object, current)) applyDefaults(shaped, resource)
-    return shaped
+interface ApplyServices {
+  readonly updates: UpdateHandler
+  readonly fieldManager: FieldManager
+  readonly clock: Clock
+}
+
+export class ApplyHandler {
+  readonly #updates: UpdateHandler
+  readonly #fieldManager: FieldManager
+  readonly #clock: Clock
+
+  constructor({ updates, fieldManager, clock }: ApplyServices) {
+    this.#updates = updates
+    this.#fieldManager = fieldManager
+    this.#clock = clock
   }
-  const create = async (): Promise<StoredObject> => {
-    await authorizeCreation(call, target, server.authorizer)
-    return createObject(async () => asNew(await wanted(undefined), target), { call, target, server, dryRun })
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const choice = negotiateResponse(call, resource)
+    const bytes = await readBody(call.request)
+    const options = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
+    const { dryRun, fieldManager: manager, fieldValidation, force } = options
+    const { config, repeated } = await readConfiguration(bytes)
+    const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
+      const object = await this.#fieldManager.apply(config, current, { manager, target, force })
+      refuseDuplicates(repeated, { fieldValidation, warnings: call.warnings })
+      const shaped = shapeApplied(object, resource, { fieldValidation, warnings: call.warnings })
+      checkName(shaped, target)
+      if (!isUnchanged(object, current)) applyDefaults(shaped, resource)
+      return shaped
+    }
+    const create = (): Promise<StoredObject> =>
+      this.#updates.createMissing(async () => asNew(await wanted(undefined), target), { call, target, dryRun })
+    const { stored, created } = await this.#updates.update(wanted, {
+      call,
+      target,
+      dryRun,
+      create: target.subresource === undefined ? create : undefined,
+    })
+    return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, clock: this.#clock })
   }
-  const { stored, created } = await guaranteedUpdate(wanted, {
-    call,
-    target,
-    server,
-    dryRun,
-    create: target.subresource === undefined ? create : undefined,
-  })
-  return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, server })
 }
 
 /** Whether only managers changed. Then nothing is completed either: defaults of another version would be a change. */
@@ -80,11 +91,11 @@ export function shapeApplied(
   resource: Resource,
   options: ShapeOptions,
 ): ObjectDraft {
-  const { managedFields, ...others } = metadata as JsonObject
+  const { managedFields, ...others } = metadata as ObjectMeta
   const text = JSON.stringify({ ...rest, metadata: others })
   const shaped = shapeObject({ value: JSON.parse(text) as JsonObject, duplicates: [] }, resource, options)
   if (resource.custom && text.includes(':null')) restoreNulls(shaped, rest)
-  if (managedFields !== undefined) shaped.metadata['managedFields'] = managedFields
+  if (managedFields !== undefined) shaped.metadata.managedFields = managedFields
   return shaped
 }
 

@@ -1,161 +1,171 @@
 /**
- * The walk of POST on a collection, and of a PUT that finds nothing and may create.
+ * POST on a collection, and a PUT or an apply that finds no object and may create it.
+ *
+ * A request reads top to bottom: decode the body, apply defaults, mutating admission, system fields, the namespace,
+ * validation, validating admission, commit. A lost race starts again with a fresh draft; mutating admission is not
+ * repeated.
  */
-import {
-  alreadyExists,
-  ApiError,
-  forbidden,
-  formatTime,
-  generateNameConflict,
-  type FieldError,
-  type JsonObject,
-  type UnstructuredObject,
-} from '#api'
+import { alreadyExists, ApiError, forbidden, formatTime, generateNameConflict, type FieldError } from '#api'
+import type { Clock, Random } from '#base'
 import type { ObjectDraft, WriteContext } from '#builtins'
 import type { WireResponse } from '#wire'
-import { requireActiveNamespace } from '../admission/namespace-lifecycle.ts'
-import { writeAdmissionFor, type WriteAdmission, type WriteRequest } from '../admission/write-admission.ts'
+import type { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts'
+import type { Admission, WriteAdmission, WriteRequest } from '../admission/write-admission.ts'
 import { userInfo } from '../auth/user.ts'
-import { managerName, trackManagedFields } from '../registry/field-manager.ts'
+import { managerName, type FieldManager } from '../registry/field-manager.ts'
 import { applyDefaults, beforeCreate, prepareMetadataForCreate } from '../registry/strategy.ts'
 import { validateNew } from '../registry/validation.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
 import { toStored } from '../storage/codec.ts'
-import { getStored, keyPrefix, putStored, storageKey, type WriteResult } from '../storage/storage.ts'
+import type { Storage, WriteResult } from '../storage/storage.ts'
 import { StoredObject, Unstamped } from '../storage/stored-object.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from './request-body.ts'
 import { readWriteOptions } from './write-options.ts'
 
-/** How often a generated name is tried, and how often a namespace may change under us. */
+/** How often a generated name is tried, and how often the namespace may change during the create. */
 const attemptsMax = 8
 
-export async function createResource(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const choice = negotiateResponse(call, resource)
-  const options = readWriteOptions(call.query, 'CreateOptions')
-  const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
-  const bytes = await readBody(call.request)
-  const wanted = async (): Promise<ObjectDraft> =>
-    shapeObject(await parseObject(bytes, format, resource.kind), resource, {
-      fieldValidation: options.fieldValidation,
-      warnings: call.warnings,
-    })
-  const manager = managerName(options.fieldManager, call.request.headers['user-agent'])
-  const stored = await createObject(wanted, { call, target, server, dryRun: options.dryRun, manager })
-  return replyStored(call, stored, { status: 201, resource, choice, server })
+interface CreateServices {
+  readonly storage: Storage
+  readonly admission: Admission
+  readonly namespaces: NamespaceLifecycle
+  readonly fieldManager: FieldManager
+  readonly clock: Clock
+  readonly random: Random
 }
 
-interface CreateObjectOptions {
+interface CreateOptions {
   readonly call: WriteRequest
   readonly target: ResourceRef
-  readonly server: ServerContext
   readonly dryRun: boolean
-  /** Who comes to manage the fields; absent when `wanted` says it already. */
+  /** The field manager of the new object; absent when the draft has its managed fields already. */
   readonly manager?: string
 }
 
-/**
- * Takes an object through defaults, validation and admission into the store. `wanted` gives a fresh draft each time:
- * a lost race begins anew.
- *
- * @throws {ApiError} `AlreadyExists`, `Invalid`, `NotFound` or `Forbidden` (its namespace), `InternalError`.
- */
-export async function createObject(
-  wanted: () => ObjectDraft | Promise<ObjectDraft>,
-  options: CreateObjectOptions,
-): Promise<StoredObject> {
-  const { target, server } = options
-  const first = await withManagedFields(await wanted(), options)
-  const admission = writeAdmissionFor('CREATE', {
-    ...options,
-    target: { ...target, name: String(first.metadata['name'] ?? '') },
-  })
-  if (admission) await mutateBeforeCreate(first, admission, options)
-  // Whoever changed it is not asked again when a race is lost.
-  const text = admission && JSON.stringify(first)
-  for (let attempt = 1; ; attempt++) {
-    const object =
-      attempt === 1
-        ? first
-        : text === undefined
-          ? await withManagedFields(await wanted(), options)
-          : (JSON.parse(text) as ObjectDraft)
-    const generated = !object.metadata['name'] && Boolean(object.metadata['generateName'])
-    const result = await tryCreate(object, admission, options)
-    if (result.ok) return result.stored
-    const name = result.name
-    const taken = result.key === storageKey(target, name, server)
-    if (attempt < attemptsMax && (generated || !taken)) continue
-    throw createConflict(result, { target, name, generated })
+export class CreateHandler {
+  readonly #storage: Storage
+  readonly #admission: Admission
+  readonly #namespaces: NamespaceLifecycle
+  readonly #fieldManager: FieldManager
+  readonly #clock: Clock
+  readonly #random: Random
+
+  constructor({ storage, admission, namespaces, fieldManager, clock, random }: CreateServices) {
+    this.#storage = storage
+    this.#admission = admission
+    this.#namespaces = namespaces
+    this.#fieldManager = fieldManager
+    this.#clock = clock
+    this.#random = random
   }
-}
 
-/** What is wanted, complete, and with who manages it. */
-async function withManagedFields(
-  object: ObjectDraft,
-  { target, server, manager }: CreateObjectOptions,
-): Promise<ObjectDraft> {
-  refuseClosed(target, String(object.metadata['name'] ?? ''))
-  applyDefaults(object, target.resource)
-  const tracking =
-    manager === undefined ? undefined : trackManagedFields(object, undefined, { manager, target, server })
-  if (tracking) await tracking
-  return object
-}
-
-/** Nobody is asked about something that has no place to be. */
-async function mutateBeforeCreate(
-  object: ObjectDraft,
-  admission: WriteAdmission,
-  { call, target, server }: CreateObjectOptions,
-): Promise<void> {
-  prepareMetadataForCreate(object, { call, target })
-  await requireActiveNamespace(target, String(object.metadata['name'] ?? ''), server)
-  await admission.mutate(object)
-}
-
-async function tryCreate(
-  object: ObjectDraft,
-  admission: WriteAdmission | undefined,
-  { call, target, server, dryRun }: CreateObjectOptions,
-): Promise<WriteResult & { readonly name: string }> {
-  const refusals: FieldError[] = []
-  const context = { ...writeContext(call, target, server), ...(await otherObjects(target, server, refusals)) }
-  beforeCreate(object, { call, target, server, context })
-  const name = String(object.metadata['name'] ?? '')
-  const checks = await requireActiveNamespace(target, name, server)
-  await target.resource.strategy.loadValidators?.(object as unknown as UnstructuredObject)
-  validateNew(object as unknown as UnstructuredObject, target, { refusals })
-  if (admission) await admission.validate(object as unknown as UnstructuredObject)
-  if (!dryRun) {
-    refuseVersion(object)
-    return { name, ...(await putStored(object as JsonObject, { server, target, expect: 0, checks })) }
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const choice = negotiateResponse(call, resource)
+    const options = readWriteOptions(call.query, 'CreateOptions')
+    const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
+    const bytes = await readBody(call.request)
+    const wanted = async (): Promise<ObjectDraft> =>
+      shapeObject(await parseObject(bytes, format, resource.kind), resource, {
+        fieldValidation: options.fieldValidation,
+        warnings: call.warnings,
+      })
+    const manager = managerName(options.fieldManager, call.request.headers['user-agent'])
+    const stored = await this.create(wanted, { call, target, dryRun: options.dryRun, manager })
+    return replyStored(call, stored, { status: 201, resource, choice, clock: this.#clock })
   }
-  const current = await getStored(name, { server, target })
-  if (current)
-    return {
-      name,
-      ok: false,
-      key: storageKey(target, name, server),
-      current: { key: '', value: current.bytes, revision: current.revision, created: 0 },
+
+  /**
+   * Takes an object through defaults, admission and validation into the store. `wanted` returns a fresh draft each time.
+   *
+   * @throws {ApiError} `AlreadyExists`, `Invalid`, `NotFound` or `Forbidden` (its namespace), `InternalError`.
+   */
+  async create(wanted: () => ObjectDraft | Promise<ObjectDraft>, options: CreateOptions): Promise<StoredObject> {
+    const { target } = options
+    const first = await this.#withManagedFields(await wanted(), options)
+    const admission = this.#admission.forWrite('CREATE', {
+      ...options,
+      target: { ...target, name: String(first.metadata['name'] ?? '') },
+    })
+    if (admission) await this.#mutate(first, admission, options)
+    // Mutating admission is not repeated after a lost race.
+    const text = admission && JSON.stringify(first)
+    for (let attempt = 1; ; attempt++) {
+      const object =
+        attempt === 1
+          ? first
+          : text === undefined
+            ? await this.#withManagedFields(await wanted(), options)
+            : (JSON.parse(text) as ObjectDraft)
+      const generated = !object.metadata['name'] && Boolean(object.metadata['generateName'])
+      const result = await this.#tryCreate(object, admission, options)
+      if (result.ok) return result.stored
+      const name = result.name
+      const taken = result.key === this.#storage.keyOf(target, name)
+      if (attempt < attemptsMax && (generated || !taken)) continue
+      throw createConflict(result, { target, name, generated })
     }
-  return {
-    name,
-    ok: true,
-    stored: new StoredObject(withoutVersion(new Unstamped(await toStored(object as JsonObject, target.resource))), 0),
+  }
+
+  /** The draft with its defaults and its managed fields. */
+  async #withManagedFields(object: ObjectDraft, { target, manager }: CreateOptions): Promise<ObjectDraft> {
+    refuseClosed(target, String(object.metadata['name'] ?? ''))
+    applyDefaults(object, target.resource)
+    const tracking =
+      manager === undefined ? undefined : this.#fieldManager.track(object, undefined, { manager, target })
+    if (tracking) await tracking
+    return object
+  }
+
+  /** Checks the namespace first: without it no plugin has to look at the object. */
+  async #mutate(object: ObjectDraft, admission: WriteAdmission, { call, target }: CreateOptions): Promise<void> {
+    prepareMetadataForCreate(object, { call, target })
+    await this.#namespaces.requireActive(target, String(object.metadata['name'] ?? ''))
+    await admission.mutate(object)
+  }
+
+  async #tryCreate(
+    object: ObjectDraft,
+    admission: WriteAdmission | undefined,
+    { call, target, dryRun }: CreateOptions,
+  ): Promise<WriteResult & { readonly name: string }> {
+    const refusals: FieldError[] = []
+    const context = {
+      ...writeContext(call, target, this.#clock),
+      ...(await otherObjects(target, this.#storage, refusals)),
+    }
+    beforeCreate(object, { call, target, random: this.#random, context })
+    const name = String(object.metadata['name'] ?? '')
+    const checks = await this.#namespaces.requireActive(target, name)
+    await target.resource.strategy.loadValidators?.(object)
+    validateNew(object, target, { refusals })
+    if (admission) await admission.validate(object)
+    if (dryRun) return this.#dryRun(object, name, target)
+    refuseVersion(object)
+    return { name, ...(await this.#storage.put(object, { target, expect: 0, checks })) }
+  }
+
+  async #dryRun(
+    object: ObjectDraft,
+    name: string,
+    target: ResourceRef,
+  ): Promise<WriteResult & { readonly name: string }> {
+    const current = await this.#storage.get(name, target)
+    if (current) {
+      const entry = { key: '', value: current.bytes, revision: current.revision, created: 0 }
+      return { name, ok: false, key: this.#storage.keyOf(target, name), current: entry }
+    }
+    const unstamped = new Unstamped(await toStored(object, target.resource))
+    return { name, ok: true, stored: new StoredObject(withoutVersion(unstamped), 0) }
   }
 }
 
-/** What hooks are told about a write. */
+/** The context of a write for the strategy of its kind. */
 export function writeContext(
   { warnings, user }: WriteRequest,
   { subresource }: ResourceRef,
-  { clock }: Pick<ServerContext, 'clock'>,
+  clock: Clock,
 ): WriteContext {
   return {
     now: formatTime(clock.now()),
@@ -167,17 +177,15 @@ export function writeContext(
   }
 }
 
-/** For kinds whose rules look at their neighbours: all of them but the one that is written, and where to complain. */
+/** For kinds whose rules compare objects: all objects but the written one, and where to add errors. */
 export async function otherObjects(
   { resource, namespace, name }: ResourceRef,
-  { store, cluster }: ServerContext,
+  storage: Storage,
   refusals: FieldError[],
 ): Promise<Pick<WriteContext, 'others' | 'refuse'>> {
   if (!resource.strategy.needsOtherObjects) return {}
-  const range = await store.range(keyPrefix(cluster, resource.storage))
-  const entries = range.ok ? range.entries : []
-  const others = entries
-    .map(({ value, revision }) => new StoredObject(value, revision).object)
+  const others = (await storage.list(resource))
+    .map(({ object }) => object)
     .filter(({ metadata }) => metadata.name !== name || metadata.namespace !== namespace)
   return {
     others,
@@ -192,7 +200,7 @@ function refuseClosed({ resource: { group, plural, strategy: rules } }: Resource
   if (closed !== undefined) throw forbidden({ group, kind: plural, name }, closed)
 }
 
-/** It is the store that objects to a version, after everybody else: whoever only tries, or has worse mistakes, does not hear of it. */
+/** Checked last, as upstream does in its store: a dry run or an invalid object does not get this error. */
 function refuseVersion({ metadata }: ObjectDraft): void {
   if (
     metadata['resourceVersion'] !== undefined &&
@@ -215,7 +223,7 @@ function createConflict(
   return alreadyExists(subject, { terminating })
 }
 
-// What was not stored has no version; the empty one is left out of the text.
+// An object that is not stored has no version; the empty one is removed from the text.
 function withoutVersion(unstamped: Unstamped): Uint8Array {
   const object = JSON.parse(Buffer.from(unstamped.value).toString()) as { metadata: { resourceVersion?: string } }
   delete object.metadata.resourceVersion

@@ -1,53 +1,58 @@
 /**
- * The walk of DELETE on a collection: each object for itself, as if it had been deleted alone.
+ * DELETE of a collection: each object is deleted as if by its own request.
  */
 import { isNotFound, type JsonObject } from '#api'
 import type { WireResponse } from '#wire'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyDocument } from '../response.ts'
 import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
-import { deleteObject, deletionAdmission } from './delete.ts'
+import type { DeleteHandler } from './delete.ts'
 import { readListOptions } from './list-options.ts'
-import { readPage, storedOf } from './list.ts'
+import { storedOf, type ListHandler } from './list.ts'
 import { readOptionsBody } from './request-body.ts'
 import { readDeleteOptions } from './write-options.ts'
 
-/** How many deletions are under way at once: enough to share a sync of the disk. */
+/** Deletions at the same time: enough to share a sync of the disk. */
 const concurrency = 64
 
-export async function deleteCollection(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const choice = negotiateResponse(call, resource, { answer: 'document' })
-  const listed = readListOptions(call.query, { watch: false })
-  const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-  const page = await readPage(target, listed, { server, share: server.flowControl.sliceList(call.request) })
-  const items = storedOf(page)
-  const waiting = items.values()
-  const admission = deletionAdmission(call, target, { options, server })
-  const removeRest = async (): Promise<void> => {
-    for (const {
-      object: {
-        metadata: { name = '', namespace = '' },
-      },
-    } of waiting) {
-      await deleteObject({ ...target, name, namespace }, { ...options, admission }, server).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error
-      })
+export class DeleteCollectionHandler {
+  readonly #lists: ListHandler
+  readonly #deletes: DeleteHandler
+
+  constructor({ lists, deletes }: { readonly lists: ListHandler; readonly deletes: DeleteHandler }) {
+    this.#lists = lists
+    this.#deletes = deletes
+  }
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const choice = negotiateResponse(call, resource, { answer: 'document' })
+    const listed = readListOptions(call.query, { watch: false })
+    const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
+    const page = await this.#lists.readPage(target, listed, this.#lists.slicesFor(call))
+    const items = storedOf(page)
+    const waiting = items.values()
+    const admission = this.#deletes.admissionFor(call, target, options)
+    const removeRest = async (): Promise<void> => {
+      for (const { object } of waiting) {
+        const { name = '', namespace = '' } = object.metadata
+        await this.#deletes.delete({ ...target, name, namespace }, { ...options, admission }).catch(ignoreNotFound)
+      }
     }
+    await Promise.all(Array.from({ length: concurrency }, removeRest))
+    const preparing = prepareConversions(items, resource, { reuse: true })
+    if (preparing) await preparing
+    const objects = items.map((stored) => toServed(stored, resource))
+    const document = {
+      kind: resource.listKind,
+      apiVersion: servedType(resource).apiVersion,
+      metadata: page.metadata as JsonObject,
+      items: objects,
+    }
+    return replyDocument(call, document, { choice: { format: choice.format } })
   }
-  await Promise.all(Array.from({ length: concurrency }, removeRest))
-  const preparing = prepareConversions(items, resource, { reuse: true })
-  if (preparing) await preparing
-  const objects = items.map((stored) => toServed(stored, resource) as unknown as JsonObject)
-  const document = {
-    kind: resource.listKind,
-    apiVersion: servedType(resource).apiVersion,
-    metadata: page.metadata as JsonObject,
-    items: objects,
-  }
-  return replyDocument(call, document, { choice: { format: choice.format } })
+}
+
+function ignoreNotFound(error: unknown): void {
+  if (!isNotFound(error)) throw error
 }

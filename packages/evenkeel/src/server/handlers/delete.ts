@@ -1,8 +1,8 @@
 /**
- * The walk of DELETE on one object.
+ * DELETE of one object.
  *
- * Three things can keep an object: finalizers (also those that the propagation policy adds), a grace period, and the
- * kind's own rule. Then it is marked as being deleted and stays; otherwise it goes at once.
+ * Finalizers (also those that the propagation policy adds), a grace period and a rule of the kind can hold an object: it
+ * gets a deletion timestamp and stays. Otherwise it is removed at once.
  */
 import {
   conflict,
@@ -11,135 +11,131 @@ import {
   notFound,
   orphanFinalizer,
   parseTime,
-  type JsonObject,
   type Status,
   type UnstructuredObject,
 } from '#api'
+import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '#builtins'
 import type { WireResponse } from '#wire'
 import { refuseProtectedNamespace } from '../admission/namespace-lifecycle.ts'
-import { writeAdmissionFor, type WriteAdmission } from '../admission/write-admission.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { Admission, WriteAdmission } from '../admission/write-admission.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyDocument, replyStored, successStatus } from '../response.ts'
 import { completeWithDefaults, inStorageVersion, prepareConversions, toServed } from '../storage/codec.ts'
-import { deleteStored, getStored, putStored } from '../storage/storage.ts'
+import type { Storage } from '../storage/storage.ts'
 import { StoredObject, Unstamped } from '../storage/stored-object.ts'
 import { readOptionsBody } from './request-body.ts'
 import { deleteOptionsObject, readDeleteOptions, type DeleteOptions } from './write-options.ts'
 
-export async function deleteResource(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const choice = negotiateResponse(call, resource)
-  const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-  const { stored, gone } = await deleteObject(
-    target,
-    { ...options, admission: deletionAdmission(call, target, { options, server }) },
-    server,
-  )
-  warnAboutOrphans(call, options, resource)
-  if (!gone || resource.strategy.returnsDeleted) {
-    const status = !gone && options.orphanDependents === false ? 202 : 200
-    return replyStored(call, stored, { status, resource, choice, server })
-  }
-  return replyDocument(call, deletedStatus(stored, resource) as unknown as JsonObject, {
-    choice: { format: choice.format },
-  })
-}
-
-/** The admission of a deletion; undefined when it concerns nobody. */
-export function deletionAdmission(
-  call: RequestContext,
-  target: ResourceRef,
-  { options, server }: { options: DeleteOptions; server: ServerContext },
-): WriteAdmission | undefined {
-  return writeAdmissionFor('DELETE', {
-    call,
-    target,
-    server,
-    dryRun: options.dryRun,
-    options: deleteOptionsObject(options),
-  })
+interface DeleteServices {
+  readonly storage: Storage
+  readonly admission: Admission
+  readonly clock: Clock
 }
 
 interface DeleteObjectOptions extends DeleteOptions {
-  /** Who is asked; nobody when the server itself deletes. */
+  /** Absent when the server itself deletes. */
   readonly admission?: WriteAdmission | undefined
 }
 
 interface DeleteResult {
-  /** The object as it was last, or as it is marked now. */
+  /** The last state of the object, or its state with a deletion timestamp. */
   readonly stored: StoredObject
   readonly gone: boolean
 }
 
-/**
- * Deletes an object, or marks it.
- *
- * @throws {ApiError} `NotFound`, `Conflict` (preconditions), `Forbidden`.
- */
-export async function deleteObject(
-  target: ResourceRef,
-  options: DeleteObjectOptions,
-  server: ServerContext,
-): Promise<DeleteResult> {
-  const {
-    resource: { group, plural },
-    name,
-  } = target
-  refuseProtectedNamespace(target, name)
-  for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    const stored = await getStored(name, { server, target })
-    if (stored === undefined) throw notFound({ group, kind: plural, name })
-    const preparing = prepareConversions([stored], target.resource)
-    if (preparing) await preparing
-    checkPreconditions(stored.object, options, target)
-    const result = await tryDelete(stored, { target, options, server })
-    if (result !== undefined) return result
-  }
-  throw conflict({ group, kind: plural, name }, 'the object kept changing while it was being deleted; please try again')
-}
-
-/** How often somebody else may be faster. */
+/** How often another writer may win. */
 const attemptsMax = 100
 
-interface DeleteContext {
-  readonly target: ResourceRef
-  readonly options: DeleteObjectOptions
-  readonly server: ServerContext
-}
+export class DeleteHandler {
+  readonly #storage: Storage
+  readonly #admission: Admission
+  readonly #clock: Clock
 
-/** The result, or undefined when somebody else was faster. */
-async function tryDelete(
-  stored: StoredObject,
-  { target, options, server }: DeleteContext,
-): Promise<DeleteResult | undefined> {
-  const { resource } = target
-  const form = inStorageVersion(resource)
-  const preparing = prepareConversions([stored], form)
-  if (preparing) await preparing
-  const object = toServed(stored, form)
-  const draft = (object === stored.object ? stored.draft() : JSON.parse(JSON.stringify(object))) as ObjectDraft
-  const plan = planDeletion(object, draft, { resource, options, nowMs: server.clock.now() })
-  const expect = stored.revision
-  if (plan === 'waits') return { stored, gone: false }
-  await options.admission?.validate(undefined, toServed(stored, resource))
-  if (plan === 'leave') return { stored, gone: false }
-  if (plan === 'erase')
-    return options.dryRun || (await deleteStored(target.name, { server, target, expect })).ok
-      ? { stored, gone: true }
-      : undefined
-  if (options.dryRun)
-    return { stored: new StoredObject(new Unstamped(plan as JsonObject).stamped(expect), expect), gone: false }
-  const written = await putStored(completeWithDefaults(plan as JsonObject, stored, form), {
-    server,
-    target: { ...target, resource: form },
-    expect,
-  })
-  return written.ok ? { stored: written.stored, gone: false } : undefined
+  constructor({ storage, admission, clock }: DeleteServices) {
+    this.#storage = storage
+    this.#admission = admission
+    this.#clock = clock
+  }
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const choice = negotiateResponse(call, resource)
+    const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
+    const { stored, gone } = await this.delete(target, {
+      ...options,
+      admission: this.admissionFor(call, target, options),
+    })
+    warnAboutOrphans(call, options, resource)
+    if (!gone || resource.strategy.returnsDeleted) {
+      const status = !gone && options.orphanDependents === false ? 202 : 200
+      return replyStored(call, stored, { status, resource, choice, clock: this.#clock })
+    }
+    return replyDocument(call, deletedStatus(stored, resource), {
+      choice: { format: choice.format },
+    })
+  }
+
+  /** The admission of a deletion; undefined when no plugin handles it. */
+  admissionFor(call: RequestContext, target: ResourceRef, options: DeleteOptions): WriteAdmission | undefined {
+    const { dryRun } = options
+    return this.#admission.forWrite('DELETE', { call, target, dryRun, options: deleteOptionsObject(options) })
+  }
+
+  /**
+   * Deletes an object, or gives it a deletion timestamp.
+   *
+   * @throws {ApiError} `NotFound`, `Conflict` (preconditions), `Forbidden`.
+   */
+  async delete(target: ResourceRef, options: DeleteObjectOptions): Promise<DeleteResult> {
+    const {
+      resource: { group, plural },
+      name,
+    } = target
+    refuseProtectedNamespace(target, name)
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const stored = await this.#storage.get(name, target)
+      if (stored === undefined) throw notFound({ group, kind: plural, name })
+      const preparing = prepareConversions([stored], target.resource)
+      if (preparing) await preparing
+      checkPreconditions(stored.object, options, target)
+      const result = await this.#tryDelete(stored, target, options)
+      if (result !== undefined) return result
+    }
+    throw conflict(
+      { group, kind: plural, name },
+      'the object kept changing while it was being deleted; please try again',
+    )
+  }
+
+  /** The result, or undefined after a lost race. */
+  async #tryDelete(
+    stored: StoredObject,
+    target: ResourceRef,
+    options: DeleteObjectOptions,
+  ): Promise<DeleteResult | undefined> {
+    const { resource } = target
+    const form = inStorageVersion(resource)
+    const preparing = prepareConversions([stored], form)
+    if (preparing) await preparing
+    const object = toServed(stored, form)
+    const draft = object === stored.object ? stored.draft() : (JSON.parse(JSON.stringify(object)) as ObjectDraft)
+    const plan = planDeletion(object, draft, { resource, options, nowMs: this.#clock.now() })
+    const expect = stored.revision
+    if (plan === 'waits') return { stored, gone: false }
+    await options.admission?.validate(undefined, toServed(stored, resource))
+    if (plan === 'leave') return { stored, gone: false }
+    if (plan === 'erase')
+      return options.dryRun || (await this.#storage.delete(target.name, { target, expect })).ok
+        ? { stored, gone: true }
+        : undefined
+    if (options.dryRun) return { stored: new StoredObject(new Unstamped(plan).stamped(expect), expect), gone: false }
+    const written = await this.#storage.put(completeWithDefaults(plan, stored, form), {
+      target: { ...target, resource: form },
+      expect,
+    })
+    return written.ok ? { stored: written.stored, gone: false } : undefined
+  }
 }
 
 interface DeletionPlanContext {
@@ -183,7 +179,7 @@ function planGrace(
     setDeletion(draft, shortened, asked !== 0 && shortened === nowMs ? 1 : asked)
     return asked === 0 ? 'now' : 'given'
   }
-  const seconds = graceful({ metadata, ...rest } as UnstructuredObject, options.gracePeriodSeconds)
+  const seconds = graceful({ metadata, ...rest }, options.gracePeriodSeconds)
   if (seconds <= 0) return 'now'
   setDeletion(draft, nowMs + seconds * 1000, seconds)
   countDeletion(draft)

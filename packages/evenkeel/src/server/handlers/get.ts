@@ -1,38 +1,45 @@
 /**
- * The walk of GET on one object.
+ * GET of one object.
  */
 import { badRequest, notFound, parseRequestedVersion } from '#api'
+import type { Clock } from '#base'
 import type { WireResponse } from '#wire'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
-import { revisionError, storageKey, withStorageErrors } from '../storage/storage.ts'
+import { revisionError, withStorageErrors, type Storage } from '../storage/storage.ts'
 import { StoredObject } from '../storage/stored-object.ts'
 
-export async function getResource(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const choice = negotiateResponse(call, target.resource)
-  const stored = await getObject(target, server, { notOlderThan: call.query.get('resourceVersion') ?? '' })
-  return replyStored(call, stored, { resource: target.resource, choice, server })
+export class GetHandler {
+  readonly #storage: Storage
+  readonly #clock: Clock
+
+  constructor({ storage, clock }: { readonly storage: Storage; readonly clock: Clock }) {
+    this.#storage = storage
+    this.#clock = clock
+  }
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const choice = negotiateResponse(call, target.resource)
+    const stored = await getObject(target, this.#storage, { notOlderThan: call.query.get('resourceVersion') ?? '' })
+    return replyStored(call, stored, { resource: target.resource, choice, clock: this.#clock })
+  }
 }
 
 /**
- * The object a target names.
+ * The object of a target.
  *
- * @throws {ApiError} `NotFound`; `Timeout`, when a version is asked for that we have not reached.
+ * @throws {ApiError} `NotFound`; `Timeout` for a requested version that the store has not reached.
  */
 export async function getObject(
   target: ResourceRef,
-  server: ServerContext,
+  storage: Storage,
   { notOlderThan = '' }: { notOlderThan?: string } = {},
 ): Promise<StoredObject> {
   const {
     resource: { group, plural },
     name,
   } = target
-  const result = await withStorageErrors(target, 'get', () => server.store.get(storageKey(target, name, server)))
+  const result = await withStorageErrors(target, 'get', () => storage.store.get(storage.keyOf(target, name)))
   if (!result.ok) throw revisionError(result)
   requireRevision(notOlderThan, result.revision)
   if (result.entry === undefined) throw notFound({ group, kind: plural, name })
@@ -40,9 +47,9 @@ export async function getObject(
 }
 
 /**
- * Refuses to answer from a state that is older than the client has seen.
+ * Refuses to answer from a state that is older than the version the client has seen.
  *
- * @throws {ApiError} `BadRequest` for what is no version, `Timeout` for one that we have not reached.
+ * @throws {ApiError} `BadRequest` for an invalid version, `Timeout` for one that the store has not reached.
  */
 export function requireRevision(version: string, head: number): void {
   if (version === '' || version === '0') return

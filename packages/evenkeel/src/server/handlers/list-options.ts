@@ -1,5 +1,7 @@
 /**
- * Options of lists and watches, read from the query and checked as one.
+ * Options of lists and watches, read from the query and checked together.
+ *
+ * Values are read as kube-apiserver reads them: a flag without a value is true, an invalid number is a bad request.
  */
 import {
   badRequest,
@@ -107,11 +109,6 @@ function checkWatch({ resourceVersionMatch: match, continueToken, sendInitialEve
 function forbiddenWithContinue(): FieldError {
   return fieldError.forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided')
 }
-
-/*
- * Single values of a query, read as kube-apiserver reads them: a flag that is only named is true, a number that is
- * none is a bad request.
- */
 
 /** Absent is undefined; empty counts as true, `0` and `false` as false, anything else as true. */
 export function readFlag(query: Query, name: string): boolean | undefined {

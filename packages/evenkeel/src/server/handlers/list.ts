@@ -1,52 +1,130 @@
 /**
- * The walk of GET on a collection.
+ * GET of a collection.
  *
  * All pages of a list are read at one revision. In the common case, JSON without selectors, nothing is parsed: the
- * stored bytes are joined, and a large list goes out piece by piece so that other requests are not kept waiting. What has
- * to be looked into is looked into in shares, for the same reason.
+ * stored bytes are joined, and a large list is sent piece by piece so that other requests do not wait. Objects that have
+ * to be parsed are parsed in slices, for the same reason.
  */
 import { badRequest, isJsonObject, parseRequestedVersion, type JsonValue, type ListMeta } from '#api'
+import type { Clock } from '#base'
 import type { Resource } from '#builtins'
 import type { Entry } from '#store'
 import type { WireResponse } from '#wire'
+import type { FlowControl } from '../flowcontrol/flow-control.ts'
 import type { ListSlices } from '../flowcontrol/list-scheduler.ts'
-import { compressedList } from '../list/compressed-list.ts'
+import { compressedList, type CompressedRunCache } from '../list/compressed-list.ts'
 import { joinedList, listText, transformedList, type ListText } from '../list/list-response.ts'
 import { selectionFor, type ListSelection } from '../list/selection.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { acceptsGzip, gzipHeaders, gzipSizeMin, headersOf, negotiateResponse } from '../response.ts'
 import { isCurrent, isStorageVersion, prepareConversions } from '../storage/codec.ts'
-import { revisionError, withStorageErrors } from '../storage/storage.ts'
+import { revisionError, withStorageErrors, type Storage } from '../storage/storage.ts'
 import { StoredObject } from '../storage/stored-object.ts'
 import { requireRevision } from './get.ts'
 import { readListOptions, type ListOptions } from './list-options.ts'
 
-export async function listResource(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const choice = negotiateResponse(call, resource, { answer: 'list' })
-  const share = server.flowControl.sliceList(call.request)
-  const page = await readPage(target, readListOptions(call.query, { watch: false }), { server, share })
-  if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource)) {
-    return replyList(call, listText(page, resource), server)
-  }
-  const body = await transformedList(page.entries, { call, target, server, choice, share, metadata: page.metadata })
-  return { status: 200, headers: headersOf(call, choice.format), body }
+interface ListServices {
+  readonly storage: Storage
+  readonly flowControl: FlowControl
+  readonly compressedRuns: CompressedRunCache
+  readonly clock: Clock
 }
 
-/** Compressed right here when it is worth it: runs of objects are remembered in that form. */
-async function replyList(call: RequestContext, text: ListText, server: ServerContext): Promise<WireResponse> {
-  const {
-    method,
-    headers: { 'accept-encoding': encodings = '' },
-  } = call.request
-  const headers = headersOf(call, 'json')
-  if (text.size < gzipSizeMin || method === 'HEAD' || !acceptsGzip(encodings))
-    return { status: 200, headers, body: joinedList(text, server) }
-  return { status: 200, headers: { ...headers, ...gzipHeaders }, body: await compressedList(text, server) }
+export class ListHandler {
+  readonly #storage: Storage
+  readonly #flowControl: FlowControl
+  readonly #compressedRuns: CompressedRunCache
+  readonly #clock: Clock
+
+  constructor({ storage, flowControl, compressedRuns, clock }: ListServices) {
+    this.#storage = storage
+    this.#flowControl = flowControl
+    this.#compressedRuns = compressedRuns
+    this.#clock = clock
+  }
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const choice = negotiateResponse(call, resource, { answer: 'list' })
+    const slices = this.slicesFor(call)
+    const page = await this.readPage(target, readListOptions(call.query, { watch: false }), slices)
+    if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource))
+      return this.#replyText(call, listText(page, resource))
+    const { entries, metadata } = page
+    const body = await transformedList(entries, { call, target, clock: this.#clock, choice, slices, metadata })
+    return { status: 200, headers: headersOf(call, choice.format), body }
+  }
+
+  /** The slices in which the objects of a list are parsed, with turns for other requests in between. */
+  slicesFor({ request }: RequestContext): ListSlices {
+    return this.#flowControl.sliceList(request)
+  }
+
+  /** Reads the objects of one page. */
+  async readPage(target: ResourceRef, options: ListOptions, slices: ListSlices): Promise<ListPage> {
+    const selection = selectionFor(target, options, this.#storage)
+    const start = startOf(options)
+    // As upstream, a request for any version gets the whole list.
+    const limit = start.kind === 'any' ? 0 : options.limit
+    const page = await this.#collect({ target, slices, selection, limit }, start)
+    if (start.kind === 'notOlderThan') requireRevision(options.resourceVersion, page.revision)
+    return { entries: page.entries, metadata: metadataOf(page, selection) }
+  }
+
+  /** Large lists are compressed from runs of objects that are remembered in compressed form. */
+  async #replyText(call: RequestContext, text: ListText): Promise<WireResponse> {
+    const {
+      method,
+      headers: { 'accept-encoding': encodings = '' },
+    } = call.request
+    const headers = headersOf(call, 'json')
+    if (text.size < gzipSizeMin || method === 'HEAD' || !acceptsGzip(encodings))
+      return { status: 200, headers, body: joinedList(text, this.#clock) }
+    const body = await compressedList(text, this.#compressedRuns, this.#clock)
+    return { status: 200, headers: { ...headers, ...gzipHeaders }, body }
+  }
+
+  async #collect(collection: ListQuery, start: ListStart): Promise<ListResult> {
+    const {
+      target,
+      limit,
+      selection,
+      selection: { prefix, matches },
+    } = collection
+    const found: Entry[] = []
+    let after = start.after === undefined ? undefined : prefix + start.after
+    let revision = start.kind === 'exact' ? start.revision : undefined
+    for (;;) {
+      const wanted = limit === 0 ? undefined : matches ? Math.max(limit, scanMin) : limit
+      const result = await withStorageErrors(target, 'list', () =>
+        this.#range(selection, { revision, after, limit: wanted }),
+      )
+      if (!result.ok)
+        throw revisionError(result, {
+          requested: revision ?? 0,
+          ...(start.after !== undefined && { continueToken: formatContinue({ revision: -1, after: start.after }) }),
+        })
+      const { entries, remaining } = result
+      revision = result.revision
+      // Without a selector the first range is the page.
+      if (matches === undefined)
+        return { revision, entries, remaining, ...(remaining > 0 && { after: lastKey(entries, prefix) }) }
+      const left = entries.length - (await pick(entries, { ...collection, found })) + remaining
+      if (left === 0) return { revision, entries: found, remaining: 0 }
+      if (found.length === limit) return { revision, entries: found, after: lastKey(found, prefix), remaining: left }
+      after = entries.at(-1)?.key
+    }
+  }
+
+  async #range({ prefix, key }: ListSelection, { revision, after, limit }: RangeOptions) {
+    const { store } = this.#storage
+    if (key === undefined) return store.range(prefix, { revision, after, limit })
+    const result = await store.get(key, { revision })
+    if (!result.ok) return result
+    const entries: readonly Entry[] =
+      result.entry === undefined || (after !== undefined && key <= after) ? [] : [result.entry]
+    return { ok: true as const, revision: result.revision, entries, remaining: 0 }
+  }
 }
 
 function areCurrent({ entries }: ListPage, resource: Resource): boolean {
@@ -64,27 +142,6 @@ interface ListPage {
 /** The objects of a page, for who has to look into them. */
 export function storedOf({ entries }: ListPage): StoredObject[] {
   return entries.map(({ value, revision }) => new StoredObject(value, revision))
-}
-
-interface ListContext {
-  readonly server: ServerContext
-  /** Of whoever the work is for: what has to be looked into is done in pieces, and others come in between. */
-  readonly share: ListSlices
-}
-
-/** Reads the objects that a list is about. */
-export async function readPage(
-  target: ResourceRef,
-  options: ListOptions,
-  { server, share }: ListContext,
-): Promise<ListPage> {
-  const selection = selectionFor(target, options, server)
-  const start = startOf(options)
-  // Upstream gives everything it has in its cache to who asks for any version.
-  const limit = start.kind === 'any' ? 0 : options.limit
-  const page = await collect({ target, server, share, selection, limit }, start)
-  if (start.kind === 'notOlderThan') requireRevision(options.resourceVersion, page.revision)
-  return { entries: page.entries, metadata: metadataOf(page, selection) }
 }
 
 type ListStart =
@@ -105,8 +162,9 @@ function startOf({ resourceVersion, resourceVersionMatch: match, limit, continue
   return exact ? { kind: 'exact', revision: Number(resourceVersion) } : { kind: 'notOlderThan' }
 }
 
-interface ListQuery extends ListContext {
+interface ListQuery {
   readonly target: ResourceRef
+  readonly slices: ListSlices
   readonly selection: ListSelection
   readonly limit: number
 }
@@ -122,43 +180,16 @@ interface ListResult {
 /** How many entries are looked at in one go when a selector may refuse most of them. */
 const scanMin = 500
 
-async function collect(collection: ListQuery, start: ListStart): Promise<ListResult> {
-  const {
-    target,
-    server,
-    limit,
-    selection,
-    selection: { prefix, matches },
-  } = collection
-  const found: Entry[] = []
-  let after = start.after === undefined ? undefined : prefix + start.after
-  let revision = start.kind === 'exact' ? start.revision : undefined
-  for (;;) {
-    const wanted = limit === 0 ? undefined : matches ? Math.max(limit, scanMin) : limit
-    const result = await withStorageErrors(target, 'list', () =>
-      rangeOf(selection, { server, revision, after, limit: wanted }),
-    )
-    if (!result.ok)
-      throw revisionError(result, {
-        requested: revision ?? 0,
-        ...(start.after !== undefined && { continueToken: formatContinue({ revision: -1, after: start.after }) }),
-      })
-    const { entries, remaining } = result
-    revision = result.revision
-    // Without a selector the first range is the page.
-    if (matches === undefined)
-      return { revision, entries, remaining, ...(remaining > 0 && { after: lastKey(entries, prefix) }) }
-    const left = entries.length - (await pick(entries, { ...collection, found })) + remaining
-    if (left === 0) return { revision, entries: found, remaining: 0 }
-    if (found.length === limit) return { revision, entries: found, after: lastKey(found, prefix), remaining: left }
-    after = entries.at(-1)?.key
-  }
+interface RangeOptions {
+  readonly revision: number | undefined
+  readonly after: string | undefined
+  readonly limit: number | undefined
 }
 
 /** Adds those that are meant, up to the limit, and tells how many it looked at. What was parsed for it is not kept. */
 async function pick(
   entries: readonly Entry[],
-  { target, share, selection: { matches }, limit, found }: ListQuery & { readonly found: Entry[] },
+  { target, slices, selection: { matches }, limit, found }: ListQuery & { readonly found: Entry[] },
 ): Promise<number> {
   for (let start = 0; start < entries.length; start += scanMin) {
     const items = entries
@@ -171,7 +202,7 @@ async function pick(
     )
     if (preparing) await preparing
     for (const [index, { entry, stored }] of items.entries()) {
-      const pausing = share.add(entry.value.byteLength)
+      const pausing = slices.add(entry.value.byteLength)
       if (pausing) await pausing
       if (matches?.(stored) !== true) continue
       found.push(entry)
@@ -185,22 +216,6 @@ function lastKey(entries: readonly Entry[], prefix: string): string {
   return entries.at(-1)?.key.slice(prefix.length) ?? ''
 }
 
-interface RangeOptions {
-  readonly server: ServerContext
-  readonly revision: number | undefined
-  readonly after: string | undefined
-  readonly limit: number | undefined
-}
-
-async function rangeOf({ prefix, key }: ListSelection, { server: { store }, revision, after, limit }: RangeOptions) {
-  if (key === undefined) return store.range(prefix, { revision, after, limit })
-  const result = await store.get(key, { revision })
-  if (!result.ok) return result
-  const entries: readonly Entry[] =
-    result.entry === undefined || (after !== undefined && key <= after) ? [] : [result.entry]
-  return { ok: true as const, revision: result.revision, entries, remaining: 0 }
-}
-
 function metadataOf({ revision, after, remaining }: ListResult, { matches }: ListSelection): ListMeta {
   if (after === undefined) return { resourceVersion: String(revision) }
   return {
@@ -210,13 +225,10 @@ function metadataOf({ revision, after, remaining }: ListResult, { matches }: Lis
   }
 }
 
-/*
- * Where a list goes on: the token between two pages.
- *
- * It names the revision all pages are read at and the key the last page ended with, so that pages fit together
- * whatever is written in between. Clients treat it as opaque; we do not trust it: the key must lie where the list does.
+/**
+ * The continue token between two pages: the revision that all pages are read at and the key that the last page ended
+ * with. Clients treat it as opaque. It is not trusted: the key must be below the prefix of the list.
  */
-
 interface Continuation {
   /** The revision of the first page; -1 to go on with whatever is there now. */
   readonly revision: number

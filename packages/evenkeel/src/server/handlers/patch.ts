@@ -1,8 +1,8 @@
 /**
- * The walk of PATCH: JSON patch, merge patch, strategic merge patch.
+ * PATCH of an object: JSON patch, merge patch, strategic merge patch.
  *
- * A patch is applied to what is there now, in the form it is served in, and the result goes the way of an update. A
- * patch that says nothing about the version is applied again when somebody else was faster.
+ * A patch is applied to the current object in the served version, and the result is written as an update. A patch without
+ * a resource version is applied again after a lost race.
  */
 import {
   ApiError,
@@ -19,21 +19,21 @@ import {
   isJsonObject,
   requestEntityTooLarge,
   unsupportedMediaType,
-  type JsonObject,
   type JsonObjectDraft,
   type JsonPatchOperation,
   type JsonValue,
   type UnstructuredObject,
 } from '#api'
+import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '#builtins'
 import { parseMediaType, readJson, type WireResponse } from '#wire'
 import { managerName } from '../registry/field-manager.ts'
 import { applyDefaults } from '../registry/strategy.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
-import { applyResource } from './apply.ts'
+import type { ApplyHandler } from './apply.ts'
 import { readBody, shapeObject, type ShapeOptions } from './request-body.ts'
-import { checkName, guaranteedUpdate } from './update.ts'
+import { checkName, type UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
 
 const jsonPatchType = 'application/json-patch+json'
@@ -42,39 +42,53 @@ const strategicPatchType = 'application/strategic-merge-patch+json'
 export const applyType = 'application/apply-patch+yaml'
 const operationsMax = 10_000
 
-/** What a patch makes of an object. */
+/** The object after a patch. */
 type ApplyPatch = (current: UnstructuredObject) => JsonValue
 
-export async function patchResource(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const type = patchType(call, resource)
-  if (type === applyType) return applyResource(call, target, server)
-  const choice = negotiateResponse(call, resource)
-  const bytes = await readBody(call.request)
-  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'PatchOptions')
-  const { value, duplicates } = readPatch(bytes)
-  const apply = patcher(type, value, resource)
-  const isBlind = !mentionsManagers(value)
-  const { stored } = await guaranteedUpdate(
-    (current) => {
-      const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), {
-        bytes,
-        duplicates,
-        resource,
-        fieldValidation,
-        warnings: call.warnings,
-      })
-      checkName(patched, target)
-      applyDefaults(patched, resource)
-      return patched
-    },
-    { call, target, server, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) },
-  )
-  return replyStored(call, stored, { resource, choice, server })
+interface PatchServices {
+  readonly updates: UpdateHandler
+  readonly applies: ApplyHandler
+  readonly clock: Clock
+}
+
+export class PatchHandler {
+  readonly #updates: UpdateHandler
+  readonly #applies: ApplyHandler
+  readonly #clock: Clock
+
+  constructor({ updates, applies, clock }: PatchServices) {
+    this.#updates = updates
+    this.#applies = applies
+    this.#clock = clock
+  }
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const type = patchType(call, resource)
+    if (type === applyType) return this.#applies.handle(call, target)
+    const choice = negotiateResponse(call, resource)
+    const bytes = await readBody(call.request)
+    const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'PatchOptions')
+    const { value, duplicates } = readPatch(bytes)
+    const apply = patcher(type, value, resource)
+    const isBlind = !mentionsManagers(value)
+    const { stored } = await this.#updates.update(
+      (current) => {
+        const patched = shapePatched(apply(isBlind ? withoutManagers(current) : current), {
+          bytes,
+          duplicates,
+          resource,
+          fieldValidation,
+          warnings: call.warnings,
+        })
+        checkName(patched, target)
+        applyDefaults(patched, resource)
+        return patched
+      },
+      { call, target, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) },
+    )
+    return replyStored(call, stored, { resource, choice, clock: this.#clock })
+  }
 }
 
 /**
@@ -143,7 +157,7 @@ export function patcher(type: string, value: JsonValue, { schema }: Resource): A
     return (current) =>
       copyOf(
         withPlainRefusal(() =>
-          applyJsonPatch(current as unknown as JsonObject, value as unknown as JsonPatchOperation[], {
+          applyJsonPatch(current, value as JsonPatchOperation[], {
             negativeIndices: true,
             missingIsNull: true,
           }),
@@ -151,10 +165,10 @@ export function patcher(type: string, value: JsonValue, { schema }: Resource): A
       )
   }
   if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
-  if (type === mergePatchType) return (current) => copyOf(applyMergePatch(current as unknown as JsonObject, value))
+  if (type === mergePatchType) return (current) => copyOf(applyMergePatch(current, value))
   // What a strategic patch says about the type is not listened to: it says it of itself.
   const { kind: _, apiVersion: __, ...changes } = value
-  return (current) => copyOf(applyStrategicMergePatch(current as unknown as JsonObject, changes, schema))
+  return (current) => copyOf(applyStrategicMergePatch(current, changes, schema))
 }
 
 // Clients match on the plain sentence; what exactly went wrong is said in a cause, which kubectl shows.
@@ -189,9 +203,8 @@ function mentionsManagers(value: JsonValue): boolean {
 // They need not be copied and read again for each patch.
 function withoutManagers(current: UnstructuredObject): UnstructuredObject {
   const metadata: JsonObjectDraft = {}
-  for (const [name, value] of Object.entries(current.metadata))
-    if (name !== 'managedFields') metadata[name] = value as JsonValue
-  return { ...current, metadata } as UnstructuredObject
+  for (const [name, value] of Object.entries(current.metadata)) if (name !== 'managedFields') metadata[name] = value
+  return { ...current, metadata }
 }
 
 // Patches share what they did not change with the current object; what follows changes its object in place.

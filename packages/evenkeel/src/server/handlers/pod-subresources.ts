@@ -1,5 +1,6 @@
 /**
- * What can be posted to a Pod besides the Pod: an eviction (delete it) and a binding (put it on a node).
+ * The subresources of Pods that take a document: an Eviction deletes the Pod, a Binding sets its node. The subresources
+ * that only a node could serve are known to discovery and refused with a reason.
  */
 import {
   ApiError,
@@ -8,58 +9,72 @@ import {
   formatTime,
   isJsonObject,
   type JsonObject,
-  type JsonObjectDraft,
   type JsonValue,
+  type UnstructuredObject,
 } from '#api'
+import type { Clock } from '#base'
 import type { ObjectDraft } from '#builtins'
 import { Query, type WireResponse } from '#wire'
-import { admitDocument } from '../admission/write-admission.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { Admission } from '../admission/write-admission.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { replyDocument, successStatus } from '../response.ts'
-import { deleteObject } from './delete.ts'
+import type { DeleteHandler } from './delete.ts'
 import { readOptionsBody } from './request-body.ts'
-import { guaranteedUpdate } from './update.ts'
+import type { UpdateHandler } from './update.ts'
 import { readDeleteOptions, readWriteOptions } from './write-options.ts'
 
-/** POST of an eviction: a deletion that asks nicely. Disruption budgets have no say here yet. */
-export async function evictPod(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = await admitDocument((await readOptionsBody(call.request)) ?? {}, { call, target, server, dryRun })
-  const given = isJsonObject(body['deleteOptions']) ? body['deleteOptions'] : {}
-  const options = readDeleteOptions(new Query(), given)
-  await deleteObject(target, { ...options, dryRun: dryRun || options.dryRun }, server)
-  return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
+interface PodServices {
+  readonly admission: Admission
+  readonly updates: UpdateHandler
+  readonly deletes: DeleteHandler
+  readonly clock: Clock
 }
 
-/** POST of a binding: says which node a Pod runs on, once. */
-export async function bindPod(call: RequestContext, target: ResourceRef, server: ServerContext): Promise<WireResponse> {
-  const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const body = await admitDocument((await readOptionsBody(call.request)) ?? {}, { call, target, server, dryRun })
-  const node = isJsonObject(body['target']) ? body['target']['name'] : undefined
-  if (typeof node !== 'string' || node === '') throw badRequest('a binding must name the node in target.name')
-  await guaranteedUpdate(
-    (current) => {
-      const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject; status?: JsonObject }
-      const bound = draft.spec?.['nodeName'] ?? ''
-      if (bound !== '')
-        throw conflict(
-          { kind: 'pods/binding', name: target.name },
-          `pod ${target.name} is already assigned to node ${JSON.stringify(bound)}`,
-        )
-      draft.spec = { ...draft.spec, nodeName: node }
-      draft.status = {
-        ...draft.status,
-        conditions: scheduled(draft.status?.['conditions'], formatTime(server.clock.now())),
-      }
-      return draft
-    },
-    { call, target, server, dryRun, admitted: false },
-  )
-  return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
+export class PodSubresources {
+  readonly #admission: Admission
+  readonly #updates: UpdateHandler
+  readonly #deletes: DeleteHandler
+  readonly #clock: Clock
+
+  constructor({ admission, updates, deletes, clock }: PodServices) {
+    this.#admission = admission
+    this.#updates = updates
+    this.#deletes = deletes
+    this.#clock = clock
+  }
+
+  /** POST of an Eviction: a deletion. Disruption budgets are not checked. */
+  async evict(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
+    const given = (await readOptionsBody(call.request)) ?? {}
+    const body = await this.#admission.admitDocument(given, { call, target, dryRun })
+    const options = readDeleteOptions(new Query(), isJsonObject(body['deleteOptions']) ? body['deleteOptions'] : {})
+    await this.#deletes.delete(target, { ...options, dryRun: dryRun || options.dryRun })
+    return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
+  }
+
+  /** POST of a Binding: sets the node of a Pod, once. */
+  async bind(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
+    const given = (await readOptionsBody(call.request)) ?? {}
+    const body = await this.#admission.admitDocument(given, { call, target, dryRun })
+    const node = isJsonObject(body['target']) ? body['target']['name'] : undefined
+    if (typeof node !== 'string' || node === '') throw badRequest('a binding must name the node in target.name')
+    const now = formatTime(this.#clock.now())
+    await this.#updates.update((current) => bound(current, node, now), { call, target, dryRun, admitted: false })
+    return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
+  }
+}
+
+function bound(current: UnstructuredObject, node: string, now: string): ObjectDraft {
+  const draft = JSON.parse(JSON.stringify(current)) as ObjectDraft & { spec?: JsonObject; status?: JsonObject }
+  const before = draft.spec?.['nodeName'] ?? ''
+  const { name = '' } = current.metadata
+  if (before !== '')
+    throw conflict({ kind: 'pods/binding', name }, `pod ${name} is already assigned to node ${JSON.stringify(before)}`)
+  draft.spec = { ...draft.spec, nodeName: node }
+  draft.status = { ...draft.status, conditions: scheduled(draft.status?.['conditions'], now) }
+  return draft
 }
 
 function scheduled(conditions: JsonValue | undefined, now: string): JsonValue {
@@ -70,13 +85,8 @@ function scheduled(conditions: JsonValue | undefined, now: string): JsonValue {
 }
 
 function created(): JsonObject {
-  const document: JsonObjectDraft = { ...(successStatus(undefined) as unknown as JsonObjectDraft), code: 201 }
-  return document
+  return { ...successStatus(undefined), code: 201 }
 }
-
-/*
- * Parts of objects that only a node or a token issuer could serve: known to discovery, refused with a reason.
- */
 
 /** The refusal of a subresource that this server cannot serve. */
 export function unsupportedSubresource({ resource: { group, plural }, subresource, name }: ResourceRef): ApiError {

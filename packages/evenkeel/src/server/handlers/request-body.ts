@@ -1,9 +1,7 @@
 /**
- * Room 5: what do they want?
+ * Request bodies: bounded while they are read, parsed by content type, and decoded into an object of the kind.
  *
- * Before: `authorize` let the caller in. After: the walk reads what is there and computes what shall be. Bodies are
- * bounded before they are read, parsed by their content type, brought into the shape of their kind, and what a strict
- * reader objects to becomes warnings or a refusal, as the client asked.
+ * Unknown and duplicate fields become warnings or an error, as the field validation of the request says.
  */
 import {
   badRequest,
@@ -132,7 +130,7 @@ export function shapeObject(
       resource.version,
       `json: cannot unmarshal ${jsonType(value)} into Go value of type ${resource.version}.${resource.kind}`,
     )
-  const given = value as JsonObjectDraft
+  const given = value
   checkType(given, resource)
   completeTypeMeta(given, resource)
   const { object, unknown, mistake } = resource.custom

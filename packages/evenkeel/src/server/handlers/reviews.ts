@@ -1,77 +1,86 @@
 /**
- * Resources that are questions: nothing is stored, the answer comes back in `status`.
+ * POST of a review: nothing is stored, the answer is in `status`.
  *
- * What is asked about permission is answered in `permission/reviews`; here is what all reviews have in common.
+ * Reviews of authorization are answered in `authz/access-reviews.ts`, reviews of identity (TokenReview, SelfSubjectReview)
+ * here.
  */
-import {
-  badRequest,
-  formatTime,
-  isJsonObject,
-  type JsonObject,
-  type JsonObjectDraft,
-  type UnstructuredObject,
-} from '#api'
+import { badRequest, formatTime, isJsonObject, type JsonObject, type JsonObjectDraft } from '#api'
+import type { Clock } from '#base'
 import type { ObjectDraft } from '#builtins'
 import type { WireResponse } from '#wire'
-import { admitDocument } from '../admission/write-admission.ts'
+import type { Admission } from '../admission/write-admission.ts'
 import { isAuthenticatedToken, type BearerTokenAuthenticator } from '../auth/bearer-tokens.ts'
 import { audiencesOf } from '../auth/service-account-claims.ts'
 import { userInfo } from '../auth/user.ts'
 import { accessStatus, rulesStatus } from '../authz/access-reviews.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyObject } from '../response.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from './request-body.ts'
 import { readWriteOptions } from './write-options.ts'
 
-/** Answers a POST of a review. */
-export async function createReview(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const choice = negotiateResponse(call, resource, { answer: 'document' })
-  const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
-  const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
-  const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-  const draft = (await admitDocument(shaped as JsonObject, { call, target, server, dryRun: false })) as ObjectDraft
-  const status = await reviewStatus(draft, { kind: resource.kind, call, target, server })
-  const object = { ...draft, ...emptyMetadata(resource.kind, server), status }
-  return replyObject(call, object as unknown as UnstructuredObject, { status: 201, resource, choice, server })
+interface ReviewServices {
+  readonly admission: Admission
+  readonly authorizer: AuthorizerChain
+  readonly tokens: BearerTokenAuthenticator
+  readonly clock: Clock
 }
 
-interface ReviewContext {
-  readonly kind: string
-  readonly call: RequestContext
-  readonly target: ResourceRef
-  readonly server: ServerContext
-}
+export class ReviewHandler {
+  readonly #admission: Admission
+  readonly #authorizer: AuthorizerChain
+  readonly #tokens: BearerTokenAuthenticator
+  readonly #clock: Clock
 
-async function reviewStatus(
-  draft: ObjectDraft,
-  { kind, call, target, server: { authorizer, authentication } }: ReviewContext,
-): Promise<JsonObject> {
-  switch (kind) {
-    case 'SelfSubjectReview':
-      return { userInfo: userInfo(call.user) }
-    case 'TokenReview':
-      return await tokenReviewStatus(draft, authentication.tokens)
-    case 'SelfSubjectRulesReview':
-      return rulesStatus(draft, { call, target, authorizer })
-    default:
-      return await accessStatus(draft, { call, target, authorizer })
+  constructor({ admission, authorizer, tokens, clock }: ReviewServices) {
+    this.#admission = admission
+    this.#authorizer = authorizer
+    this.#tokens = tokens
+    this.#clock = clock
+  }
+
+  /** Answers a POST of a review. */
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const choice = negotiateResponse(call, resource, { answer: 'document' })
+    const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
+    const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
+    const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
+    const draft = (await this.#admission.admitDocument(shaped, {
+      call,
+      target,
+      dryRun: false,
+    })) as ObjectDraft
+    const status = await this.#statusOf(draft, call, target)
+    const object = { ...draft, ...emptyMetadata(resource.kind, this.#clock), status }
+    return replyObject(call, object, {
+      status: 201,
+      resource,
+      choice,
+      clock: this.#clock,
+    })
+  }
+
+  async #statusOf(draft: ObjectDraft, call: RequestContext, target: ResourceRef): Promise<JsonObject> {
+    const authorizer = this.#authorizer
+    switch (target.resource.kind) {
+      case 'SelfSubjectReview':
+        return { userInfo: userInfo(call.user) }
+      case 'TokenReview':
+        return await tokenReviewStatus(draft, this.#tokens)
+      case 'SelfSubjectRulesReview':
+        return rulesStatus(draft, { call, target, authorizer })
+      default:
+        return await accessStatus(draft, { call, target, authorizer })
+    }
   }
 }
 
 /** What an answer about the caller does not repeat: it says nothing but that. */
-function emptyMetadata(kind: string, { clock }: ServerContext): object {
+function emptyMetadata(kind: string, clock: Clock): object {
   if (kind === 'SelfSubjectReview') return { metadata: { creationTimestamp: formatTime(clock.now()) } }
   return kind === 'SelfSubjectRulesReview' ? { metadata: {}, spec: {} } : {}
 }
-
-/*
- * Answers to the two questions about identity: whose token is this, and who am I?
- */
 
 /**
  * The status of a TokenReview.

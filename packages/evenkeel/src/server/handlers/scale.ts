@@ -1,5 +1,8 @@
 /**
- * The scale of something that has replicas: `autoscaling/v1 Scale`, read from and written to its owner.
+ * The scale subresource: `autoscaling/v1 Scale`, read from and written to the object that has replicas.
+ *
+ * A write to a Scale is tracked as a write of a Scale, with the managers of the replicas field as its own; the result is
+ * translated back to the managed fields of the object.
  */
 import {
   applyConfiguration,
@@ -19,96 +22,137 @@ import {
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
-  type LabelSelector,
   type ManagedFieldsEntry,
   type ReplicasPaths,
   type Schema,
   type SchemaNode,
   type UnstructuredObject,
 } from '#api'
+import type { Clock } from '#base'
 import { builtinSchemas, columnsFor, schemaName, type ObjectDraft, type Resource } from '#builtins'
 import type { WireResponse } from '#wire'
-import { writeAdmissionFor } from '../admission/write-admission.ts'
+import type { Admission } from '../admission/write-admission.ts'
 import { managerName } from '../registry/field-manager.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyObject } from '../response.ts'
 import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
 import { readConfiguration, refuseDuplicates, shapeApplied } from './apply.ts'
 import { getObject } from './get.ts'
 import { applyType, patcher, patchType, readPatch, shapePatched } from './patch.ts'
 import { bodyFormat, parseObject, readBody, shapeObject, type ShapeOptions } from './request-body.ts'
-import { checkName, guaranteedUpdate } from './update.ts'
+import { checkName, type UpdateHandler } from './update.ts'
 import { readWriteOptions } from './write-options.ts'
 
 const scaleType = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
-/** GET, PUT and PATCH of a scale. */
-export async function handleScale(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const resource = scaleResource(target.resource)
-  const choice = negotiateResponse(call, resource)
-  if (call.verb === 'get') {
-    const stored = await getObject(target, server)
-    await prepareConversions([stored], target.resource)
-    return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, server })
-  }
-  const { dryRun, ...wanted } = await requestedScale(call, { resource, target, server })
-  const { stored } = await guaranteedUpdate(
-    async (current) => {
-      const paths = replicasPaths(target, current, server)
-      const before = withScaleManagers(scaleOf(current, target), current, paths)
-      const next = await wanted.from(before)
-      await writeAdmissionFor('UPDATE', { call, target, server, dryRun })?.mutate(next, before)
-      checkScale(next, target)
-      const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
-      takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
-      return changed
-    },
-    { call, target, server, dryRun, admitted: (object) => scaleOf(object, target) },
-  )
-  await prepareConversions([stored], target.resource)
-  return replyObject(call, scaleOf(toServed(stored, target.resource), target), { resource, choice, server })
+interface ScaleServices {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly admission: Admission
+  readonly updates: UpdateHandler
+  readonly clock: Clock
 }
 
 interface RequestedScale {
   readonly dryRun: boolean
-  /** The Scale that shall be, and who manages it. */
+  /** The wanted Scale with its managed fields. */
   from(current: UnstructuredObject): ObjectDraft | Promise<ObjectDraft>
 }
 
-interface ScaleContext {
-  /** The Scale as a resource. */
-  readonly resource: Resource
-  readonly target: ResourceRef
-  readonly server: ServerContext
-}
+/** GET, PUT and PATCH of a Scale. */
+export class ScaleHandler {
+  readonly #storage: Storage
+  readonly #registry: Registry
+  readonly #admission: Admission
+  readonly #updates: UpdateHandler
+  readonly #clock: Clock
 
-async function requestedScale(call: RequestContext, scaling: ScaleContext): Promise<RequestedScale> {
-  const { resource, target, server } = scaling
-  const type = call.verb === 'patch' ? patchType(call, resource) : undefined
-  if (type === applyType) return appliedScale(call, scaling)
-  const bytes = await readBody(call.request)
-  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(
-    call.query,
-    type === undefined ? 'UpdateOptions' : 'PatchOptions',
-  )
-  const writer = { manager: managerName(fieldManager, call.request.headers['user-agent']), schema: scaleSchema, server }
-  const shaping = { fieldValidation, warnings: call.warnings }
-  const read =
-    type === undefined
-      ? readScale(bytes, { call, resource, shaping })
-      : patchedScale(bytes, type, { resource, shaping })
-  return {
-    dryRun,
-    async from(current) {
-      const next = await read(current)
-      checkName(next, target)
-      trackScale(next, current, writer)
-      return next
-    },
+  constructor({ storage, registry, admission, updates, clock }: ScaleServices) {
+    this.#storage = storage
+    this.#registry = registry
+    this.#admission = admission
+    this.#updates = updates
+    this.#clock = clock
+  }
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const resource = scaleResource(target.resource)
+    const choice = negotiateResponse(call, resource)
+    const stored =
+      call.verb === 'get'
+        ? await getObject(target, this.#storage)
+        : await this.#write(target, call, await this.#requested(call, resource, target))
+    await prepareConversions([stored], target.resource)
+    return replyObject(call, scaleOf(toServed(stored, target.resource), target), {
+      resource,
+      choice,
+      clock: this.#clock,
+    })
+  }
+
+  async #write(target: ResourceRef, call: RequestContext, wanted: RequestedScale): Promise<StoredObject> {
+    const { dryRun } = wanted
+    const { stored } = await this.#updates.update(
+      async (current) => {
+        const paths = replicasPaths(target, current, this.#registry)
+        const before = withScaleManagers(scaleOf(current, target), current, paths)
+        const next = await wanted.from(before)
+        await this.#admission.forWrite('UPDATE', { call, target, dryRun })?.mutate(next, before)
+        checkScale(next, target)
+        const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
+        takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
+        return changed
+      },
+      { call, target, dryRun, admitted: (object) => scaleOf(object, target) },
+    )
+    return stored
+  }
+
+  async #requested(call: RequestContext, resource: Resource, target: ResourceRef): Promise<RequestedScale> {
+    const type = call.verb === 'patch' ? patchType(call, resource) : undefined
+    if (type === applyType) return this.#applied(call, resource, target)
+    const bytes = await readBody(call.request)
+    const { dryRun, fieldValidation, fieldManager } = readWriteOptions(
+      call.query,
+      type === undefined ? 'UpdateOptions' : 'PatchOptions',
+    )
+    const manager = managerName(fieldManager, call.request.headers['user-agent'])
+    const writer = { manager, schema: scaleSchema, clock: this.#clock }
+    const shaping = { fieldValidation, warnings: call.warnings }
+    const read =
+      type === undefined
+        ? readScale(bytes, { call, resource, shaping })
+        : patchedScale(bytes, type, { resource, shaping })
+    return {
+      dryRun,
+      async from(current) {
+        const next = await read(current)
+        checkName(next, target)
+        trackScale(next, current, writer)
+        return next
+      },
+    }
+  }
+
+  async #applied(call: RequestContext, resource: Resource, target: ResourceRef): Promise<RequestedScale> {
+    const bytes = await readBody(call.request)
+    const options = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
+    const { dryRun, fieldValidation, fieldManager: manager, force } = options
+    const { config, repeated } = await readConfiguration(bytes)
+    const shaping = { fieldValidation, warnings: call.warnings }
+    return {
+      dryRun,
+      from: (current) => {
+        const object = applyScale(config, current, { manager, schema: scaleSchema, clock: this.#clock, force })
+        refuseDuplicates(repeated, shaping)
+        const next = shapeApplied(object, resource, shaping)
+        checkName(next, target)
+        return next
+      },
+    }
   }
 }
 
@@ -130,28 +174,6 @@ function patchedScale(
   const { value, duplicates } = readPatch(bytes)
   const apply = patcher(type, value, resource)
   return (current) => shapePatched(apply(current), { ...shaping, bytes, duplicates, resource })
-}
-
-async function appliedScale(call: RequestContext, { resource, target, server }: ScaleContext): Promise<RequestedScale> {
-  const bytes = await readBody(call.request)
-  const {
-    dryRun,
-    fieldValidation,
-    fieldManager: manager,
-    force,
-  } = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
-  const { config, repeated } = await readConfiguration(bytes)
-  const shaping = { fieldValidation, warnings: call.warnings }
-  return {
-    dryRun,
-    from(current) {
-      const object = applyScale(config, current, { manager, schema: scaleSchema, server, force })
-      refuseDuplicates(repeated, shaping)
-      const next = shapeApplied(object, resource, shaping)
-      checkName(next, target)
-      return next
-    },
-  }
 }
 
 function scaleOf(object: UnstructuredObject, { resource }: ResourceRef): UnstructuredObject {
@@ -176,7 +198,7 @@ function scaleOf(object: UnstructuredObject, { resource }: ResourceRef): Unstruc
 function selectorText(selector: unknown): string {
   if (!isJsonObject(selector)) return ''
   const wellFormed = isJsonObject(selector['matchLabels']) || Array.isArray(selector['matchExpressions'])
-  const requirements = labelRequirementsOf((wellFormed ? selector : { matchLabels: selector }) as LabelSelector)
+  const requirements = labelRequirementsOf(wellFormed ? selector : { matchLabels: selector })
   return requirements === undefined
     ? ''
     : formatLabelRequirements(parseLabelSelector(formatLabelRequirements(requirements)))
@@ -243,7 +265,7 @@ const scaleSchema: Schema = {
   },
 }
 
-// What the rooms need to know to read and write a Scale: the rest is the owner's.
+// The record of a Scale: the rest is that of the owner.
 function scaleResource(owner: Resource): Resource {
   return {
     ...owner,
@@ -256,25 +278,18 @@ function scaleResource(owner: Resource): Resource {
   }
 }
 
-/*
- * Who manages the count, on the way from an object to its Scale and back.
- *
- * A write to a Scale is tracked as a write of a Scale, with the managers of the count as its own; what comes out of
- * that is told to the object in its own words.
- */
-
 interface ScaleWriter {
   readonly manager: string
   readonly schema: Schema
-  readonly server: Pick<ServerContext, 'clock'>
+  readonly clock: Clock
 }
 
 /** Writes into a Scale that is about to take the place of another who now manages its count. */
 function trackScale(next: ObjectDraft, live: UnstructuredObject, writer: ScaleWriter): void {
   const entries = managedFieldsAfterUpdate({
     ...managedRequestOf(writer),
-    live: live as unknown as JsonObject,
-    next: next as JsonObject,
+    live: live,
+    next: next,
   })
   setEntries(next, entries)
 }
@@ -292,20 +307,20 @@ function applyScale(
   return applyConfiguration({
     ...managedRequestOf(writer),
     kind: 'Scale',
-    live: live as unknown as JsonObject,
+    live: live,
     config,
     force,
   })
 }
 
-function managedRequestOf({ manager, schema, server }: ScaleWriter): {
+function managedRequestOf({ manager, schema, clock }: ScaleWriter): {
   manager: string
   schema: Schema
   apiVersion: string
   subresource: string
   nowMs: number
 } {
-  return { manager, schema, apiVersion: 'autoscaling/v1', subresource: 'scale', nowMs: server.clock.now() }
+  return { manager, schema, apiVersion: 'autoscaling/v1', subresource: 'scale', nowMs: clock.now() }
 }
 
 /** A Scale with those managers of its object that manage the count. */
@@ -315,7 +330,7 @@ function withScaleManagers(
   paths: ReplicasPaths,
 ): UnstructuredObject {
   const managedFields = toScaleEntries(object.metadata.managedFields, paths)
-  return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } } as UnstructuredObject
+  return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } }
 }
 
 /** Writes into an object who manages it, after its Scale was written. */
@@ -324,13 +339,13 @@ function takeScaleManagers(
   scale: ObjectDraft,
   { paths, apiVersion }: { paths: ReplicasPaths; apiVersion: string },
 ): void {
-  const parent = object.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined
+  const parent = object.metadata['managedFields']
   setEntries(
     object,
     fromScaleEntries(
       {
         parent,
-        scale: scale.metadata['managedFields'] as unknown as readonly ManagedFieldsEntry[] | undefined,
+        scale: scale.metadata['managedFields'],
         apiVersion,
       },
       paths,
@@ -342,7 +357,7 @@ function takeScaleManagers(
 function replicasPaths(
   { resource }: ResourceRef,
   { metadata: { managedFields = [] } }: UnstructuredObject,
-  { registry }: Pick<ServerContext, 'registry'>,
+  registry: Registry,
 ): ReplicasPaths {
   const paths = new Map<string, readonly string[] | null>()
   for (const { apiVersion = '' } of managedFields) {
@@ -370,6 +385,6 @@ function namesOf(path: string): string[] {
 }
 
 function setEntries({ metadata }: ObjectDraft, entries: readonly ManagedFieldsEntry[] | undefined): void {
-  if (entries) metadata['managedFields'] = entries as unknown as JsonValue
+  if (entries) metadata['managedFields'] = entries
   else delete metadata['managedFields']
 }

@@ -1,8 +1,10 @@
 /**
- * Objects as a table: what a server answers to `Accept: application/json;as=Table`.
+ * Objects as a table (`Accept: application/json;as=Table`), or reduced to their metadata.
  *
- * In a watch every event is a table of one row, and only the first carries the columns: pass `headers: false` for the
- * others. Invariant: each row has as many cells as there are columns, and rows are in the order of the objects.
+ * In a watch every event is a table of one row, and only the first has the columns: pass `headers: false` for the
+ * others. Metadata is shared with the original object, not copied.
+ *
+ * Invariant: each row has as many cells as there are columns, and rows are in the order of the objects.
  */
 import {
   getOwn,
@@ -17,13 +19,13 @@ import type { Cell, ColumnDefinition, TableColumns } from '#builtins'
 
 export type IncludeObject = 'Metadata' | 'Object' | 'None'
 
-interface TableRow {
+type TableRow = {
   readonly cells: readonly Cell[]
   readonly conditions?: readonly JsonObject[]
   readonly object: KubeObject | null
 }
 
-interface Table extends TypeMeta {
+type Table = TypeMeta & {
   readonly metadata: ListMeta
   readonly columnDefinitions: readonly ColumnDefinition[] | null
   readonly rows: readonly TableRow[]
@@ -77,12 +79,6 @@ function shownObject(
 function endsInitialEvents({ metadata: { annotations = {} } }: KubeObject): boolean {
   return getOwn(annotations, 'k8s.io/initial-events-end') === 'true'
 }
-
-/*
- * Objects reduced to their metadata, for clients that only want to know what there is.
- *
- * Invariant: metadata is shared with the original, not copied; objects are frozen.
- */
 
 /** The versions in which tables and partial objects exist; they differ in nothing but the name. */
 export type MetaVersion = 'v1' | 'v1beta1'

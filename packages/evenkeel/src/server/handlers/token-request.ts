@@ -1,7 +1,7 @@
 /**
  * POST of a TokenRequest to a service account: the answer holds a new token.
  *
- * Nothing is stored: a token is good because it is signed, as long as what it hangs on is there.
+ * Nothing is stored: a token is valid because it is signed, and only while the objects that it is bound to exist.
  */
 import {
   badRequest,
@@ -19,25 +19,19 @@ import {
   type JsonObjectDraft,
   type UnstructuredObject,
 } from '#api'
-import { assert } from '#base'
+import { assert, type Clock } from '#base'
 import { builtinSchemas, type ObjectDraft, type Resource } from '#builtins'
 import type { WireResponse } from '#wire'
-import { admitDocument } from '../admission/write-admission.ts'
+import type { Admission } from '../admission/write-admission.ts'
 import type { ClaimReference } from '../auth/service-account-claims.ts'
-import type { NewServiceAccountToken, ServiceAccountTokens } from '../auth/service-account-tokens.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { NewServiceAccountToken, TokenRequestPolicy } from '../auth/service-account-tokens.ts'
+import type { CoreObjects } from '../registry/core-objects.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyObject } from '../response.ts'
-import { getStored } from '../storage/storage.ts'
+import type { Storage } from '../storage/storage.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from './request-body.ts'
 import { readWriteOptions } from './write-options.ts'
-
-export interface TokenRequestOptions {
-  readonly tokens: ServiceAccountTokens
-  /** The longest life of a token, whatever is asked for; 0 for no limit. */
-  readonly maxExpirationSeconds: number
-  /** Tokens of pods that ask for the usual hour live longer, for programs that never read them again. */
-  readonly extendExpiration: boolean
-}
 
 const group = 'authentication.k8s.io'
 const defaultSeconds = 3600
@@ -45,73 +39,130 @@ const defaultSeconds = 3600
 const mountedSeconds = 3607
 const extendedSeconds = 365 * 24 * 3600
 
-/** Answers the request of a token. */
-export async function createToken(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const resource = tokenRequestResource(server)
-  const choice = negotiateResponse(call, resource, { answer: 'document' })
-  const { fieldValidation, dryRun } = readWriteOptions(call.query, 'CreateOptions')
-  const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
-  const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-  const draft = (await admitDocument(shaped as JsonObject, { call, target, server, dryRun })) as ObjectDraft
-  const answer = await tokenRequestStatus(draft, {
-    call,
-    target,
-    server,
-    options: server.authentication.serviceAccounts,
-  })
-  return replyObject(call, answer as unknown as UnstructuredObject, { status: 201, resource, choice, server })
+interface TokenRequestServices {
+  readonly storage: Storage
+  readonly objects: CoreObjects
+  readonly registry: Registry
+  readonly admission: Admission
+  readonly policy: TokenRequestPolicy
+  readonly clock: Clock
 }
 
-interface TokenRequestContext {
-  readonly call: RequestContext
-  readonly target: ResourceRef
-  readonly server: ServerContext
-  readonly options: TokenRequestOptions
-}
+export class TokenRequestHandler {
+  readonly #storage: Storage
+  readonly #objects: CoreObjects
+  readonly #resource: Resource
+  readonly #admission: Admission
+  readonly #policy: TokenRequestPolicy
+  readonly #clock: Clock
 
-async function tokenRequestStatus(
-  draft: ObjectDraft,
-  { call, target, server, options }: TokenRequestContext,
-): Promise<JsonObject> {
-  const { metadata } = draft
-  const spec: JsonObjectDraft = isJsonObject(draft['spec']) ? (draft['spec'] as JsonObjectDraft) : {}
-  checkMetadata(metadata, target)
-  const account = await findServiceAccount(metadata, { target, server })
-  const audiences =
-    Array.isArray(spec['audiences']) && spec['audiences'].length > 0
-      ? (spec['audiences'] as string[])
-      : [...options.tokens.audiences]
-  const asked = typeof spec['expirationSeconds'] === 'number' ? spec['expirationSeconds'] : defaultSeconds
-  checkSeconds(asked)
-  const bound = isJsonObject(spec['boundObjectRef']) ? await findBound(spec['boundObjectRef'], { target, server }) : {}
-  const seconds = limitSeconds(asked, { call, options })
-  const token = options.tokens.issue({
-    namespace: target.namespace,
-    account,
-    ...bound,
-    audiences,
-    ...lifetimeOf(seconds, { bound, audiences, options }),
-  })
-  const nowMs = server.clock.now()
-  return {
-    kind: 'TokenRequest',
-    apiVersion: `${group}/v1`,
-    metadata: {
-      name: target.name,
+  constructor({ storage, objects, registry, admission, policy, clock }: TokenRequestServices) {
+    this.#storage = storage
+    this.#objects = objects
+    this.#resource = tokenRequestResource(registry)
+    this.#admission = admission
+    this.#policy = policy
+    this.#clock = clock
+  }
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const resource = this.#resource
+    const choice = negotiateResponse(call, resource, { answer: 'document' })
+    const { fieldValidation, dryRun } = readWriteOptions(call.query, 'CreateOptions')
+    const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
+    const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
+    const draft = (await this.#admission.admitDocument(shaped, { call, target, dryRun })) as ObjectDraft
+    const answer = await this.#issue(draft, call, target)
+    return replyObject(call, answer, {
+      status: 201,
+      resource,
+      choice,
+      clock: this.#clock,
+    })
+  }
+
+  async #issue(draft: ObjectDraft, call: RequestContext, target: ResourceRef): Promise<UnstructuredObject> {
+    const policy = this.#policy
+    const { metadata } = draft
+    const spec: JsonObjectDraft = isJsonObject(draft['spec']) ? draft['spec'] : {}
+    checkMetadata(metadata, target)
+    const account = await this.#findServiceAccount(metadata, target)
+    const audiences =
+      Array.isArray(spec['audiences']) && spec['audiences'].length > 0
+        ? (spec['audiences'] as string[])
+        : [...policy.tokens.audiences]
+    const asked = typeof spec['expirationSeconds'] === 'number' ? spec['expirationSeconds'] : defaultSeconds
+    checkSeconds(asked)
+    const bound = isJsonObject(spec['boundObjectRef']) ? await this.#findBound(spec['boundObjectRef'], target) : {}
+    const seconds = limitSeconds(asked, policy, call)
+    const token = policy.tokens.issue({
       namespace: target.namespace,
-      uid: account.uid,
-      creationTimestamp: formatTime(nowMs),
-    },
-    spec: {
+      account,
+      ...bound,
       audiences,
-      expirationSeconds: seconds,
-      boundObjectRef: (spec['boundObjectRef'] as JsonObject | undefined) ?? null,
-    },
-    status: { token, expirationTimestamp: formatTime(nowMs + seconds * 1000) },
+      ...lifetimeOf(seconds, { bound, audiences, policy }),
+    })
+    const nowMs = this.#clock.now()
+    return {
+      kind: 'TokenRequest',
+      apiVersion: `${group}/v1`,
+      metadata: {
+        name: target.name,
+        namespace: target.namespace,
+        uid: account.uid,
+        creationTimestamp: formatTime(nowMs),
+      },
+      spec: {
+        audiences,
+        expirationSeconds: seconds,
+        boundObjectRef: spec['boundObjectRef'] ?? null,
+      },
+      status: { token, expirationTimestamp: formatTime(nowMs + seconds * 1000) },
+    }
+  }
+
+  async #findServiceAccount({ uid = '' }: JsonObjectDraft, target: ResourceRef): Promise<ClaimReference> {
+    const stored = await this.#storage.get(target.name, target)
+    if (!stored) throw notFound({ kind: target.resource.plural, name: target.name })
+    const found = stored.object.metadata.uid ?? ''
+    if (uid !== '' && uid !== found)
+      throw conflict(
+        { group, kind: 'TokenRequest', name: target.name },
+        `the UID in the token request (${String(uid)}) does not match the UID of the service account (${found})`,
+      )
+    return { name: target.name, uid: found }
+  }
+
+  async #findBound(
+    { apiVersion = '', kind = '', name = '', uid = '' }: JsonObject,
+    target: ResourceRef,
+  ): Promise<BoundObjectRef> {
+    const type = { ...versionOf(String(apiVersion)), kind: String(kind) }
+    const plural = type.group === '' ? boundKinds[type.kind] : undefined
+    if (plural === undefined)
+      throw badRequest(`cannot bind token to object of type ${type.group}/${type.version}, Kind=${type.kind}`)
+    const object = await this.#objects.find(plural, plural === 'nodes' ? '' : target.namespace, String(name))
+    if (!object) throw notFound({ kind: plural, name: String(name) })
+    const podSpec = plural === 'pods' ? ((object as { readonly spec?: JsonObject }).spec ?? {}) : {}
+    if (plural === 'pods' && podSpec['serviceAccountName'] !== target.name)
+      throw badRequest(
+        `cannot bind token for serviceaccount ${JSON.stringify(target.name)} to pod running with different serviceaccount name.`,
+      )
+    const reference = { name: String(name), uid: object.metadata.uid ?? '' }
+    if (uid !== '' && uid !== reference.uid)
+      throw conflict(
+        { kind: type.kind, name: reference.name },
+        `the UID in the bound object reference (${String(uid)}) does not match the UID in record. The object might have been deleted and then recreated`,
+      )
+    if (plural !== 'pods') return plural === 'nodes' ? { node: reference } : { secret: reference }
+    return { pod: reference, ...(await this.#nodeOf(podSpec['nodeName'])) }
+  }
+
+  /** The node of a pod, also one that no longer exists. */
+  async #nodeOf(name: unknown): Promise<Pick<BoundObjectRef, 'node'>> {
+    if (typeof name !== 'string' || name === '') return {}
+    const node = await this.#objects.find('nodes', '', name)
+    return { node: { name, uid: node?.metadata.uid ?? '' } }
   }
 }
 
@@ -122,21 +173,6 @@ function checkMetadata({ name = '', namespace = '' }: JsonObjectDraft, target: R
   throw invalid({ group, kind: 'TokenRequest', name: target.name }, [
     fieldError.invalid(FieldPath.of('metadata', 'name'), name, 'must match the service account name if specified'),
   ])
-}
-
-async function findServiceAccount(
-  { uid = '' }: JsonObjectDraft,
-  { target, server }: { target: ResourceRef; server: ServerContext },
-): Promise<ClaimReference> {
-  const stored = await getStored(target.name, { server, target })
-  if (!stored) throw notFound({ kind: target.resource.plural, name: target.name })
-  const found = stored.object.metadata.uid ?? ''
-  if (uid !== '' && uid !== found)
-    throw conflict(
-      { group, kind: 'TokenRequest', name: target.name },
-      `the UID in the token request (${String(uid)}) does not match the UID of the service account (${found})`,
-    )
-  return { name: target.name, uid: found }
 }
 
 function checkSeconds(seconds: number): void {
@@ -150,7 +186,8 @@ function checkSeconds(seconds: number): void {
 
 function limitSeconds(
   seconds: number,
-  { call, options: { maxExpirationSeconds: lifeSecondsMax } }: Pick<TokenRequestContext, 'call' | 'options'>,
+  { maxExpirationSeconds: lifeSecondsMax }: TokenRequestPolicy,
+  call: RequestContext,
 ): number {
   if (lifeSecondsMax <= 0 || seconds <= lifeSecondsMax) return seconds
   call.warnings.add(`requested expiration of ${seconds} seconds shortened to ${lifeSecondsMax} seconds`)
@@ -164,8 +201,8 @@ function lifetimeOf(
   {
     bound,
     audiences,
-    options: { extendExpiration: extend, tokens },
-  }: { bound: BoundObjectRef; audiences: readonly string[]; options: TokenRequestOptions },
+    policy: { extendExpiration: extend, tokens },
+  }: { bound: BoundObjectRef; audiences: readonly string[]; policy: TokenRequestPolicy },
 ): Pick<NewServiceAccountToken, 'lifeSeconds' | 'warnAfterSeconds'> {
   const isMounted =
     extend &&
@@ -173,35 +210,6 @@ function lifetimeOf(
     seconds === mountedSeconds &&
     audiences.every((one) => tokens.audiences.includes(one))
   return isMounted ? { lifeSeconds: extendedSeconds, warnAfterSeconds: seconds } : { lifeSeconds: seconds }
-}
-
-async function findBound(
-  { apiVersion = '', kind = '', name = '', uid = '' }: JsonObject,
-  { target, server }: { target: ResourceRef; server: ServerContext },
-): Promise<BoundObjectRef> {
-  const type = { ...versionOf(String(apiVersion)), kind: String(kind) }
-  const plural = type.group === '' ? boundKinds[type.kind] : undefined
-  if (plural === undefined)
-    throw badRequest(`cannot bind token to object of type ${type.group}/${type.version}, Kind=${type.kind}`)
-  const object = await findObject(plural, {
-    server,
-    namespace: plural === 'nodes' ? '' : target.namespace,
-    name: String(name),
-  })
-  if (!object) throw notFound({ kind: plural, name: String(name) })
-  const podSpec = plural === 'pods' ? ((object as { readonly spec?: JsonObject }).spec ?? {}) : {}
-  if (plural === 'pods' && podSpec['serviceAccountName'] !== target.name)
-    throw badRequest(
-      `cannot bind token for serviceaccount ${JSON.stringify(target.name)} to pod running with different serviceaccount name.`,
-    )
-  const reference = { name: String(name), uid: object.metadata.uid ?? '' }
-  if (uid !== '' && uid !== reference.uid)
-    throw conflict(
-      { kind: type.kind, name: reference.name },
-      `the UID in the bound object reference (${String(uid)}) does not match the UID in record. The object might have been deleted and then recreated`,
-    )
-  if (plural !== 'pods') return plural === 'nodes' ? { node: reference } : { secret: reference }
-  return { pod: reference, ...(await nodeOf(podSpec['nodeName'], server)) }
 }
 
 const boundKinds: Readonly<Record<string, 'pods' | 'secrets' | 'nodes' | undefined>> = {
@@ -215,25 +223,8 @@ function versionOf(apiVersion: string): GroupVersion {
   return apiVersion.split('/').length > 2 ? { group: '', version: '' } : parseApiVersion(apiVersion)
 }
 
-/** Where a pod runs. A node that is not there any more is still named. */
-async function nodeOf(name: unknown, server: ServerContext): Promise<Pick<BoundObjectRef, 'node'>> {
-  if (typeof name !== 'string' || name === '') return {}
-  const node = await findObject('nodes', { server, namespace: '', name })
-  return { node: { name, uid: node?.metadata.uid ?? '' } }
-}
-
-/** An object of the core group as it is now. */
-export async function findObject(
-  plural: string,
-  { server, namespace, name }: { server: ServerContext; namespace: string; name: string },
-): Promise<UnstructuredObject | undefined> {
-  const resource = server.registry.find('', 'v1', plural)
-  assert(resource, `${plural} are built in`)
-  return (await getStored(name, { server, target: { resource, namespace, name } }))?.object
-}
-
-/** Nothing is served under this name by itself; what is said of reviews holds for it too. */
-function tokenRequestResource({ registry }: ServerContext): Resource {
+/** A TokenRequest has no path of its own; its record is that of a review with another kind and schema. */
+function tokenRequestResource(registry: Registry): Resource {
   const review = registry.find(group, 'v1', 'tokenreviews')
   const root = builtinSchemas('authentication.v1.TokenRequest')
   assert(review && root, 'reviews and requests of tokens are built in')

@@ -1,8 +1,10 @@
 /**
- * Room 6: the walk of PUT. What is there now, and what takes its place?
+ * PUT of an object, and the update that every change of a stored object goes through: update, patch, apply, scale.
  *
- * Before: `decode` made the body an object. After: {@link guaranteedUpdate} computes, validates and commits, and comes back here
- * when somebody else was faster. Kinds that allow it are created when there is nothing to replace.
+ * A request reads top to bottom: read the current object, compute the wanted one, mutating admission, system fields,
+ * validation, validating admission, commit. After a lost race it starts again with the current object, a bounded number
+ * of times; the wanted object is therefore a pure function of the current one. Kinds that allow it are created when
+ * there is no object.
  */
 import {
   badRequest,
@@ -17,68 +19,200 @@ import {
   staleVersion,
   type ApiError,
   type FieldError,
-  type JsonObject,
   type NamedSubject,
   type UnstructuredObject,
 } from '#api'
+import type { Clock } from '#base'
 import type { ObjectDraft, Resource } from '#builtins'
 import type { WireResponse } from '#wire'
-import { writeAdmissionFor, type WriteRequest } from '../admission/write-admission.ts'
+import type { Admission, WriteRequest } from '../admission/write-admission.ts'
 import { authorizeCreation } from '../authz/authorize.ts'
-import { managerName, trackManagedFields } from '../registry/field-manager.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import { managerName, type FieldManager } from '../registry/field-manager.ts'
 import { applyDefaults, beforeUpdate, prepareMetadataForUpdate } from '../registry/strategy.ts'
 import { validateChanged } from '../registry/validation.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { negotiateResponse, replyStored } from '../response.ts'
 import { completeWithDefaults, isFresh, prepareConversions, toServed, toStored } from '../storage/codec.ts'
-import { deleteStored, getStored, putStored } from '../storage/storage.ts'
+import type { Storage } from '../storage/storage.ts'
 import { StoredObject, Unstamped } from '../storage/stored-object.ts'
-import { createObject, otherObjects, writeContext } from './create.ts'
+import { otherObjects, writeContext, type CreateHandler } from './create.ts'
 import { bodyFormat, parseObject, readBody, shapeObject } from './request-body.ts'
 import { readWriteOptions } from './write-options.ts'
 
-export async function updateResource(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const choice = negotiateResponse(call, resource)
-  const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'UpdateOptions')
-  const manager = managerName(fieldManager, call.request.headers['user-agent'])
-  const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
-  const bytes = await readBody(call.request)
-  const wanted = async (): Promise<ObjectDraft> => {
-    const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, {
-      fieldValidation,
-      warnings: call.warnings,
+interface UpdateServices {
+  readonly storage: Storage
+  readonly admission: Admission
+  readonly fieldManager: FieldManager
+  readonly authorizer: AuthorizerChain
+  readonly creates: CreateHandler
+  readonly clock: Clock
+}
+
+/** The wanted object, computed from the current one. The current object is shared and must not be changed. */
+type TryUpdate = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
+
+interface UpdateOptions {
+  readonly call: WriteRequest
+  readonly target: ResourceRef
+  readonly dryRun: boolean
+  /** The field manager of the change; absent when the draft has its managed fields already. */
+  readonly manager?: string
+  /** Another uid than the one in the draft is a conflict. A patch does not check it. */
+  readonly requiresUid?: boolean
+  /** Shows admission another object than the stored one, already mutated: a Scale. False: no admission. */
+  readonly admitted?: ((object: UnstructuredObject) => UnstructuredObject) | false
+  /** Runs when there is no object; without it that is `NotFound`. */
+  readonly create?: (() => Promise<StoredObject>) | undefined
+}
+
+interface UpdateResult {
+  readonly stored: StoredObject
+  readonly created: boolean
+}
+
+/** How often another writer may win. */
+const attemptsMax = 100
+
+export class UpdateHandler {
+  readonly #storage: Storage
+  readonly #admission: Admission
+  readonly #fieldManager: FieldManager
+  readonly #authorizer: AuthorizerChain
+  readonly #creates: CreateHandler
+  readonly #clock: Clock
+
+  constructor({ storage, admission, fieldManager, authorizer, creates, clock }: UpdateServices) {
+    this.#storage = storage
+    this.#admission = admission
+    this.#fieldManager = fieldManager
+    this.#authorizer = authorizer
+    this.#creates = creates
+    this.#clock = clock
+  }
+
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const choice = negotiateResponse(call, resource)
+    const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'UpdateOptions')
+    const manager = managerName(fieldManager, call.request.headers['user-agent'])
+    const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
+    const bytes = await readBody(call.request)
+    const wanted = async (): Promise<ObjectDraft> => {
+      const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, {
+        fieldValidation,
+        warnings: call.warnings,
+      })
+      checkName(draft, target)
+      applyDefaults(draft, resource)
+      return draft
+    }
+    let fresh: ObjectDraft | undefined = await wanted()
+    const next = async (): Promise<ObjectDraft> => {
+      const draft = fresh ?? (await wanted())
+      fresh = undefined
+      return draft
+    }
+    const create = (): Promise<StoredObject> =>
+      this.createMissing(async () => asCreated(await next(), target), { call, target, dryRun, manager })
+    const mayCreate = resource.strategy.createOnUpdate && target.subresource === undefined
+    const { stored, created } = await this.update(next, {
+      call,
+      target,
+      dryRun,
+      manager,
+      requiresUid: true,
+      create: mayCreate ? create : undefined,
     })
-    checkName(draft, target)
-    applyDefaults(draft, resource)
-    return draft
+    return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, clock: this.#clock })
   }
-  const first = await wanted()
-  let fresh: ObjectDraft | undefined = first
-  const next = async (): Promise<ObjectDraft> => {
-    const draft = fresh ?? (await wanted())
-    fresh = undefined
-    return draft
+
+  /**
+   * Creates the object that an update did not find, if the user may also create it.
+   *
+   * @throws {ApiError} `Forbidden`, and what the create throws.
+   */
+  async createMissing(
+    wanted: () => ObjectDraft | Promise<ObjectDraft>,
+    options: UpdateOptions & { readonly call: RequestContext },
+  ): Promise<StoredObject> {
+    await authorizeCreation(options.call, options.target, this.#authorizer)
+    return this.#creates.create(wanted, options)
   }
-  const create = async (): Promise<StoredObject> => {
-    await authorizeCreation(call, target, server.authorizer)
-    return createObject(async () => asCreated(await next(), target), { call, target, server, dryRun, manager })
+
+  /**
+   * Changes an object: reads it, computes the wanted one and commits it, again after a lost race.
+   *
+   * @throws {ApiError} `NotFound`, `Conflict`, `Invalid`, and what the change itself throws.
+   */
+  async update(change: TryUpdate, options: UpdateOptions): Promise<UpdateResult> {
+    const { target, create } = options
+    const subject = { group: target.resource.group, kind: target.resource.plural, name: target.name }
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const stored = await this.#storage.get(target.name, target)
+      if (stored === undefined) {
+        if (create === undefined) throw notFound(subject)
+        return { stored: await create(), created: true }
+      }
+      const result = await this.#tryUpdate(change, stored, options)
+      if (result !== undefined) return { stored: result, created: false }
+    }
+    throw conflict(subject, 'the object kept changing while it was being written; please try again')
   }
-  const mayCreate = resource.strategy.createOnUpdate && target.subresource === undefined
-  const { stored, created } = await guaranteedUpdate(next, {
-    call,
-    target,
-    server,
-    dryRun,
-    manager,
-    requiresUid: true,
-    create: mayCreate ? create : undefined,
-  })
-  return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, server })
+
+  /** The result, or undefined after a lost race. */
+  async #tryUpdate(change: TryUpdate, stored: StoredObject, options: UpdateOptions): Promise<StoredObject | undefined> {
+    const { call, target, manager, requiresUid = false, admitted } = options
+    const { resource } = target
+    const preparing = prepareConversions([stored], resource)
+    if (preparing) await preparing
+    const current = toServed(stored, resource)
+    const wanted = await change(current, stored)
+    const tracking = manager === undefined ? undefined : this.#fieldManager.track(wanted, current, { manager, target })
+    if (tracking) await tracking
+    if (requiresUid) checkUid(wanted, current, resource)
+    const admission = admitted === false ? undefined : this.#admission.forWrite('UPDATE', options)
+    if (admission && admitted === undefined) {
+      prepareMetadataForUpdate(wanted, { call, target })
+      await admission.mutate(wanted, current)
+    }
+    checkVersion(wanted, current, resource)
+    const refusals: FieldError[] = []
+    const context = {
+      ...writeContext(call, target, this.#clock),
+      ...(await otherObjects(target, this.#storage, refusals)),
+    }
+    beforeUpdate(wanted, current, { call, target, context })
+    await resource.strategy.loadValidators?.(wanted)
+    validateChanged(wanted, current, { target, refusals, warn: context.warn })
+    if (admission)
+      await (admitted ? admission.validate(admitted(wanted), admitted(current)) : admission.validate(wanted, current))
+    return this.#commit(wanted, { current, stored, options })
+  }
+
+  /** Writes the object; removes it when nothing holds a deleted object any more; leaves it when nothing changed. */
+  async #commit(
+    wanted: ObjectDraft,
+    { current, stored, options: { target, dryRun } }: CommitContext,
+  ): Promise<StoredObject | undefined> {
+    const { resource } = target
+    const expect = stored.revision
+    const next = completeWithDefaults(wanted, stored, resource)
+    if (isLastWrite(wanted, current, resource)) {
+      const gone = dryRun || (await this.#storage.delete(target.name, { target, expect })).ok
+      return gone ? dryRunResult(next, stored, resource) : undefined
+    }
+    if (sameContent(wanted, current) && (await isStoredAs(next, stored, resource))) return stored
+    if (dryRun) return dryRunResult(next, stored, resource)
+    const written = await this.#storage.put(next, { target, expect })
+    return written.ok ? written.stored : undefined
+  }
+}
+
+interface CommitContext {
+  readonly current: UnstructuredObject
+  readonly stored: StoredObject
+  readonly options: UpdateOptions
 }
 
 /**
@@ -110,112 +244,22 @@ export function checkName({ metadata }: ObjectDraft, { name, namespace, resource
   }
 }
 
-/*
- * Rooms 6 to 12 for everything that changes an object that is there: update, patch, status, scale.
- *
- * This is the one way back in the house: a lost race returns to reading the current object, a bounded number of times.
- * What a client wants is therefore a pure function of what is there.
- */
-
-/** What a client wants, given what is there. The current object is shared: not to be changed. */
-type TryUpdate = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
-
-interface GuaranteedUpdateOptions {
-  readonly call: WriteRequest
-  readonly target: ResourceRef
-  readonly server: ServerContext
-  readonly dryRun: boolean
-  /** Who comes to manage what changes; absent when the change says it already. */
-  readonly manager?: string
-  /** The uid that the writer means, if it says one: another one is a conflict. A patch has no such say. */
-  readonly requiresUid?: boolean
-  /** Shows admission something else than the object, and has had it changed already: a Scale. False: nobody is asked. */
-  readonly admitted?: ((object: UnstructuredObject) => UnstructuredObject) | false
-  /** What to do when there is nothing; without it that is an error. */
-  readonly create?: (() => Promise<StoredObject>) | undefined
-}
-
-interface UpdateResult {
-  readonly stored: StoredObject
-  readonly created: boolean
-}
-
-/** Enough for any crowd: each round somebody else succeeded. */
-const attemptsMax = 100
-
-/**
- * Changes an object.
- *
- * @throws {ApiError} `NotFound`, `Conflict`, `Invalid`, and what the change itself throws.
- */
-export async function guaranteedUpdate(change: TryUpdate, options: GuaranteedUpdateOptions): Promise<UpdateResult> {
-  const { target, server, create } = options
-  const subject = { group: target.resource.group, kind: target.resource.plural, name: target.name }
-  for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    const stored = await getStored(target.name, { server, target })
-    if (stored === undefined) {
-      if (create === undefined) throw notFound(subject)
-      return { stored: await create(), created: true }
-    }
-    const result = await tryUpdateOnce(change, stored, options)
-    if (result !== undefined) return { stored: result, created: false }
-  }
-  throw conflict(subject, 'the object kept changing while it was being written; please try again')
-}
-
-/** The result, or undefined when somebody else was faster. */
-async function tryUpdateOnce(
-  change: TryUpdate,
-  stored: StoredObject,
-  options: GuaranteedUpdateOptions,
-): Promise<StoredObject | undefined> {
-  const { call, target, server, dryRun, manager, requiresUid: meansUid = false, admitted } = options
-  const { resource } = target
-  const preparing = prepareConversions([stored], resource)
-  if (preparing) await preparing
-  const current = toServed(stored, resource)
-  const wanted = await change(current, stored)
-  const tracking = manager === undefined ? undefined : trackManagedFields(wanted, current, { manager, target, server })
-  if (tracking) await tracking
-  if (meansUid) checkUid(wanted, current, resource)
-  const admission = admitted === false ? undefined : writeAdmissionFor('UPDATE', options)
-  if (admission && admitted === undefined) {
-    prepareMetadataForUpdate(wanted, { call, target })
-    await admission.mutate(wanted, current)
-  }
-  checkVersion(wanted, current, resource)
-  const refusals: FieldError[] = []
-  const context = { ...writeContext(call, target, server), ...(await otherObjects(target, server, refusals)) }
-  beforeUpdate(wanted, current, { call, target, server, context })
-  const object = wanted as unknown as UnstructuredObject
-  await resource.strategy.loadValidators?.(object)
-  validateChanged(object, current, { target, refusals, warn: context.warn })
-  if (admission)
-    await (admitted ? admission.validate(admitted(object), admitted(current)) : admission.validate(object, current))
-  const expect = stored.revision
-  const next = completeWithDefaults(wanted as JsonObject, stored, resource)
-  if (isLastWrite(object, current, resource)) {
-    const gone = dryRun || (await deleteStored(target.name, { server, target, expect })).ok
-    return gone ? dryRunResult(next, stored, resource) : undefined
-  }
-  if (sameContent(object, current) && (await isStoredAs(next, stored, resource))) return stored
-  if (dryRun) return dryRunResult(next, stored, resource)
-  const written = await putStored(next, { server, target, expect })
-  return written.ok ? written.stored : undefined
-}
-
 /** What a write would have come to. */
-async function dryRunResult(next: JsonObject, { revision }: StoredObject, resource: Resource): Promise<StoredObject> {
+async function dryRunResult(
+  next: UnstructuredObject,
+  { revision }: StoredObject,
+  resource: Resource,
+): Promise<StoredObject> {
   return new StoredObject(new Unstamped(await toStored(next, resource)).stamped(revision), revision)
 }
 
 /**
- * Whether an object lies in the store as it would be written now. One that was written under an earlier definition is
- * written again even when nobody changed it: that is how objects get from one stored version to the next.
+ * Whether the stored bytes are what would be written now. An object that was written under an earlier CRD is written
+ * again even without a change: that is how objects move from one stored version to the next.
  */
-async function isStoredAs(next: JsonObject, stored: StoredObject, resource: Resource): Promise<boolean> {
+async function isStoredAs(next: UnstructuredObject, stored: StoredObject, resource: Resource): Promise<boolean> {
   if (isFresh(stored, resource)) return true
-  return sameContent((await toStored(next, resource)) as unknown as UnstructuredObject, stored.object)
+  return sameContent(await toStored(next, resource), stored.object)
 }
 
 function checkUid({ metadata: { uid } }: ObjectDraft, current: UnstructuredObject, { group, plural }: Resource): void {
@@ -233,7 +277,7 @@ function checkVersion(
   const version = metadata['resourceVersion'] ?? ''
   if (version === '' || version === '0') {
     if (rules.unconditionalUpdate) {
-      metadata['resourceVersion'] = current.metadata.resourceVersion
+      metadata.resourceVersion = current.metadata.resourceVersion ?? ''
       return
     }
     throw invalid(subject, [
@@ -259,7 +303,7 @@ function isLastWrite(
 ): boolean {
   if (old.metadata.deletionTimestamp === undefined || (metadata.finalizers?.length ?? 0) > 0) return false
   if ((old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false
-  return !rules.deletion?.blocksDeletion({ metadata, ...rest } as UnstructuredObject)
+  return !rules.deletion?.blocksDeletion({ metadata, ...rest })
 }
 
 /** Whether there is nothing to write: all is as it was, but perhaps when managers say they wrote it. */

@@ -1,72 +1,228 @@
 /**
- * Room 14: who should hear of the change?
+ * GET of a collection with `watch`: the changes of its objects as a stream.
  *
- * Before: `commit` numbered and announced it. After: the frames are on their way. A watch begins with what is there,
- * or with what happened after a version, and goes on until its time is over, the client leaves, the server stops, or
- * the client reads too slowly; it never makes a writer wait.
+ * A watch begins with the existing objects, or with the changes after a version. It ends when its time is over, the client
+ * leaves, the server stops, the resource is redefined, or the client reads too slowly. It never makes a writer wait.
  */
 import { badRequest, expired, notAcceptable, parseRequestedVersion, resourceVersionTooLarge, toStatus } from '#api'
-import { onAbort, randomInt } from '#base'
+import { onAbort, randomInt, type Clock, type Random } from '#base'
 import type { Entry, Watch, WatchBatch } from '#store'
 import { mediaTypes, type WireResponse } from '#wire'
+import type { FlowControl } from '../flowcontrol/flow-control.ts'
 import { selectionFor, type ListSelection } from '../list/selection.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { headersOf, negotiateResponse } from '../response.ts'
+import type { Storage } from '../storage/storage.ts'
 import { initialFrames, WatchEncoder } from '../watch/frames.ts'
 import { readListOptions, type ListOptions } from './list-options.ts'
-import { readPage } from './list.ts'
+import type { ListHandler } from './list.ts'
 
 const bookmarkMs = 60_000
 /** The last bookmark comes this long before the end. */
 const closingBookmarkMs = 2000
 const timeoutMinSeconds = 1800
 
+interface WatchServices {
+  readonly storage: Storage
+  readonly flowControl: FlowControl
+  readonly lists: ListHandler
+  readonly clock: Clock
+  readonly random: Random
+  /** Aborts when the server stops: streams end cleanly then. */
+  readonly stopping: AbortSignal
+}
+
 interface WatchContext {
   readonly call: RequestContext
   readonly target: ResourceRef
-  readonly server: ServerContext
   readonly options: ListOptions
   readonly selection: ListSelection
   readonly framer: WatchEncoder
-  /** It no longer counts. */
+  /** Ends the counting of this watch. */
   readonly leave: () => void
 }
 
-/** The watch has begun when this resolves: whatever is written from then on is told. */
-export async function watchResource(
-  call: RequestContext,
-  target: ResourceRef,
-  server: ServerContext,
-): Promise<WireResponse> {
-  const { resource } = target
-  const choice = negotiateResponse(call, resource)
-  if (choice.format === 'yaml') throw notAcceptable([mediaTypes.json, mediaTypes.protobuf])
-  const options = withName(readListOptions(call.query, { watch: true }), target.name)
-  if (parseRequestedVersion(options.resourceVersion) === undefined)
-    throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)
-  const selection = selectionFor(target, options, server)
-  const { matches, key } = selection
-  const framer = new WatchEncoder({ resource, choice, query: call.query, matches, key, clock: server.clock })
-  const leave = countWatch(call, server)
-  try {
-    return {
-      status: 200,
-      headers: headersOf(call, choice.format, { stream: true }),
-      body: await beginWatch({ call, target, server, options, selection, framer, leave }),
-    }
-  } catch (error) {
-    leave()
-    throw error
-  }
+interface WatchStart {
+  readonly source: Watch
+  /** A version that is not reached yet is waited for: changes up to it are not sent. */
+  readonly above: number
+  readonly existing?: readonly Entry[]
+  /** The version of the bookmark after the existing objects. */
+  readonly mark?: number
 }
 
-/** A watch counts until it has ended, or its client is gone. */
-function countWatch(call: RequestContext, { flowControl }: ServerContext): () => void {
-  const uncount = flowControl.startWatch(call)
-  const stop = onAbort(call.request.signal, uncount)
-  return () => {
-    stop()
-    uncount()
+interface WatchTimers {
+  readonly stop: () => void
+  /** Whether no batch may follow: the resource was redefined or removed, and all changes before that were sent. */
+  readonly isLast: (batch: Pick<WatchBatch, 'revision'>) => boolean
+}
+
+export class WatchHandler {
+  readonly #storage: Storage
+  readonly #flowControl: FlowControl
+  readonly #lists: ListHandler
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #stopping: AbortSignal
+
+  constructor({ storage, flowControl, lists, clock, random, stopping }: WatchServices) {
+    this.#storage = storage
+    this.#flowControl = flowControl
+    this.#lists = lists
+    this.#clock = clock
+    this.#random = random
+    this.#stopping = stopping
+  }
+
+  /** When this resolves the watch has begun: it sends all later writes. */
+  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { resource } = target
+    const choice = negotiateResponse(call, resource)
+    if (choice.format === 'yaml') throw notAcceptable([mediaTypes.json, mediaTypes.protobuf])
+    const options = withName(readListOptions(call.query, { watch: true }), target.name)
+    if (parseRequestedVersion(options.resourceVersion) === undefined)
+      throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)
+    const selection = selectionFor(target, options, this.#storage)
+    const { matches, key } = selection
+    const framer = new WatchEncoder({ resource, choice, query: call.query, matches, key, clock: this.#clock })
+    const leave = this.#countWatch(call)
+    try {
+      return {
+        status: 200,
+        headers: headersOf(call, choice.format, { stream: true }),
+        body: await this.#begin({ call, target, options, selection, framer, leave }),
+      }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** A watch counts until it has ended or its client is gone. */
+  #countWatch(call: RequestContext): () => void {
+    const uncount = this.#flowControl.startWatch(call)
+    const stop = onAbort(call.request.signal, uncount)
+    return () => {
+      stop()
+      uncount()
+    }
+  }
+
+  /** Finds the revision to start from and begins to watch there. */
+  async #begin(watching: WatchContext): Promise<AsyncIterable<Uint8Array>> {
+    const {
+      options: { resourceVersion, sendInitialEvents, allowWatchBookmarks: bookmarks },
+      options,
+      framer,
+    } = watching
+    const head = await this.#storage.store.head()
+    if (sendInitialEvents && Number(resourceVersion) > head) {
+      watching.leave()
+      return single(framer.error(toStatus(resourceVersionTooLarge(resourceVersion, String(head)))))
+    }
+    const after = Number(resourceVersion) === 0 ? head : Number(resourceVersion)
+    if (!(sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))) {
+      return this.#frames(watching, { source: this.#listen(watching, Math.min(after, head)), above: after })
+    }
+    const page = await this.#lists.readPage(
+      watching.target,
+      { ...options, resourceVersion: '', resourceVersionMatch: '', limit: 0, sendInitialEvents: undefined },
+      this.#lists.slicesFor(watching.call),
+    )
+    const from = Number(page.metadata.resourceVersion)
+    return this.#frames(watching, {
+      source: this.#listen(watching, from),
+      above: from,
+      existing: page.entries,
+      ...(sendInitialEvents && bookmarks && { mark: from }),
+    })
+  }
+
+  #listen({ call: { request }, selection }: WatchContext, after: number): Watch {
+    return this.#storage.store.watch(selection.key ?? selection.prefix, { after, signal: request.signal })
+  }
+
+  /** The existing objects, then the changes. */
+  async *#frames(
+    watching: WatchContext,
+    { source, above, existing = [], mark }: WatchStart,
+  ): AsyncGenerator<Uint8Array, void> {
+    const { call, target, options, framer } = watching
+    const { stop, isLast } = this.#timers(source, watching)
+    try {
+      yield* initialFrames(existing, { framer, resource: target.resource, isLent: call.request.borrowsChunks === true })
+      if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
+      for await (const batch of source) {
+        const preparing = framer.prepare(batch)
+        if (preparing) await preparing
+        const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
+        if (bytes) yield bytes
+        else if (batch.changes.length === 0 && options.allowWatchBookmarks && batch.revision >= above)
+          yield framer.bookmark(batch.revision)
+        if (isLast(batch)) break
+      }
+      if (source.end?.reason === 'compacted')
+        yield framer.error(
+          toStatus(expired(`too old resource version: ${options.resourceVersion} (${source.end.compacted})`)),
+        )
+    } catch (error) {
+      if (call.request.signal.aborted || target.resource.retired?.aborted) return
+      yield framer.error(toStatus(error))
+    } finally {
+      stop()
+      source.close()
+      watching.leave()
+    }
+  }
+
+  /** Regular bookmarks, and the end: the time is over, the server stops, or the resource is redefined. */
+  #timers(source: Watch, { options, target }: WatchContext): WatchTimers {
+    const clock = this.#clock
+    const { store } = this.#storage
+    const timeoutMs = (options.timeoutSeconds || timeoutMinSeconds + randomInt(this.#random, timeoutMinSeconds)) * 1000
+    const close = (): void => {
+      source.close()
+    }
+    let last = Number.POSITIVE_INFINITY
+    const retire = (): void => {
+      store
+        .head()
+        .then((head) => {
+          last = head
+          source.requestProgress()
+        })
+        .catch(close)
+    }
+    const cancels = [
+      clock.after(timeoutMs, close),
+      onAbort(this.#stopping, close),
+      onAbort(target.resource.retired, retire),
+    ]
+    if (options.allowWatchBookmarks) {
+      if (timeoutMs > closingBookmarkMs)
+        cancels.push(
+          clock.after(timeoutMs - closingBookmarkMs, () => {
+            source.requestProgress()
+          }),
+        )
+      let cancel = (): void => {}
+      const again = (): void => {
+        cancel = clock.after(bookmarkMs, () => {
+          source.requestProgress()
+          again()
+        })
+      }
+      again()
+      cancels.push(() => {
+        cancel()
+      })
+    }
+    return {
+      stop: () => {
+        for (const cancel of cancels) cancel()
+      },
+      isLast: ({ revision }) => revision >= last,
+    }
   }
 }
 
@@ -77,147 +233,6 @@ function withName(options: ListOptions, name: string): ListOptions {
     : { ...options, fields: [...options.fields, { field: 'metadata.name', operator: '=', value: name }] }
 }
 
-/** Finds the point to start from and begins to listen there. */
-async function beginWatch(watching: WatchContext): Promise<AsyncIterable<Uint8Array>> {
-  const {
-    options: { resourceVersion, sendInitialEvents, allowWatchBookmarks: bookmarks },
-    options,
-    server,
-    framer,
-  } = watching
-  const head = await server.store.head()
-  if (sendInitialEvents && Number(resourceVersion) > head) {
-    watching.leave()
-    return single(framer.error(toStatus(resourceVersionTooLarge(resourceVersion, String(head)))))
-  }
-  const after = Number(resourceVersion) === 0 ? head : Number(resourceVersion)
-  if (!(sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0'))) {
-    return liveFrames(watching, { source: listenFrom(watching, Math.min(after, head)), above: after })
-  }
-  const share = server.flowControl.sliceList(watching.call.request)
-  const page = await readPage(
-    watching.target,
-    { ...options, resourceVersion: '', resourceVersionMatch: '', limit: 0, sendInitialEvents: undefined },
-    { server, share },
-  )
-  const from = Number(page.metadata.resourceVersion)
-  return liveFrames(watching, {
-    source: listenFrom(watching, from),
-    above: from,
-    existing: page.entries,
-    ...(sendInitialEvents && bookmarks && { mark: from }),
-  })
-}
-
-function listenFrom(
-  {
-    call: {
-      request: { signal },
-    },
-    server,
-    selection,
-  }: WatchContext,
-  after: number,
-): Watch {
-  return server.store.watch(selection.key ?? selection.prefix, { after, signal })
-}
-
 async function* single(frame: Uint8Array): AsyncGenerator<Uint8Array, void> {
   yield await Promise.resolve(frame)
-}
-
-interface WatchStart {
-  readonly source: Watch
-  /** A version that is not reached yet is waited for: nothing up to it is told. */
-  readonly above: number
-  readonly existing?: readonly Entry[]
-  /** The version to end the existing objects with. */
-  readonly mark?: number
-}
-
-/** What is there, then what happens. */
-async function* liveFrames(
-  watching: WatchContext,
-  { source, above, existing = [], mark }: WatchStart,
-): AsyncGenerator<Uint8Array, void> {
-  const { call, target, options, framer } = watching
-  const { stop, isLast } = watchTimers(source, watching)
-  try {
-    yield* initialFrames(existing, { framer, resource: target.resource, isLent: call.request.borrowsChunks === true })
-    if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
-    for await (const batch of source) {
-      const preparing = framer.prepare(batch)
-      if (preparing) await preparing
-      const bytes = batch.changes.length > 0 ? framer.batch(batch, { above }) : undefined
-      if (bytes) yield bytes
-      else if (batch.changes.length === 0 && options.allowWatchBookmarks && batch.revision >= above)
-        yield framer.bookmark(batch.revision)
-      if (isLast(batch)) break
-    }
-    if (source.end?.reason === 'compacted')
-      yield framer.error(
-        toStatus(expired(`too old resource version: ${options.resourceVersion} (${source.end.compacted})`)),
-      )
-  } catch (error) {
-    if (call.request.signal.aborted || target.resource.retired?.aborted) return
-    yield framer.error(toStatus(error))
-  } finally {
-    stop()
-    source.close()
-    watching.leave()
-  }
-}
-
-interface WatchTimers {
-  /** Calls it all off. */
-  readonly stop: () => void
-  /** Whether nothing may follow: the definition of the resource changed or went, and all that was before it has been told. */
-  readonly isLast: (batch: Pick<WatchBatch, 'revision'>) => boolean
-}
-
-/** Bookmarks now and then, the end when the time is over, the server stops or the resource is no longer what it was. */
-function watchTimers(
-  source: Watch,
-  { options, target, server: { clock, random, stopping, store } }: WatchContext,
-): WatchTimers {
-  const timeoutMs = (options.timeoutSeconds || timeoutMinSeconds + randomInt(random, timeoutMinSeconds)) * 1000
-  const close = (): void => {
-    source.close()
-  }
-  let last = Number.POSITIVE_INFINITY
-  const retire = (): void => {
-    store
-      .head()
-      .then((head) => {
-        last = head
-        source.requestProgress()
-      })
-      .catch(close)
-  }
-  const cancels = [clock.after(timeoutMs, close), onAbort(stopping, close), onAbort(target.resource.retired, retire)]
-  if (options.allowWatchBookmarks) {
-    if (timeoutMs > closingBookmarkMs)
-      cancels.push(
-        clock.after(timeoutMs - closingBookmarkMs, () => {
-          source.requestProgress()
-        }),
-      )
-    let cancel = (): void => {}
-    const again = (): void => {
-      cancel = clock.after(bookmarkMs, () => {
-        source.requestProgress()
-        again()
-      })
-    }
-    again()
-    cancels.push(() => {
-      cancel()
-    })
-  }
-  return {
-    stop: () => {
-      for (const cancel of cancels) cancel()
-    },
-    isLast: ({ revision }) => revision >= last,
-  }
 }

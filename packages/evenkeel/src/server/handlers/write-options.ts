@@ -1,5 +1,6 @@
 /**
- * Options of creates, updates and patches, read from the query.
+ * Options of writes: those of creates, updates and patches from the query; those of deletes from the body if there
+ * is one, else from the query, never from both.
  */
 import {
   badRequest,
@@ -19,7 +20,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 interface WriteOptions {
   readonly dryRun: boolean
   readonly fieldManager: string
-  /** What happens to fields nobody knows: dropped, dropped with a warning, or refused. */
+  /** Unknown fields are dropped, dropped with a warning, or refused. */
   readonly fieldValidation: FieldValidation
   /** Apply only: take fields from other managers. */
   readonly force: boolean
@@ -93,10 +94,6 @@ function checkFieldValidation(value: string): FieldError[] {
   if (['', 'Ignore', 'Warn', 'Strict'].includes(value)) return []
   return [fieldError.notSupported(FieldPath.of('fieldValidation'), value, ['', 'Ignore', 'Strict', 'Warn'])]
 }
-
-/*
- * Options of a deletion: from the body if there is one, else from the query; never from both.
- */
 
 type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan'
 

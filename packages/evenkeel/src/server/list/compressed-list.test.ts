@@ -1,7 +1,8 @@
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { startServer, type Server } from '../server.ts'
+import { startServer } from '../server.ts'
+import type { Server } from '../server-options.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
 

@@ -1,14 +1,19 @@
 /**
- * A list as a gzip file, put together from compressed runs.
+ * A list as a gzip file, assembled from compressed runs of objects.
  *
- * Only runs that are not remembered are compressed, a few at a time and off the main thread. What surrounds them (the head of
- * the list with its revision, commas, the end) goes in as it is. A list that needs little work is there in whole, with its
- * length and without a copy; otherwise it goes out as it is made, with a turn for everybody else in between.
+ * Only runs that are not in the cache are compressed, a few at a time and off the main thread. The head of the list,
+ * commas and the end are written uncompressed. A list that needs little work is one answer with its length and
+ * without a copy; otherwise it is sent as it is made, with turns for other requests.
+ *
+ * A run has the same text as long as its objects are at the same revisions, because a revision is never used twice.
+ * Keys and revisions are compared in full, so a cache hit is exact. The least recently used runs are dropped first,
+ * and concurrent requests share one compression. Where a run ends depends on the objects, not on their position:
+ * about every 64th object ends a run, decided by its revision. So a changed, new or deleted object affects only its
+ * own run, and so does the start of a page.
  */
-import { nextTurn } from '#base'
+import { nextTurn, type Clock } from '#base'
 import type { Entry } from '#store'
-import type { ServerContext } from '../request-context.ts'
-import { commaBlock, GzipWriter, shiftOf } from './gzip.ts'
+import { commaBlock, GzipWriter, shiftOf, type CompressedRun } from './gzip.ts'
 import { itemsLength, writeItem, type ListText } from './list-response.ts'
 
 /** A piece is written to the socket at once. */
@@ -16,27 +21,26 @@ const pieceBytes = 256 * 1024
 /** How many runs are compressed at once: enough to keep going while one is written. */
 const aheadMax = 4
 
-type CompressionContext = Pick<ServerContext, 'clock' | 'compressedRuns'>
-
 interface ListRuns {
   readonly runs: readonly ListRun[]
   /** Those of the runs that are there. */
   readonly found: readonly (CompressedRun | undefined)[]
+  readonly cache: CompressedRunCache
 }
 
 /** The gzip file of a list. */
 export async function compressedList(
   text: ListText,
-  server: CompressionContext,
+  cache: CompressedRunCache,
+  clock: Clock,
 ): Promise<readonly Uint8Array[] | AsyncIterable<Uint8Array>> {
-  const { compressedRuns: packed } = server
   const { crc32 } = await import('node:zlib')
   const writer = new GzipWriter(text, crc32)
   const runs = runsOf(text.entries, text.skipped)
-  const found = runs.map((run) => packed.find(run))
+  const found = runs.map((run) => cache.find(run))
   const missing = runs.filter((_, index) => found[index] === undefined)
-  if (missing.length > aheadMax) return writtenPieces(writer, { runs, found }, server)
-  const made = await Promise.all(missing.map((run) => packed.compress(run)))
+  if (missing.length > aheadMax) return writtenPieces(writer, { runs, found, cache }, clock)
+  const made = await Promise.all(missing.map((run) => cache.compress(run)))
   for (const run of found) writer.add(run ?? (made.shift() as CompressedRun))
   writer.end()
   return writer.take()
@@ -44,14 +48,14 @@ export async function compressedList(
 
 async function* writtenPieces(
   writer: GzipWriter,
-  { runs, found }: ListRuns,
-  { clock, compressedRuns: packed }: CompressionContext,
+  { runs, found, cache }: ListRuns,
+  clock: Clock,
 ): AsyncGenerator<Uint8Array, void> {
   const ahead: Promise<CompressedRun>[] = []
   let asked = 0
   for (const run of found) {
     for (; asked < runs.length && ahead.length < aheadMax; asked++) {
-      if (!found[asked]) ahead.push(packed.compress(runs[asked] as ListRun))
+      if (!found[asked]) ahead.push(cache.compress(runs[asked] as ListRun))
     }
     // What is not there is the first of those that were asked for.
     writer.add(run ?? (await (ahead.shift() as Promise<CompressedRun>)))
@@ -63,14 +67,6 @@ async function* writtenPieces(
   yield Buffer.concat(writer.take())
 }
 
-/*
- * Compressed runs of lists, remembered.
- *
- * A run is the same text as long as its objects are at the same revisions, because a revision is never used twice. That is
- * compared in full, so what is found is exact; the fingerprint only says where to look. Runs that were not asked for longest
- * are forgotten first. Whoever asks for a run that is being compressed waits for that.
- */
-
 interface CompressedRunCacheOptions {
   /**
    * How much is remembered.
@@ -78,15 +74,6 @@ interface CompressedRunCacheOptions {
    * @default 33_554_432
    */
   bytesMax?: number
-}
-
-/** A run as a part of a gzip file. */
-export interface CompressedRun {
-  /** A comma, and blocks that end at a whole byte; none of them is the last one. */
-  readonly bytes: Uint8Array
-  /** Of the text, without the comma. */
-  readonly checksum: number
-  readonly shift: number
 }
 
 interface CachedRun {
@@ -201,14 +188,6 @@ async function compressRun(entries: readonly Entry[], skipped: number): Promise<
   })
   return { bytes: Buffer.concat([commaBlock, blocks]), checksum: crc32(text), shift: shiftOf(text.byteLength) }
 }
-
-/*
- * A list cut into runs of neighbours, the same runs every time.
- *
- * Where a run ends depends on the objects and not on their number in the list: about every 64th object is the last of its
- * run, decided by the commit that made it. So an object that changes, comes or goes touches its own run and leaves the others
- * as they were, and so does where a page begins. Runs that get too large are cut, until the next object that ends one.
- */
 
 /** Some neighbours of a list: its entries from `start` up to `end`. */
 export interface ListRun {

@@ -1,7 +1,8 @@
 import { constants, inflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { Entry } from '#store'
-import { CompressedRunCache, type CompressedRun, type ListRun } from './compressed-list.ts'
+import { CompressedRunCache, type ListRun } from './compressed-list.ts'
+import type { CompressedRun } from './gzip.ts'
 
 const entry = (key: string, { revision = 2, text = `{"name":"${key}"}` } = {}): Entry => ({
   key,

@@ -1,12 +1,25 @@
 /**
- * The parts of a gzip file that are not compressed: the beginning, plain blocks, and the end.
+ * A gzip file assembled from parts: the head of a list, compressed runs, uncompressed blocks and the end, with its
+ * checksum.
  *
- * A file is one stream of blocks. Blocks that were made by themselves and end at a whole byte can be put in a row, with plain
- * blocks in between; so a file can be put together from parts that were compressed long ago. Every reader takes it: it
- * is one member, as if it had been compressed in one go.
+ * A file is one stream of blocks. Blocks that were compressed separately and end at a whole byte can be joined, with
+ * uncompressed blocks in between. Every reader accepts it, because it is one member. Nothing is copied until the
+ * file is wanted in one buffer.
+ *
+ * The CRC-32 of `a` followed by `b` is computed from the checksums of both. A CRC is the remainder of a division of
+ * polynomials over bits; appending `n` bytes multiplies the polynomial by x^8n, so joining two is one multiplication
+ * once x^8n is known. Polynomials have the highest power in the lowest bit, as in gzip.
  */
-import type { CompressedRun } from './compressed-list.ts'
 import { listEnd, type ListText } from './list-response.ts'
+
+/** A run as a part of a gzip file. */
+export interface CompressedRun {
+  /** A comma, and blocks that end at a whole byte; none of them is the last one. */
+  readonly bytes: Uint8Array
+  /** Of the text, without the comma. */
+  readonly checksum: number
+  readonly shift: number
+}
 
 /** Everybody can read it; the fastest level was used; nobody says on which system. */
 export const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff)
@@ -39,14 +52,6 @@ export function gzipTail({ checksum, bytes }: { checksum: number; bytes: number 
 /** What stands between two runs. */
 const commaText: Uint8Array = Buffer.from(',')
 export const commaBlock = plainBlocks(commaText)
-
-/*
- * CRC-32 of texts that are known in parts: the checksum of `a` followed by `b`, from the checksums of both.
- *
- * A CRC is the rest of a division of polynomials over bits. Putting `n` bytes behind a text multiplies its polynomial by
- * x^8n, so joining two is one multiplication, whatever their length, once x^8n is known. Polynomials are written with the
- * highest power in the lowest bit, as gzip has them.
- */
 
 const divisor = 0xedb88320
 /** The polynomial 1. */
@@ -82,12 +87,6 @@ function multiply(a: number, b: number): number {
   }
   return product >>> 0
 }
-
-/*
- * Puts a gzip file together from the head of a list, its runs and its end, and knows its checksum all the time.
- *
- * Nothing is copied until somebody wants it in one: runs go out as they are remembered.
- */
 
 type Checksum = (bytes: Uint8Array) => number
 

@@ -1,18 +1,20 @@
 /**
- * A list made of stored bytes, without looking into any of them.
+ * Lists as text.
  *
- * Built-in kinds leave `apiVersion` and `kind` out of list items: their bytes begin with exactly those, so an item is
- * an opening brace and the rest. Small lists are one buffer; large ones come in pieces, with a turn for everybody else
- * between two pieces.
+ * A list in the stored version is made of stored bytes without parsing. Built-in kinds leave `apiVersion` and `kind`
+ * out of list items: the bytes begin with exactly those, so an item is an opening brace and the rest. Small lists
+ * are one buffer; large ones are sent in pieces, with a turn for other requests between two pieces. A list in
+ * another version, shape or format is transformed in slices: as JSON a run of objects at a time, in other formats
+ * all objects at once.
  */
 import type { JsonObject, JsonValue, ListMeta, UnstructuredObject } from '#api'
-import { nextTurn } from '#base'
+import { nextTurn, type Clock } from '#base'
 import type { Resource } from '#builtins'
 import type { Entry } from '#store'
 import type { MediaChoice } from '#wire'
 import type { ListSlices } from '../flowcontrol/list-scheduler.ts'
 import { makeTable, metadataListOnly, type MetaVersion } from '../handlers/table.ts'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { encode, includeObjectOf } from '../response.ts'
 import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
 import { StoredObject, typeLength } from '../storage/stored-object.ts'
@@ -57,10 +59,7 @@ export function itemsLength(entries: readonly Entry[], skipped: number): number 
 }
 
 /** The JSON text of a list. */
-export function joinedList(
-  text: ListText,
-  { clock }: Pick<ServerContext, 'clock'>,
-): Uint8Array | AsyncIterable<Uint8Array> {
+export function joinedList(text: ListText, clock: Clock): Uint8Array | AsyncIterable<Uint8Array> {
   const isWhole = text.size <= wholeBytes
   const pieces = listPieces(text, { pieceMax: isWhole ? text.size : pieceBytes })
   return isWhole ? (pieces.next().value ?? text.head) : yieldBetween(pieces, clock)
@@ -80,10 +79,7 @@ export function writeItem(
 }
 
 /** Pieces, with a turn for everybody else after each. */
-async function* yieldBetween(
-  pieces: Iterable<Uint8Array>,
-  clock: ServerContext['clock'],
-): AsyncGenerator<Uint8Array, void> {
+async function* yieldBetween(pieces: Iterable<Uint8Array>, clock: Clock): AsyncGenerator<Uint8Array, void> {
   for (const piece of pieces) {
     yield piece
     await nextTurn(clock)
@@ -120,20 +116,13 @@ function* listPieces(
 const comma = 0x2c
 const brace = 0x7b
 
-/*
- * A list that has to be looked into: another version, another shape, another format.
- *
- * JSON is made share by share, a run of objects at a time: nobody waits longer than a share takes, and no more than some runs of objects are in memory beside
- * the text. Other formats are made of all objects at once.
- */
-
 interface TransformedListOptions {
   readonly call: RequestContext
   readonly target: ResourceRef
-  readonly server: ServerContext
+  readonly clock: Clock
   readonly choice: MediaChoice
   readonly metadata: ListMeta
-  readonly share: ListSlices
+  readonly slices: ListSlices
 }
 
 /** How many objects are converted at a time, if somebody has to be asked. */
@@ -146,7 +135,7 @@ export async function transformedList(
   entries: readonly Entry[],
   options: TransformedListOptions,
 ): Promise<Uint8Array | AsyncIterable<Uint8Array>> {
-  const { choice, server } = options
+  const { choice, clock } = options
   if (choice.format !== 'json' || choice.pretty) {
     const objects: UnstructuredObject[] = []
     for await (const run of convertedRuns(entries, options)) objects.push(...run)
@@ -159,13 +148,13 @@ export async function transformedList(
     pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${itemsText(run, options)}`))
   pieces.push(Buffer.from(around.slice(-2)))
   const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
-  return bytes <= wholeBytes ? Buffer.concat(pieces) : yieldBetween(pieces, server.clock)
+  return bytes <= wholeBytes ? Buffer.concat(pieces) : yieldBetween(pieces, clock)
 }
 
 /** Objects in the form they are asked for, some at a time. */
 async function* convertedRuns(
   entries: readonly Entry[],
-  { target: { resource }, share }: TransformedListOptions,
+  { target: { resource }, slices }: TransformedListOptions,
 ): AsyncGenerator<readonly UnstructuredObject[], void> {
   for (let start = 0; start < entries.length; start += preparedItems) {
     const items = entries
@@ -175,7 +164,7 @@ async function* convertedRuns(
     if (preparing) await preparing
     let run: UnstructuredObject[] = []
     for (const [index, stored] of items.entries()) {
-      const pausing = share.add(stored.bytes.byteLength)
+      const pausing = slices.add(stored.bytes.byteLength)
       if (pausing) await pausing
       run.push(toServed(stored, resource))
       if (run.length < itemsPerRun && index < items.length - 1) continue
@@ -196,7 +185,7 @@ function itemsText(objects: readonly UnstructuredObject[], options: TransformedL
 
 function transform(
   objects: readonly UnstructuredObject[],
-  { call, target: { resource }, server, choice, metadata }: TransformedListOptions,
+  { call, target: { resource }, clock, choice, metadata }: TransformedListOptions,
 ): JsonObject {
   const version = choice.shape?.version as MetaVersion
   if (choice.shape?.kind === 'Table') {
@@ -205,21 +194,21 @@ function transform(
       objects,
       listMeta: metadata,
       includeObject: includeObjectOf(call.query),
-      nowMs: server.clock.now(),
+      nowMs: clock.now(),
       version,
     })
-    return table as unknown as JsonObject
+    return table
   }
-  if (choice.shape) return metadataListOnly(objects, { metadata, version }) as unknown as JsonObject
+  if (choice.shape) return metadataListOnly(objects, { metadata, version })
   const shown = resource.custom ? objects : objects.map(withoutType)
   return {
     kind: resource.listKind,
     apiVersion: servedType(resource).apiVersion,
-    metadata: metadata as JsonObject,
-    items: shown as unknown as JsonObject[],
+    metadata: metadata,
+    items: shown,
   }
 }
 
 function withoutType({ apiVersion: _, kind: __, ...rest }: UnstructuredObject): JsonObject {
-  return rest as unknown as JsonObject
+  return rest
 }

@@ -10,9 +10,9 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { ListOptions } from '../handlers/list-options.ts'
-import type { ResourceRef, ServerContext } from '../request-context.ts'
+import type { ResourceRef } from '../request-context.ts'
 import { toServed } from '../storage/codec.ts'
-import { keyPrefix, objectKey } from '../storage/storage.ts'
+import { keyPrefix, objectKey, type Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 
 export interface ListSelection {
@@ -32,7 +32,7 @@ export interface ListSelection {
 export function selectionFor(
   { resource, namespace }: ResourceRef,
   { labels, fields }: Pick<ListOptions, 'labels' | 'fields'>,
-  { cluster }: Pick<ServerContext, 'cluster'>,
+  { cluster }: Pick<Storage, 'cluster'>,
 ): ListSelection {
   const { storage, strategy: rules, scope } = resource
   const own = rules.selectableFields ?? {}

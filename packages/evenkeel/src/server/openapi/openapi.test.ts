@@ -33,7 +33,14 @@ const cronTab = customResource(
       definitions: () => undefined,
     },
     subresources: [
-      { name: 'scale', verbs: ['get', 'patch', 'update'], group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      {
+        name: 'scale',
+        role: 'scale',
+        verbs: ['get', 'patch', 'update'],
+        group: 'autoscaling',
+        version: 'v1',
+        kind: 'Scale',
+      },
     ],
   },
 )

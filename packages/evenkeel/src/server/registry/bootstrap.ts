@@ -1,8 +1,11 @@
 /**
- * What must be there before anybody asks: four namespaces, the Service that names the server itself, and the roles that
- * every cluster has.
+ * Objects that every cluster has: four namespaces, the Service of the API server, and the default RBAC roles and
+ * bindings.
  *
- * Runs at every start and makes only what is missing; two servers on one store may run it at the same time.
+ * Runs at every start and creates only what is missing; several servers on one store may run it at the same time.
+ * The informers know the existing roles, so a start on a complete store reads and writes nothing. Existing roles
+ * only gain missing rules, subjects and labels; the annotation `rbac.authorization.kubernetes.io/autoupdate:
+ * "false"` excludes an object.
  */
 import {
   deepEqual,
@@ -14,7 +17,7 @@ import {
   type JsonValue,
   type UnstructuredObject,
 } from '#api'
-import { randomUuid } from '#base'
+import { randomUuid, type Clock, type Logger, type Random } from '#base'
 import {
   cachedRulesOf,
   defaultRbacObjects,
@@ -26,15 +29,27 @@ import {
 import { storeLimits, type Write } from '#store'
 import { uncovered } from '../authz/policy-rules.ts'
 import { rbacGroup } from '../authz/rbac.ts'
-import { createObject } from '../handlers/create.ts'
-import { Warnings, type ResourceRef, type ServerContext } from '../request-context.ts'
-import { getStored, objectKey } from '../storage/storage.ts'
+import type { CreateHandler } from '../handlers/create.ts'
+import type { Informers } from '../informers.ts'
+import { Warnings, type ResourceRef } from '../request-context.ts'
+import { objectKey, type Storage } from '../storage/storage.ts'
 import { Unstamped } from '../storage/stored-object.ts'
+import type { Registry } from './registry.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
-/** Makes what is missing. */
-export async function bootstrap(server: ServerContext, { port }: { port: number }): Promise<void> {
+interface BootstrapServices {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly creates: CreateHandler
+  readonly informers: Informers
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+}
+
+/** Creates what is missing. */
+export async function bootstrap(server: BootstrapServices, { port }: { port: number }): Promise<void> {
   await Promise.all(namespaces.map((name) => ensure({ plural: 'namespaces', name, namespace: '', rest: {} }, server)))
   await ensure(
     {
@@ -67,11 +82,11 @@ interface BootstrapObject {
   readonly rest: object
 }
 
-async function ensure({ plural, name, namespace, rest }: BootstrapObject, server: ServerContext): Promise<void> {
+async function ensure({ plural, name, namespace, rest }: BootstrapObject, server: BootstrapServices): Promise<void> {
   const resource = server.registry.find('', 'v1', plural)
   if (resource === undefined) return
   const target: ResourceRef = { resource, namespace, name }
-  if (await getStored(name, { server, target })) return
+  if (await server.storage.get(name, target)) return
   const draft = (): ObjectDraft => ({
     apiVersion: 'v1',
     kind: resource.kind,
@@ -79,23 +94,16 @@ async function ensure({ plural, name, namespace, rest }: BootstrapObject, server
     ...structuredClone(rest),
   })
   try {
-    await createObject(draft, { call: { warnings: new Warnings() }, target, server, dryRun: false })
+    await server.creates.create(draft, { call: { warnings: new Warnings() }, target, dryRun: false })
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
   }
 }
 
-/*
- * Makes sure that the roles and bindings that every cluster has are there, at every start.
- *
- * What is there is known from the views, so that a start on a store that has everything reads and writes nothing. What
- * is missing is written in few commits. Two servers on one store may do this at once: who loses looks again.
- */
-
 const attemptsMax = 10
 
 /** Writes what is missing; the views have it when this resolves. */
-async function installDefaultRoles(server: ServerContext): Promise<void> {
+async function installDefaultRoles(server: BootstrapServices): Promise<void> {
   const wanted = defaultRbacObjects()
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const writes = wanted.flatMap((object) => writeOf(object, server) ?? [])
@@ -105,8 +113,11 @@ async function installDefaultRoles(server: ServerContext): Promise<void> {
   server.log.error('the default roles kept changing while they were being written', {})
 }
 
-/** @returns whether all of it was written; otherwise somebody else was faster */
-async function commitInParts(writes: readonly Write[], { store, informers }: ServerContext): Promise<boolean> {
+/** @returns whether everything was written; false after a lost race */
+async function commitInParts(
+  writes: readonly Write[],
+  { storage: { store }, informers }: BootstrapServices,
+): Promise<boolean> {
   let isDone = true
   for (let from = 0; from < writes.length; from += storeLimits.batchMax) {
     const { ok } = await store.commitAll(writes.slice(from, from + storeLimits.batchMax))
@@ -116,13 +127,16 @@ async function commitInParts(writes: readonly Write[], { store, informers }: Ser
   return isDone
 }
 
-function writeOf(object: DefaultRbacObject, { informers, cluster, clock, random }: ServerContext): Write | undefined {
+function writeOf(
+  object: DefaultRbacObject,
+  { informers, storage: { cluster }, clock, random }: BootstrapServices,
+): Write | undefined {
   const { plural, kind, namespace, name, fields } = object
   const key = objectKey(cluster, { group: rbacGroup, plural, version: 'v1', kind }, { namespace, name })
   const present = informers.forResource(rbacGroup, plural).get(name, { namespace })
-  // A binding that must go is made anew in the next round.
+  // A binding to another role is deleted now and created in the next round.
   if (present && mustRecreate(object, present)) return { key, expect: Number(present.metadata.resourceVersion) }
-  const made = (): JsonObject => ({
+  const made = (): UnstructuredObject => ({
     kind,
     apiVersion: `${rbacGroup}/v1`,
     ...fields,
@@ -140,13 +154,6 @@ function writeOf(object: DefaultRbacObject, { informers, cluster, clock, random 
   return { key, value, stampAt, expect: Number(present?.metadata.resourceVersion ?? 0) }
 }
 
-/*
- * What must become of an object that every cluster has, given what is there.
- *
- * Only ever adds: rules, subjects, labels that are missing. Who wants an object left alone annotates it with
- * `rbac.authorization.kubernetes.io/autoupdate: "false"`.
- */
-
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate'
 const labelled = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
 
@@ -156,7 +163,7 @@ function defaultMetadata({ labels }: DefaultRbacObject): JsonObject {
 }
 
 /** The object as it should be; undefined when it can stay as it is. */
-function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject): JsonObject | undefined {
+function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject): UnstructuredObject | undefined {
   const { annotations = {}, labels = {} } = present.metadata
   if (annotations[autoupdate] === 'false') return undefined
   const metadata = {
@@ -164,7 +171,7 @@ function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject
     annotations: { [autoupdate]: 'true', ...annotations },
     labels: { ...labelled, ...wanted.labels, ...labels },
   }
-  const next = { ...present, metadata, ...fieldsOf(wanted, present) } as unknown as JsonObject
+  const next = { ...present, metadata, ...fieldsOf(wanted, present) }
   return deepEqual(next, present) ? undefined : next
 }
 

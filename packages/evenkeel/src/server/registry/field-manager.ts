@@ -1,8 +1,12 @@
 /**
- * Part of room 7: who manages which field.
+ * Managed fields: which field manager owns which fields of an object.
  *
- * Every write says who it is, by its field manager or its user agent, and what it changes becomes its own; an apply may
- * not change what others own unless it is told to. Fields that an endpoint does not write it cannot own.
+ * Every write has a field manager, from its options or its user agent, and comes to own the fields that it changes.
+ * An apply may not change fields of other managers unless it is forced. A subresource cannot own fields that it does
+ * not write: most kinds are alike, and rows for the others follow the strategies of Kubernetes 1.36.
+ *
+ * Some computations need objects in other versions of a custom kind, and the converter may be asynchronous. Such a
+ * computation is interrupted at the missing version and runs again once that is converted, so it must be pure.
  */
 import {
   applyConfiguration,
@@ -15,13 +19,14 @@ import {
   type FieldFilter,
   type FieldManagerRequest,
   type JsonObject,
-  type JsonValue,
   type Schema,
   type UnstructuredObject,
 } from '#api'
+import type { Clock } from '#base'
 import { builtinSchemas, type ObjectDraft, type Resource, type StoredObjectReader } from '#builtins'
-import type { ResourceRef, ServerContext } from '../request-context.ts'
+import type { ResourceRef } from '../request-context.ts'
 import { convertBetween, servedType } from '../storage/codec.ts'
+import type { Registry } from './registry.ts'
 
 const managerBytesMax = 128
 
@@ -44,50 +49,68 @@ export function managerName(fieldManager: string, userAgent = ''): string {
 interface ManagedWrite {
   readonly manager: string
   readonly target: ResourceRef
-  readonly server: Pick<ServerContext, 'clock' | 'registry'>
-  /** How versions of a custom kind are converted, where somebody had to be asked. */
+  /** Converts versions of a custom kind, where a converter had to be called. */
   readonly convert?: ConvertNow
 }
 
-/** Writes into an object about to be stored what its writer now manages. */
-export function trackManagedFields(
-  next: ObjectDraft,
-  live: UnstructuredObject | undefined,
-  managing: ManagedWrite,
-): void | Promise<void> {
-  return withConverter(managing, (able) => {
-    trackWithConverter(next, live, able)
-  })
-}
+export class FieldManager {
+  readonly #clock: Clock
+  readonly #registry: Registry
 
-function trackWithConverter(next: ObjectDraft, live: UnstructuredObject | undefined, managing: ManagedWrite): void {
-  const entries = managedFieldsAfterUpdate(
-    requestOf(managing, { live: live as unknown as JsonObject | undefined, next: next as JsonObject }),
-  )
-  if (entries) next.metadata['managedFields'] = entries as unknown as JsonValue
-  else if (next.metadata['managedFields'] !== undefined) delete next.metadata['managedFields']
-}
+  constructor({ clock, registry }: { readonly clock: Clock; readonly registry: Registry }) {
+    this.#clock = clock
+    this.#registry = registry
+  }
 
-/**
- * What an applied configuration makes of an object.
- *
- * @throws {ApiError} `Conflict`, naming the fields that others manage.
- */
-export function applyManaged(
-  config: JsonObject,
-  live: UnstructuredObject | undefined,
-  { force, ...managing }: ManagedWrite & { readonly force: boolean },
-): JsonObject | Promise<JsonObject> {
-  return withConverter(managing, (able) =>
-    applyConfiguration(
-      requestOf(able, {
-        kind: managing.target.resource.kind,
-        live: live as unknown as JsonObject | undefined,
-        config,
-        force,
-      }),
-    ),
-  )
+  /** Writes into an object about to be stored which fields its writer now manages. */
+  track(next: ObjectDraft, live: UnstructuredObject | undefined, write: ManagedWrite): void | Promise<void> {
+    return withConverter(write, (able) => {
+      this.#trackNow(next, live, able)
+    })
+  }
+
+  /**
+   * The object after an applied configuration.
+   *
+   * @throws {ApiError} `Conflict`, with the fields that other managers own.
+   */
+  apply(
+    config: JsonObject,
+    live: UnstructuredObject | undefined,
+    { force, ...write }: ManagedWrite & { readonly force: boolean },
+  ): JsonObject | Promise<JsonObject> {
+    const { kind } = write.target.resource
+    return withConverter(write, (able) =>
+      applyConfiguration(this.#requestOf(able, { kind, live: live, config, force })),
+    )
+  }
+
+  #trackNow(next: ObjectDraft, live: UnstructuredObject | undefined, write: ManagedWrite): void {
+    const entries = managedFieldsAfterUpdate(this.#requestOf(write, { live: live, next: next }))
+    if (entries) next.metadata['managedFields'] = entries
+    else if (next.metadata['managedFields'] !== undefined) delete next.metadata['managedFields']
+  }
+
+  #requestOf<Rest extends object>(
+    { manager, target: { resource, subresource }, convert }: ManagedWrite,
+    rest: Rest,
+  ): FieldManagerRequest & Rest {
+    const { apiVersion, schema, filters } = managedPartsOf(resource)
+    return {
+      manager,
+      schema,
+      nowMs: this.#clock.now(),
+      apiVersion,
+      subresource: subresource?.name,
+      keepsEmpty: resource.custom,
+      filter: filters[subresource?.name ?? ''] ?? undefined,
+      convert: (object, version) =>
+        resource.reading
+          ? convertCustom(object, version, { resource, convert })
+          : convertTo(object, version, { resource, registry: this.#registry }),
+      ...rest,
+    }
+  }
 }
 
 /** Only where versions have to be asked for is anybody waited for. */
@@ -98,43 +121,23 @@ function withConverter<T>(managing: ManagedWrite, compute: (able: ManagedWrite) 
     : withConversions(resource.reading.convert, (convert) => compute({ ...managing, convert }))
 }
 
-function requestOf<Rest extends object>(
-  { manager, target: { resource, subresource }, server: { clock, registry }, convert }: ManagedWrite,
-  rest: Rest,
-): FieldManagerRequest & Rest {
-  const { apiVersion, schema, filters } = managedPartsOf(resource)
-  return {
-    manager,
-    schema,
-    nowMs: clock.now(),
-    apiVersion,
-    subresource: subresource?.name,
-    keepsEmpty: resource.custom,
-    filter: filters[subresource?.name ?? ''] ?? undefined,
-    convert: (object, version) =>
-      resource.reading
-        ? convertCustom(object, version, { resource, convert })
-        : convertTo(object, version, { resource, registry }),
-    ...rest,
-  }
-}
-
 function convertTo(
   object: JsonObject,
   apiVersion: string,
-  { resource, registry }: { resource: Resource; registry: ServerContext['registry'] },
+  { resource, registry }: { resource: Resource; registry: Registry },
 ): ConvertedObject | undefined {
   const from = object['apiVersion'] ?? apiVersion
   const [source, other] = [String(from), apiVersion].map((version) => versionOf(resource, version, registry))
   if (other === undefined) return undefined
   return {
-    object: source === undefined || source === other ? object : convertBetween(object, source, other),
+    object:
+      source === undefined || source === other ? object : convertBetween(object as UnstructuredObject, source, other),
     schema: managedPartsOf(other).schema,
   }
 }
 
 /** Another version of a built-in kind, if the two show the same objects. */
-function versionOf(resource: Resource, apiVersion: string, registry: ServerContext['registry']): Resource | undefined {
+function versionOf(resource: Resource, apiVersion: string, registry: Registry): Resource | undefined {
   if (apiVersion === managedPartsOf(resource).apiVersion) return resource
   const { group, version } = parseApiVersion(apiVersion)
   const other = registry.find(group, version, resource.plural)
@@ -153,10 +156,8 @@ function convertCustom(
   const schema = resource.reading?.schemaOf(version)
   if (schema === undefined) return undefined
   if ((object['apiVersion'] ?? apiVersion) === apiVersion) return { object, schema: customSchema(schema) }
-  const converted = convert
-    ? convert(object, version)
-    : resource.reading?.read(object as unknown as UnstructuredObject, version)
-  return { object: converted as unknown as JsonObject, schema: customSchema(schema) }
+  const converted = convert ? convert(object, version) : resource.reading?.read(object as UnstructuredObject, version)
+  return converted && { object: converted, schema: customSchema(schema) }
 }
 
 interface ManagedParts {
@@ -209,13 +210,6 @@ function withMetadata({ root }: Schema): Schema {
   }
 }
 
-/*
- * Fields that an endpoint sets back to what they were, so that nobody comes to own them there.
- *
- * Most kinds are alike: the object itself does not write its status, the status does not write the spec, and as much of
- * metadata as writes to the status leave alone. Rows for kinds that differ follow the strategies of Kubernetes 1.36.
- */
-
 /** A filter for each endpoint of an object; the object itself is `''`. Endpoints without one own what they write. */
 type ResetFilters = Readonly<Record<string, FieldFilter>>
 
@@ -226,7 +220,7 @@ export function resetFilters(resource: Resource): ResetFilters {
   return { ...(hasStatus && { '': withoutStatus, status: statusFilter(resource) }), ...special }
 }
 
-// Made once: whoever remembers what a write came to compares filters by `===`, also when a definition is served anew.
+// Made once: the cache of updates compares filters by `===`, also after a CRD is served again.
 const withoutStatus = excludeFields(['status'])
 const statusFilters = {
   metadata: excludeFields(['metadata'], ['spec']),
@@ -264,13 +258,6 @@ function statusFilter({ custom, strategy: { statusKeeps } }: Resource): FieldFil
       return statusFilters.other
   }
 }
-
-/*
- * Computations that need objects in other versions, and cannot wait in the middle.
- *
- * The computation is broken off at what it lacks, that is asked for, and it runs
- * again from the beginning. It must therefore be pure up to its end; it comes as far each time as it knows versions.
- */
 
 /** An object in a version of its kind, by the name of the version. */
 type ConvertNow = (object: JsonObject, version: string) => JsonObject
@@ -313,8 +300,8 @@ export async function withConversions<T>(
     } catch (lacking) {
       if (!(lacking instanceof MissingConversion)) throw lacking
       const { object, version } = lacking
-      const [converted] = await convert([object as unknown as UnstructuredObject], version)
-      known.set(conversionKey(object, version), converted as unknown as JsonObject)
+      const [converted] = await convert([object as UnstructuredObject], version)
+      known.set(conversionKey(object, version), converted ?? object)
     }
   }
   throw new RangeError(`a computation asked for more than ${roundsMax} conversions`)

@@ -1,8 +1,8 @@
 /**
- * Every resource that is served, found by group, version and plural name.
+ * All served resources by group, version and plural name.
  *
- * The set can change while the server runs (custom resources come and go); `generation` tells those who derive
- * documents from it when to make them anew.
+ * The set changes while the server runs, with CustomResourceDefinitions; `generation` tells documents derived from
+ * it when to be made again.
  */
 import type { Resource } from '#builtins'
 

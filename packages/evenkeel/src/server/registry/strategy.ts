@@ -1,9 +1,9 @@
 /**
- * Room 8: what do defaults and system fields add?
+ * Defaults and system fields, before an object is validated.
  *
- * Before: `decode` or a patch made the object a client wants. After: `validate` looks at the result. What only the
- * server may say (uid, times, generation, deletion) is set here whatever the client sent; everything a client may say
- * is left as it is.
+ * Fields that only the server may set (uid, timestamps, generation, deletion) are set here, whatever the client
+ * sent. A write to a subresource changes only its part of the object: everything else is restored from the old
+ * object.
  */
 import {
   badRequest,
@@ -18,19 +18,17 @@ import {
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
-  type OwnerReference,
   type UnstructuredObject,
 } from '#api'
-import { randomInt, randomUuid } from '#base'
-import type { ObjectDraft, Resource, WriteContext } from '#builtins'
-import type { RequestContext, ResourceRef, ServerContext } from '../request-context.ts'
+import { randomInt, randomUuid, type Random } from '#base'
+import type { ObjectDraft, ObjectMetaDraft, Resource, WriteContext } from '#builtins'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { servedType } from '../storage/codec.ts'
 
 /** What a mutation needs to know beside the object. */
 interface StrategyContext {
   readonly call: Pick<RequestContext, 'warnings'>
   readonly target: ResourceRef
-  readonly server: Pick<ServerContext, 'random'>
   readonly context: WriteContext
 }
 
@@ -45,10 +43,10 @@ export function prepareMetadataForCreate(
 }
 
 /** Makes a client's object one that can be stored as new. */
-export function beforeCreate(object: ObjectDraft, mutation: StrategyContext): void {
+export function beforeCreate(object: ObjectDraft, mutation: StrategyContext & { readonly random: Random }): void {
   const {
     target: { resource },
-    server: { random },
+    random,
     context,
   } = mutation
   const { metadata } = object
@@ -157,22 +155,21 @@ function completeNamespace(metadata: JsonObjectDraft, namespace: string): void {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
-function restoreSystemFields(metadata: JsonObjectDraft, { metadata: old }: UnstructuredObject): void {
-  const kept = old as unknown as JsonObjectDraft
-  if (!metadata['uid']) metadata['uid'] = old.uid
-  for (const field of ['creationTimestamp', 'generation', 'selfLink']) keepField(metadata, kept, field)
+function restoreSystemFields(metadata: ObjectMetaDraft, { metadata: old }: UnstructuredObject): void {
+  if (!metadata.uid && old.uid !== undefined) metadata.uid = old.uid
+  for (const field of ['creationTimestamp', 'generation', 'selfLink']) keepField(metadata, old, field)
   if (old.deletionTimestamp !== undefined) metadata['deletionTimestamp'] = old.deletionTimestamp
   if (old.deletionGracePeriodSeconds !== undefined)
     metadata['deletionGracePeriodSeconds'] ??= old.deletionGracePeriodSeconds
 }
 
-function keepField(target: JsonObjectDraft, source: JsonObjectDraft, field: string): void {
+function keepField(target: JsonObjectDraft, source: JsonObject, field: string): void {
   if (source[field] === undefined) delete target[field]
   else target[field] = source[field]
 }
 
 function restore(object: ObjectDraft, old: UnstructuredObject, field: string): void {
-  keepField(object, old as unknown as JsonObjectDraft, field)
+  keepField(object, old, field)
 }
 
 function hasStatus({ subresources }: Resource): boolean {
@@ -180,11 +177,10 @@ function hasStatus({ subresources }: Resource): boolean {
 }
 
 function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Resource): boolean {
-  const next = object as unknown as UnstructuredObject
-  if (resource.strategy.changesGeneration) return resource.strategy.changesGeneration(next, old)
+  if (resource.strategy.changesGeneration) return resource.strategy.changesGeneration(object, old)
   const ignored = hasStatus(resource) ? ['metadata', 'status'] : ['metadata']
-  const fields = new Set([...Object.keys(next), ...Object.keys(old)])
-  return [...fields].some((field) => !ignored.includes(field) && !deepEqual(next[field], old[field]))
+  const fields = new Set([...Object.keys(object), ...Object.keys(old)])
+  return [...fields].some((field) => !ignored.includes(field) && !deepEqual(object[field], old[field]))
 }
 
 // Built-in kinds refuse such names; for custom ones it is too late for that.
@@ -203,17 +199,13 @@ function warnAboutFinalizers(
 function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<RequestContext, 'warnings'>): void {
   const references = metadata['ownerReferences']
   if (!Array.isArray(references) || references.length < 2) return
-  const { kept, duplicateUids } = dedupeOwnerReferences(references as unknown as OwnerReference[])
+  const { kept, duplicateUids } = dedupeOwnerReferences(references)
   if (duplicateUids.length === 0) return
   warnings.add(
     `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${duplicateUids.join(', ')}`,
   )
-  metadata['ownerReferences'] = kept as unknown as JsonValue
+  metadata['ownerReferences'] = kept
 }
-
-/*
- * What a write to a part of an object may change: everything else is put back as it was.
- */
 
 /** Puts back what a write to `part` may not touch. Parts that are no part of the object itself are left alone. */
 function keepOnlySubresource(
@@ -244,24 +236,18 @@ function keepOnlySubresource(
 export const subresourcesWithOwnRules: ReadonlySet<string> = new Set(['binding', 'ephemeralcontainers', 'resize'])
 
 function restoreExcept(object: ObjectDraft, old: UnstructuredObject, free: readonly string[]): void {
-  const kept = old as unknown as JsonObjectDraft
-  for (const field of new Set([...Object.keys(object), ...Object.keys(kept)])) {
-    if (free.includes(field)) continue
-    if (kept[field] === undefined) delete object[field]
-    else object[field] = kept[field]
-  }
+  for (const field of new Set([...Object.keys(object), ...Object.keys(old)]))
+    if (!free.includes(field)) keepField(object, old, field)
 }
 
 // Most built-in kinds let metadata pass with the status; some keep all of it, or a part. Custom ones keep all.
 function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { custom, strategy: rules }: Resource): void {
-  const kept = old.metadata as unknown as JsonObjectDraft
-  const { resourceVersion, managedFields } = object.metadata
-  if (custom || rules.statusKeeps === 'metadata') object.metadata = { ...kept, resourceVersion, managedFields }
-  else if (rules.statusKeeps !== undefined) {
-    const { [rules.statusKeeps]: value } = kept
-    if (value === undefined) delete object.metadata[rules.statusKeeps]
-    else object.metadata[rules.statusKeeps] = value
-  }
+  const kept = old.metadata
+  if (custom || rules.statusKeeps === 'metadata') {
+    const metadata: ObjectMetaDraft = { ...kept }
+    for (const field of ['resourceVersion', 'managedFields']) keepField(metadata, object.metadata, field)
+    object.metadata = metadata
+  } else if (rules.statusKeeps !== undefined) keepField(object.metadata, kept, rules.statusKeeps)
 }
 
 function keepInSpec(
@@ -269,7 +255,7 @@ function keepInSpec(
   old: UnstructuredObject,
   change: (next: JsonObject, before: JsonObject) => JsonObjectDraft,
 ): void {
-  const [next, before] = [objectOf(object['spec']), objectOf(old['spec'] as JsonValue | undefined)]
+  const [next, before] = [objectOf(object['spec']), objectOf(old['spec'])]
   const spec = { ...before, ...change(next, before) }
   restoreExcept(object, old, ['metadata'])
   object['spec'] = JSON.parse(JSON.stringify(spec)) as JsonObject

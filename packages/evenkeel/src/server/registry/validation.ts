@@ -1,8 +1,8 @@
 /**
- * Room 9: is it well-formed?
+ * Validation of an object that is about to be written.
  *
- * Before: `mutate` finished the object. After: `admit` asks whether a policy objects. Everything that is wrong is
- * said at once, each with its field; the kind's own rules come before those on metadata, as upstream has it.
+ * All errors are reported at once, each with its field. The rules of the kind come before those of metadata, as in
+ * kube-apiserver.
  */
 import {
   checkDnsLabel,

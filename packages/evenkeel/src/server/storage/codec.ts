@@ -1,12 +1,12 @@
 /**
- * Room 7: what would it become? Objects between the form they are kept in and the form they are asked for.
+ * Conversion between the stored version of an object and the served one.
  *
- * Most resources are served in the form they are kept in; then nothing is done and bytes can be sent as they are. Two
- * versions of one kind differ at least in `apiVersion`; kinds with more to translate bring a converter. Some converters
- * of custom kinds have to ask somebody: `prepare` waits for them, and then `toServed` knows the answer. Where nobody
- * has to be asked, nobody waits.
+ * Most resources are served in the stored version: nothing is done and the stored bytes are sent. Two versions of a
+ * kind differ at least in `apiVersion`; kinds with more differences have a converter. Converters of custom kinds may
+ * be asynchronous: {@link prepareConversions} waits for them, and then {@link toServed} has the result. Without such
+ * a converter nothing waits.
  */
-import { formatApiVersion, type JsonObject, type UnstructuredObject } from '#api'
+import { formatApiVersion, type UnstructuredObject } from '#api'
 import { converterFor, type Resource } from '#builtins'
 import type { StoredObject } from './stored-object.ts'
 
@@ -59,7 +59,7 @@ export function toServed(stored: StoredObject, resource: Resource): Unstructured
   return { ...object, ...servedType(resource) } as UnstructuredObject
 }
 
-/** Objects as converters gave them, for as long as somebody holds the stored ones. */
+/** Results of converters, as long as the stored objects are referenced. */
 const converted = new WeakMap<StoredObject, Map<Resource, UnstructuredObject>>()
 const converting = new WeakMap<StoredObject, Promise<void>>()
 
@@ -69,7 +69,7 @@ interface PrepareConversionsOptions {
 }
 
 /**
- * Makes objects ready for {@link toServed}; gives nothing when they are, so that nobody waits for no reason.
+ * Prepares objects for {@link toServed}; returns undefined when they are ready, so that the caller does not wait.
  *
  * @throws {ApiError} 500, when a converter failed.
  */
@@ -127,10 +127,10 @@ function conversionsOf(stored: StoredObject): Map<Resource, UnstructuredObject> 
 }
 
 /** An object of a built-in kind, in another version. */
-export function convertBetween(object: JsonObject, from: Resource, to: Resource): JsonObject {
-  const stored = builtinToStored(object, from) as unknown as UnstructuredObject
+export function convertBetween(object: UnstructuredObject, from: Resource, to: Resource): UnstructuredObject {
+  const stored = builtinToStored(object, from)
   const converted = isStorageVersion(to) ? stored : (converterFor(to)?.fromStored(stored) ?? stored)
-  return { ...converted, ...servedType(to) } as JsonObject
+  return { ...converted, ...servedType(to) } as UnstructuredObject
 }
 
 /**
@@ -138,31 +138,36 @@ export function convertBetween(object: JsonObject, from: Resource, to: Resource)
  *
  * @throws {ApiError} 500, when a converter failed.
  */
-export function toStored(object: JsonObject, resource: Resource): JsonObject | Promise<JsonObject> {
+export function toStored(
+  object: UnstructuredObject,
+  resource: Resource,
+): UnstructuredObject | Promise<UnstructuredObject> {
   const { reading, storage } = resource
   if (isStorageVersion(resource)) return object
   if (reading === undefined) return builtinToStored(object, resource)
-  // Whoever reads it in the stored version finds the defaults of that version, so they are stored at once.
-  const complete = (kept: UnstructuredObject): JsonObject =>
-    reading.read(kept, storage.version) as unknown as JsonObject
-  const given = object as unknown as UnstructuredObject
-  if (reading.convert === undefined) return complete(reading.read(given, storage.version))
-  return reading.convert([given], storage.version).then(([kept = given]) => complete(kept))
+  // Defaults of the stored version are stored too, for clients that read that version.
+  const complete = (kept: UnstructuredObject): UnstructuredObject => reading.read(kept, storage.version)
+  if (reading.convert === undefined) return complete(reading.read(object, storage.version))
+  return reading.convert([object], storage.version).then(([kept = object]) => complete(kept))
 }
 
 /**
  * What takes the place of a stored object, complete by the definition of today: what was put back from one that was
  * written under an earlier definition lacks defaults that are new.
  */
-export function completeWithDefaults(object: JsonObject, stored: StoredObject, resource: Resource): JsonObject {
+export function completeWithDefaults(
+  object: UnstructuredObject,
+  stored: StoredObject,
+  resource: Resource,
+): UnstructuredObject {
   if (resource.reading === undefined || isFresh(stored, resource)) return object
-  return resource.reading.read(object as unknown as UnstructuredObject, resource.version) as unknown as JsonObject
+  return resource.reading.read(object, resource.version)
 }
 
-function builtinToStored(object: JsonObject, resource: Resource): JsonObject {
+function builtinToStored(object: UnstructuredObject, resource: Resource): UnstructuredObject {
   if (isStorageVersion(resource)) return object
-  const converted = converterFor(resource)?.toStored(object as UnstructuredObject) ?? object
-  return { ...converted, ...storageType(resource) } as JsonObject
+  const converted = converterFor(resource)?.toStored(object) ?? object
+  return { ...converted, ...storageType(resource) } as UnstructuredObject
 }
 
 const storageVersions = new WeakMap<Resource, Resource>()

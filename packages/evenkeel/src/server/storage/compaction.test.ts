@@ -34,7 +34,7 @@ test('startCompaction goes on after a failure', async () => {
     head: () => (failures-- > 0 ? Promise.reject(new Error('away')) : store.head()),
     compact: (revision: number) => store.compact(revision),
   }
-  const stop = startCompaction(flaky as never, { clock, log: silentLogger, intervalMs })
+  const stop = startCompaction(flaky, { clock, log: silentLogger, intervalMs })
   await store.commit({ key: 'a', value: new Uint8Array(1), expect: 0 })
   await clock.advance(3 * intervalMs)
   expect(await store.compacted()).toBe(2)

@@ -24,7 +24,7 @@ test('Expiry hands out no lease that could not be granted', async () => {
   const store = openMemoryStore({ clock })
   let failing = true
   const expiry = new LeaseManager(
-    { ...store, grant: (ttlMs: number) => (failing ? Promise.reject(new Error('full')) : store.grant(ttlMs)) } as never,
+    { ...store, grant: (ttlMs: number) => (failing ? Promise.reject(new Error('full')) : store.grant(ttlMs)) },
     clock,
   )
   await expect(expiry.lease(hourMs)).rejects.toThrow('full')

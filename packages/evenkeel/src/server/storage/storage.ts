@@ -1,8 +1,13 @@
 /**
- * Room 11: what exactly is written, and at which expected revision?
+ * Objects in the store: keys, bytes, leases, and the compaction of old history.
  *
- * Before: `admit` let the object pass. After: `store/commit` checks, numbers and orders. This is the only place that
- * turns store outcomes into API errors; a lost race stays a value, because the walk decides what to do about it.
+ * This is the only place that turns failures of the store into API errors. A lost race stays a value, because each
+ * handler decides whether to retry. Keys are `/CLUSTER/GROUP/RESOURCE/NAMESPACE/NAME`: the objects of one resource are
+ * adjacent, sorted by namespace and then by name, as lists are. Names with characters that a key may not contain (RBAC
+ * allows nearly any) are escaped as `%XX`; `%` itself is not legal in a name.
+ *
+ * Objects with a time to live (Events) are attached to a lease of the store. All objects written within one minute share
+ * one lease that lives a minute longer, so a flood of Events costs one lease per minute.
  */
 import {
   expired,
@@ -11,10 +16,10 @@ import {
   serverTimeout,
   serviceUnavailable,
   type ApiError,
-  type JsonObject,
+  type UnstructuredObject,
 } from '#api'
 import type { Clock, Logger } from '#base'
-import type { ResourceStorage } from '#builtins'
+import type { Resource, ResourceStorage } from '#builtins'
 import {
   isStoreError,
   storeLimits,
@@ -24,69 +29,86 @@ import {
   type Store,
   type UnavailableRevision,
 } from '#store'
-import type { ResourceRef, ServerContext } from '../request-context.ts'
+import type { ResourceRef } from '../request-context.ts'
 import { toStored } from './codec.ts'
 import { StoredObject, Unstamped } from './stored-object.ts'
 
-/** The key of a target's object. */
-export function storageKey(
-  { resource: { storage }, namespace }: ResourceRef,
-  name: string,
-  { cluster }: Pick<ServerContext, 'cluster'>,
-): string {
-  return objectKey(cluster, storage, { namespace, name })
-}
-
-/** What a write came to: the stored object, or a race that was lost and to whom. */
+/** The result of a write: the stored object, or a lost race and the entry that won it. */
 export type WriteResult =
   | { readonly ok: true; readonly stored: StoredObject }
   | { readonly ok: false; readonly key: string; readonly current: Entry | undefined }
 
-interface StorageOptions {
-  readonly server: ServerContext
+interface WriteOptions {
   readonly target: ResourceRef
   /** The revision that is replaced, 0 for none. */
   readonly expect: number
   readonly checks?: readonly Check[]
 }
 
-/** Writes an object in the form it is kept in. */
-export async function putStored(
-  object: JsonObject,
-  { server, target, expect, checks = [] }: StorageOptions,
-): Promise<WriteResult> {
-  const { ttlMs } = target.resource.strategy
-  const kept = toStored(object, target.resource)
-  const unstamped = new Unstamped(kept instanceof Promise ? await kept : kept)
-  const { value, stampAt } = unstamped
-  if (value.byteLength > valueBytesMax)
-    throw requestEntityTooLarge(`the object takes ${value.byteLength} bytes, at most ${valueBytesMax} can be stored`)
-  const name = String((object['metadata'] as JsonObject)['name'])
-  const key = storageKey(target, name, server)
-  const lease = ttlMs === undefined ? undefined : await server.leases.lease(ttlMs)
-  const result = await withStorageErrors(target, 'write', () =>
-    server.store.commit({ key, value, stampAt, expect, ...(lease !== undefined && { lease }) }, { checks }),
-  )
-  return result.ok
-    ? { ok: true, stored: new StoredObject(unstamped.stamped(result.revision), result.revision) }
-    : result
+interface StorageOptions {
+  readonly clock: Clock
+  /** The first part of every key. */
+  readonly cluster: string
 }
 
-/** Removes an object, if it is still at the revision that was seen. */
-export async function deleteStored(name: string, { server, target, expect }: StorageOptions): Promise<CommitResult> {
-  return withStorageErrors(target, 'delete', () =>
-    server.store.commit({ key: storageKey(target, name, server), expect }),
-  )
-}
+/** The objects of one cluster in a store: keys, bytes and leases. */
+export class Storage {
+  readonly store: Store
+  readonly cluster: string
+  readonly #leases: LeaseManager
 
-/** The object as it is now, or undefined. */
-export async function getStored(
-  name: string,
-  { server, target }: Pick<StorageOptions, 'server' | 'target'>,
-): Promise<StoredObject | undefined> {
-  const result = await withStorageErrors(target, 'get', () => server.store.get(storageKey(target, name, server)))
-  if (!result.ok) throw revisionError(result)
-  return result.entry && new StoredObject(result.entry.value, result.entry.revision)
+  constructor(store: Store, { clock, cluster }: StorageOptions) {
+    this.store = store
+    this.cluster = cluster
+    this.#leases = new LeaseManager(store, clock)
+  }
+
+  /** The key of an object of a target's resource, in the target's namespace. */
+  keyOf({ resource: { storage }, namespace }: ResourceRef, name: string): string {
+    return objectKey(this.cluster, storage, { namespace, name })
+  }
+
+  /** The part of the key that all objects of a resource share. */
+  prefixOf({ storage }: Pick<Resource, 'storage'>): string {
+    return keyPrefix(this.cluster, storage)
+  }
+
+  /** The object as it is now, or undefined. */
+  async get(name: string, target: ResourceRef): Promise<StoredObject | undefined> {
+    const result = await withStorageErrors(target, 'get', () => this.store.get(this.keyOf(target, name)))
+    if (!result.ok) throw revisionError(result)
+    return result.entry && new StoredObject(result.entry.value, result.entry.revision)
+  }
+
+  /** Writes an object in its stored version. */
+  async put(object: UnstructuredObject, { target, expect, checks = [] }: WriteOptions): Promise<WriteResult> {
+    const { ttlMs } = target.resource.strategy
+    const kept = toStored(object, target.resource)
+    const unstamped = new Unstamped(kept instanceof Promise ? await kept : kept)
+    const { value, stampAt } = unstamped
+    if (value.byteLength > valueBytesMax)
+      throw requestEntityTooLarge(`the object takes ${value.byteLength} bytes, at most ${valueBytesMax} can be stored`)
+    const name = object.metadata.name ?? ''
+    const key = this.keyOf(target, name)
+    const lease = ttlMs === undefined ? undefined : await this.#leases.lease(ttlMs)
+    const result = await withStorageErrors(target, 'write', () =>
+      this.store.commit({ key, value, stampAt, expect, ...(lease !== undefined && { lease }) }, { checks }),
+    )
+    return result.ok
+      ? { ok: true, stored: new StoredObject(unstamped.stamped(result.revision), result.revision) }
+      : result
+  }
+
+  /** Removes an object if it is still at the expected revision. */
+  async delete(name: string, { target, expect }: WriteOptions): Promise<CommitResult> {
+    return withStorageErrors(target, 'delete', () => this.store.commit({ key: this.keyOf(target, name), expect }))
+  }
+
+  /** All objects of a resource as they are now; empty when the store cannot say. */
+  async list({ storage }: Pick<Resource, 'storage'>, { namespace = '' } = {}): Promise<readonly StoredObject[]> {
+    const range = await this.store.range(keyPrefix(this.cluster, storage, { namespace }))
+    return range.ok ? range.entries.map(({ value, revision }) => new StoredObject(value, revision)) : []
+  }
 }
 
 /** The error for a revision that cannot be served. */
@@ -122,15 +144,8 @@ export async function withStorageErrors<T>(
   }
 }
 
-// Room for the digits of the revision that the store inserts.
+// Leaves space for the digits of the revision that the store inserts.
 const valueBytesMax = storeLimits.valueBytesMax - 32
-
-/*
- * Where an object is kept: `/CLUSTER/GROUP/RESOURCE/NAMESPACE/NAME`.
- *
- * Keys of one resource lie together, sorted by namespace and then by name, as lists are. Names that hold characters
- * a key may not have (RBAC allows nearly anything) are written with `%XX`; `%` itself is in no legal name.
- */
 
 /** The part that all objects of a resource share, or all of one namespace. */
 export function keyPrefix(
@@ -163,14 +178,6 @@ function escapeName(name: string): string {
   return escaped
 }
 
-/*
- * Objects that die by themselves (Events): each is bound to a lease of the store.
- *
- * Leases are shared: everything written within a minute goes on one lease, which lives that minute longer, so that
- * a flood of Events costs a lease a minute and not one each. An object therefore lives for its time and up to a
- * minute more.
- */
-
 const leaseShareMs = 60_000
 
 interface SharedLease {
@@ -201,20 +208,13 @@ export class LeaseManager {
   }
 }
 
-/*
- * Forgets old history: what happened longer ago than the window can no longer be asked for, and clients that try are
- * told to list again.
- *
- * Every interval the revision of one interval ago is compacted, so history reaches back one to two intervals.
- */
-
 interface CompactionOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly intervalMs: number
 }
 
-/** Compacts until it is stopped. */
+/** Every interval compacts the revision of one interval ago, until stopped: history reaches back one to two intervals. */
 export function startCompaction(store: Store, { clock, log, intervalMs }: CompactionOptions): () => void {
   let seen = 0
   let cancel = (): void => {}

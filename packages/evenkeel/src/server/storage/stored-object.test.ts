@@ -19,7 +19,7 @@ test('Unstamped and StoredObject keep every field, and the version that was stam
   fc.assert(
     fc.property(fields, metadata, fc.integer({ min: 1 }), (rest, meta, revision) => {
       const object = { ...plain(rest), ...type, metadata: { ...plain(meta), resourceVersion: '999' } }
-      const unstamped = new Unstamped(object as never)
+      const unstamped = new Unstamped(object)
       const inserted = Buffer.concat([
         unstamped.value.subarray(0, unstamped.stampAt),
         Buffer.from(String(revision)),

@@ -1,22 +1,23 @@
 /**
- * An object at rest: its JSON bytes, ready to be sent as they are.
+ * An object at rest: its JSON bytes, ready to be sent.
  *
  *   {"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"17","name":...},"spec":...}
  *   |-------- the same for all of a kind -------------------------||^ stampAt
  *
- * Type and version come first, so that a list can leave the type out, a store can insert the version, and a deletion
- * can replace it, all without parsing. The parsed form is made when somebody has to look inside, once.
+ * Type and version come first: a list can leave the type out, a store can insert the version, and a deletion can
+ * replace it, all without parsing. The object is parsed on first use, once.
  */
-import type { JsonObject, UnstructuredObject } from '#api'
+import type { UnstructuredObject } from '#api'
+import type { ObjectDraft } from '#builtins'
 
 /** An object as text with a hole for its version. */
 export class Unstamped {
   readonly #head: string
   readonly #tail: string
 
-  constructor(object: JsonObject) {
+  constructor(object: UnstructuredObject) {
     const { apiVersion, kind, metadata, ...fields } = object
-    const { resourceVersion: _, ...rest } = metadata as JsonObject
+    const { resourceVersion: _, ...rest } = metadata
     this.#head = headText(String(apiVersion), String(kind))
     this.#tail = `"${joined(JSON.stringify(rest))}${joined(JSON.stringify(fields))}`
   }
@@ -55,9 +56,9 @@ export class StoredObject {
     return this.#object
   }
 
-  /** A fresh copy for somebody who wants to change it. */
-  draft(): JsonObject {
-    return parseBytes(this.bytes) as unknown as JsonObject
+  /** A fresh copy that may be changed. */
+  draft(): ObjectDraft {
+    return parseBytes(this.bytes)
   }
 }
 
@@ -83,8 +84,8 @@ export function restamped(bytes: Uint8Array, revision: number): Uint8Array {
 const stampMark = Buffer.from('"metadata":{"resourceVersion":"')
 const quoteByte = 0x22
 
-function parseBytes(bytes: Uint8Array): UnstructuredObject {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as UnstructuredObject
+function parseBytes(bytes: Uint8Array): ObjectDraft {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as ObjectDraft
 }
 
 // Types are ASCII by their rules, so characters are bytes.

@@ -1,16 +1,21 @@
 /**
- * Events as bytes: one line of JSON each, or one length-prefixed protobuf message.
+ * Watch events as bytes: one line of JSON each, or one length-prefixed protobuf message.
  *
- * Watchers of the same prefix are handed the same batch by the store. For those that want it as it is kept, its frames
- * are made once and the same buffer goes to all of them; this is where fan-out is cheap or expensive.
+ * The store gives the same batch to all watchers of a prefix. For watchers of the stored version its frames are
+ * encoded once, and the same buffer goes to all of them: this decides the cost of fan-out. The initial objects are
+ * written in pieces that fit the cache of a processor; when the reader is done with a piece before it asks for the
+ * next, all pieces use the same memory.
+ *
+ * With a selector an object is ADDED when it begins to match and DELETED when it ceases to, with its last matching
+ * content under the version of the change. Objects are parsed once for all watchers.
  */
 import { expired, type JsonObject, type Status, type UnstructuredObject } from '#api'
+import type { Clock } from '#base'
 import type { Resource } from '#builtins'
 import type { Change, Entry, WatchBatch } from '#store'
 import { encodeProtobuf, encodeWatchFrame, type MediaChoice, type Query } from '#wire'
 import { makeTable, metadataOnly, type MetaVersion } from '../handlers/table.ts'
 import { allocatePiece } from '../listen/http1-body.ts'
-import type { ServerContext } from '../request-context.ts'
 import { includeObjectOf } from '../response.ts'
 import { isCurrent, isStorageVersion, prepareConversions, servedType, toServed } from '../storage/codec.ts'
 import { restamped, StoredObject } from '../storage/stored-object.ts'
@@ -23,7 +28,7 @@ interface WatchEncoderOptions {
   readonly matches: ((stored: StoredObject) => boolean) | undefined
   /** The only key that is meant, if there is one. */
   readonly key: string | undefined
-  readonly clock: ServerContext['clock']
+  readonly clock: Clock
 }
 
 /** Makes the frames of one watcher. */
@@ -90,12 +95,12 @@ export class WatchEncoder {
       resourceVersion: String(revision),
       ...(initial && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
     }
-    const object = { ...servedType(resource), metadata } as unknown as UnstructuredObject
+    const object = { ...servedType(resource), metadata }
     return this.#encode('BOOKMARK', this.#shape(object))
   }
 
   error(status: Status): Uint8Array {
-    return this.#encode('ERROR', status as unknown as JsonObject)
+    return this.#encode('ERROR', status)
   }
 
   #frames(changes: readonly Change[]): Uint8Array | undefined {
@@ -121,9 +126,9 @@ export class WatchEncoder {
       query,
       clock,
     } = this.#options
-    if (shape === undefined) return object as unknown as JsonObject
+    if (shape === undefined) return object
     const version = shape.version as MetaVersion
-    if (shape.kind !== 'Table') return metadataOnly(object, { version }) as unknown as JsonObject
+    if (shape.kind !== 'Table') return metadataOnly(object, { version })
     const headers = this.#tableHeaders
     this.#tableHeaders = false
     const table = makeTable({
@@ -135,7 +140,7 @@ export class WatchEncoder {
       headers,
       listMeta: { resourceVersion: object.metadata.resourceVersion ?? '' },
     })
-    return table as unknown as JsonObject
+    return table
   }
 
   #encode(type: EventType | 'BOOKMARK' | 'ERROR', object: JsonObject): Uint8Array {
@@ -186,13 +191,6 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
   return Buffer.concat(pieces)
 }
 
-/*
- * What was there before a watch began, as frames in pieces that fit a processor's cache.
- *
- * A list of a hundred thousand objects goes out this way. When the reader is done with a piece before it asks for the
- * next, all pieces are made in the same memory: nothing is allocated, so nothing has to be collected.
- */
-
 interface InitialFramesOptions {
   readonly framer: WatchEncoder
   readonly resource: Resource
@@ -233,13 +231,6 @@ function pieceEnd(entries: readonly Entry[], start: number): number {
   while (at < entries.length && at - start < pieceItems && bytes < pieceBytes) bytes += entries[at++]?.value.length ?? 0
   return at
 }
-
-/*
- * What a change means to a watcher: came, changed, went, or nothing.
- *
- * With a selector an object also comes when it begins to match and goes when it ceases to; what goes is told with its
- * last matching content under the version of the change. Objects are parsed once, however many watchers look at them.
- */
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 

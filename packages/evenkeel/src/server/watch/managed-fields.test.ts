@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JsonObject } from '#api'
+import type { UnstructuredObject } from '#api'
 import { Unstamped } from '../storage/stored-object.ts'
 import { ManagedFieldsFinder } from './managed-fields.ts'
 
@@ -21,7 +21,7 @@ test('ManagedFieldsFinder cuts exactly the managed fields of the metadata out, o
           apiVersion: 'v1',
           kind,
           metadata: { name: 'x', ...(isManaged ? { ...others, managedFields: [{ time: ']"}' }] } : others) },
-        } as unknown as JsonObject
+        } as unknown as UnstructuredObject
         return {
           bytes: new Unstamped(whole).stamped(7),
           isManaged,

@@ -1,9 +1,10 @@
 /**
- * One webhook to ask: a POST of JSON that is answered with JSON, for conversion and for admission alike.
+ * The client of one webhook that objects of the cluster configure: a POST of JSON with a JSON answer, for conversion
+ * and admission.
  *
- * Who may write a webhook's configuration chooses whom the server calls, so the server tells nothing of what it hears
- * there: an answer that is none is named by its status alone, never by its text. Redirects are not followed, names are
- * resolved once, and some addresses are not called at all; see `connectHttps`.
+ * The author of a configuration chooses the address that the server calls, so errors never repeat an answer: an
+ * invalid one is named by its status only. Redirects are not followed, names are resolved once, and some addresses
+ * are refused; see `connectHttps`.
  */
 import { ApiError, fromUnexpectedResponse, isApiError, type JsonObject, type JsonValue } from '#api'
 import { DeadlineError } from '#base'
@@ -131,10 +132,6 @@ function mediaType(text = ''): string {
 function webhookError(message: string): ApiError {
   return new ApiError('InternalError', message)
 }
-
-/*
- * How the server reaches webhooks: what its embedder may say about it.
- */
 
 /** How the server reaches webhooks. */
 export interface WebhookOptions {

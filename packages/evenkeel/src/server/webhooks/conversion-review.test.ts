@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonValue } from '#api'
-import { makeConversionReview, readConversionResponse, conversionReviewVersion } from './review.ts'
+import { makeConversionReview, readConversionResponse } from './conversion-review.ts'
+import { reviewVersion } from './review.ts'
 
 const question = { version: 'v1', uid: 'q', apiVersion: 'a.example.com/v2' } as const
 const head = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' }
 
 test('reviewVersion takes the first of a list that is spoken here', () => {
-  expect(conversionReviewVersion(['v9', 'v1beta1', 'v1'])).toBe('v1beta1')
-  expect(conversionReviewVersion(['v9'])).toBeUndefined()
+  expect(reviewVersion(['v9', 'v1beta1', 'v1'])).toBe('v1beta1')
+  expect(reviewVersion(['v9'])).toBeUndefined()
 })
 
 test('makeReview asks for a version and does not tell where objects are stored', () => {
@@ -29,13 +30,10 @@ describe('readAnswer', () => {
         { ...head, response: { uid: 'q', result: { status: 'Success' }, convertedObjects: [1] } },
         question,
       ),
-    ).toEqual({ ok: true, objects: [1] })
+    ).toEqual([1])
     expect(
       readConversionResponse({ ...head, response: { uid: 'q', result: { status: 'Success' } } }, question),
-    ).toEqual({
-      ok: true,
-      objects: [],
-    })
+    ).toEqual([])
   })
 
   test.each<[JsonValue, string]>([
@@ -58,7 +56,7 @@ describe('readAnswer', () => {
       'response.convertedObjects must be a list',
     ],
   ])('refuses %j', (review, why) => {
-    expect(readConversionResponse(review, question)).toEqual({ ok: false, why })
+    expect(() => readConversionResponse(review, question)).toThrow(new Error(why))
   })
 
   test('takes any answer in v1beta1 that says success', () => {
@@ -67,6 +65,6 @@ describe('readAnswer', () => {
         { response: { uid: 'other', result: { status: 'Success' }, convertedObjects: [] } },
         { ...question, version: 'v1beta1' },
       ),
-    ).toEqual({ ok: true, objects: [] })
+    ).toEqual([])
   })
 })

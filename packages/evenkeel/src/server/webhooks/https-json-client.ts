@@ -1,49 +1,60 @@
 /**
- * One question to somebody outside, over HTTPS, answered in JSON: no redirects, a bounded answer, a bounded wait.
+ * HTTPS requests with JSON answers to services outside the server (OpenID issuers, token and authorization webhooks): no
+ * redirects, a bounded answer, a bounded wait. Errors never repeat an answer, because its content is not trusted.
+ *
+ * Webhooks that objects of the cluster configure use `client.ts`: it resolves Services and has upstream's error texts.
  */
-import { deadline, onAbort } from '#base'
-import type { Clock } from '#base'
-import { connectHttps, readJson } from '#wire'
-import type { HttpsConnection, HttpsOptions } from '#wire'
 import type { JsonObject, JsonValue } from '#api'
+import { deadline, onAbort, type Clock } from '#base'
+import { connectHttps, readJson, type HttpsConnection, type HttpsOptions } from '#wire'
 
 export interface HttpsJsonOptions {
   readonly clock: Clock
   readonly caPem?: string | undefined
+  /** The bearer token of every request. */
+  readonly token?: string | undefined
+  /** @default 10_000 */
+  readonly timeoutMs?: number | undefined
   connect?: ((destination: HttpsOptions) => HttpsConnection) | undefined
-  /** Aborts when nothing is asked any more: no connection is kept then. */
+  /** Aborts requests and closes all connections. */
   readonly stopping: AbortSignal
 }
 
-const timeoutMs = 10_000
 const bytesMax = 1_048_576
 
-/** Asks under addresses of any origin, with a connection for each. */
+/** Sends requests to any origin, with one connection for each. */
 export class HttpsJsonClient {
-  readonly #outside: HttpsJsonOptions
+  readonly #options: HttpsJsonOptions
+  readonly #headers: Readonly<Record<string, string>>
   readonly #connections = new Map<string, HttpsConnection>()
 
-  constructor(outside: HttpsJsonOptions) {
-    this.#outside = outside
-    onAbort(outside.stopping, () => {
+  constructor(options: HttpsJsonOptions) {
+    this.#options = options
+    const { token, stopping } = options
+    this.#headers = {
+      accept: 'application/json',
+      'user-agent': 'evenkeel',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    }
+    onAbort(stopping, () => {
       for (const connection of this.#connections.values()) connection.close()
     })
   }
 
   /**
-   * The value that is answered; a GET, or a POST of a document.
+   * The JSON value of the answer to a GET, or to a POST of a document.
    *
-   * @throws {Error} without a word of what was answered: it may be anything.
+   * @throws {Error} when there is no answer, or one without success or without JSON.
    */
   async request(url: URL, document?: JsonObject): Promise<JsonValue> {
-    const { clock } = this.#outside
-    const { signal, done } = deadline(clock, timeoutMs)
+    const { clock, timeoutMs = 10_000, stopping } = this.#options
+    const { signal, done } = deadline(clock, timeoutMs, { signal: stopping })
     const sent =
       document === undefined
-        ? { method: 'GET', headers: { accept: 'application/json' } }
+        ? { method: 'GET', headers: this.#headers }
         : {
             method: 'POST',
-            headers: { accept: 'application/json', 'content-type': 'application/json' },
+            headers: { ...this.#headers, 'content-type': 'application/json' },
             body: Buffer.from(JSON.stringify(document)),
           }
     try {
@@ -62,7 +73,7 @@ export class HttpsJsonClient {
   #connection(origin: string): HttpsConnection {
     const known = this.#connections.get(origin)
     if (known) return known
-    const { connect = connectHttps, caPem, stopping } = this.#outside
+    const { connect = connectHttps, caPem, stopping } = this.#options
     const connection = connect({ origin, bytesMax, ...(caPem !== undefined && { caPem }) })
     if (stopping.aborted) connection.close()
     else this.#connections.set(origin, connection)
@@ -71,7 +82,7 @@ export class HttpsJsonClient {
 }
 
 /**
- * An address that can be asked.
+ * Parses an https address.
  *
  * @throws {RangeError} when it is not https.
  */

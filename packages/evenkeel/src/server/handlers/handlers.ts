@@ -1,0 +1,108 @@
+/**
+ * The handlers of one server, built once from its stages: one per verb, and one per role of a subresource.
+ */
+import type { Clock, Random } from '#base'
+import type { SubresourceRole } from '#builtins'
+import type { WireResponse } from '#wire'
+import { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts'
+import type { Admission } from '../admission/write-admission.ts'
+import type { Authentication } from '../auth/authentication.ts'
+import type { AuthorizerChain } from '../authz/authorizer.ts'
+import type { FlowControl } from '../flowcontrol/flow-control.ts'
+import type { CompressedRunCache } from '../list/compressed-list.ts'
+import type { CoreObjects } from '../registry/core-objects.ts'
+import { FieldManager } from '../registry/field-manager.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { RequestContext, ResourceRef } from '../request-context.ts'
+import type { Storage } from '../storage/storage.ts'
+import { ActionRequestHandler, type ActionHandlers } from './actions.ts'
+import { ApplyHandler } from './apply.ts'
+import { CreateHandler } from './create.ts'
+import { DeleteCollectionHandler } from './delete-collection.ts'
+import { DeleteHandler } from './delete.ts'
+import { GetHandler } from './get.ts'
+import { ListHandler } from './list.ts'
+import { PatchHandler } from './patch.ts'
+import { PodSubresources, unsupportedSubresource } from './pod-subresources.ts'
+import { ReviewHandler } from './reviews.ts'
+import { ScaleHandler } from './scale.ts'
+import { TokenRequestHandler } from './token-request.ts'
+import { UpdateHandler } from './update.ts'
+import { WatchHandler } from './watch.ts'
+
+interface HandlerServices {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly objects: CoreObjects
+  readonly authentication: Authentication
+  readonly authorizer: AuthorizerChain
+  readonly admission: Admission
+  readonly flowControl: FlowControl
+  readonly compressedRuns: CompressedRunCache
+  readonly actionHandlers: ActionHandlers
+  readonly clock: Clock
+  readonly random: Random
+  /** Aborts when the server stops. */
+  readonly stopping: AbortSignal
+}
+
+type Handle = (call: RequestContext, target: ResourceRef) => Promise<WireResponse>
+
+export interface ResourceHandlers {
+  readonly gets: GetHandler
+  readonly lists: ListHandler
+  readonly watches: WatchHandler
+  readonly creates: CreateHandler
+  readonly updates: UpdateHandler
+  readonly patches: PatchHandler
+  readonly deletes: DeleteHandler
+  readonly deleteCollections: DeleteCollectionHandler
+  readonly reviews: ReviewHandler
+  readonly subresources: Readonly<Record<SubresourceRole, Handle>>
+}
+
+export function makeResourceHandlers(services: HandlerServices): ResourceHandlers {
+  const { storage, registry, authentication, authorizer, clock } = services
+  const fieldManager = new FieldManager({ clock, registry })
+  const gets = new GetHandler(services)
+  const lists = new ListHandler(services)
+  const creates = new CreateHandler({ ...services, fieldManager, namespaces: new NamespaceLifecycle(storage) })
+  const updates = new UpdateHandler({ ...services, fieldManager, creates })
+  const patches = new PatchHandler({ updates, applies: new ApplyHandler({ updates, fieldManager, clock }), clock })
+  const deletes = new DeleteHandler(services)
+  const writers = { creates, updates, deletes, patches, gets }
+  return {
+    ...writers,
+    lists,
+    watches: new WatchHandler({ ...services, lists }),
+    deleteCollections: new DeleteCollectionHandler({ lists, deletes }),
+    reviews: new ReviewHandler({ ...services, authorizer, tokens: authentication.tokens }),
+    subresources: makeSubresources(services, writers),
+  }
+}
+
+/** The table that serves subresources: every role has one row. */
+function makeSubresources(
+  services: HandlerServices,
+  writers: Pick<ResourceHandlers, 'creates' | 'updates' | 'deletes' | 'patches' | 'gets'>,
+): Readonly<Record<SubresourceRole, Handle>> {
+  const { gets, patches, updates } = writers
+  const pods = new PodSubresources({ ...services, ...writers })
+  const scales = new ScaleHandler({ ...services, updates })
+  const tokens = new TokenRequestHandler({ ...services, policy: services.authentication.serviceAccounts })
+  const actions = new ActionRequestHandler({ ...services, ...writers, handlers: services.actionHandlers })
+  return {
+    part: (call, target) => {
+      if (call.verb === 'get') return gets.handle(call, target)
+      return call.verb === 'patch' ? patches.handle(call, target) : updates.handle(call, target)
+    },
+    scale: (call, target) => scales.handle(call, target),
+    eviction: (call, target) => pods.evict(call, target),
+    binding: (call, target) => pods.bind(call, target),
+    token: (call, target) => tokens.handle(call, target),
+    action: (call, target) => actions.handle(call, target),
+    unavailable: (_, target) => {
+      throw unsupportedSubresource(target)
+    },
+  }
+}
