@@ -21,7 +21,17 @@ type Refs<T, R> = (object: T) => R | readonly R[] | undefined
 type ReferenceOf<R> = R extends string ? Reference : R extends Reference ? R : never
 
 /**
- * Declares that objects depend on others.
+ * Declares that objects depend on others: the controller runs when those change, and waits until those are ready.
+ *
+ * @example
+ * const secret = dependsOn(Secret, (site: ObjectOf<typeof Website>) => site.spec.secretName)
+ * const websites = defineController({
+ *   for: Website,
+ *   verbs: [secret],
+ *   async reconcile(site, context) {
+ *     const [found] = await secret.resolve(context)
+ *   },
+ * })
  *
  * @param kind one kind, in a version or in none; several, of which references name one; or `'any'` that they name.
  * @param refsOf what an object refers to: a function of the object and nothing else.
