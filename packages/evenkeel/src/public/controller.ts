@@ -39,7 +39,6 @@ export {
 export {
   ClusterManagers,
   defineController,
-  LeaseLostError,
   Manager,
   type ElectionSettings,
   type EndpointSettings,
