@@ -9,6 +9,10 @@ import { fieldError, type FieldError, type FieldPath } from './errors/field-erro
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
+/**
+ * One entry of `status.conditions`: a named observation that is True, False or Unknown, with a reason for programs and
+ * a message for people.
+ */
 export type Condition = {
   readonly type: string
   readonly status: ConditionStatus
@@ -29,9 +33,18 @@ export interface SetConditionOptions {
 }
 
 /**
- * The list with one condition added or brought up to date.
+ * Returns the list with one condition added or updated.
  *
- * `lastTransitionTime` moves only when the status does. Order is kept; a new type goes to the end.
+ * `lastTransitionTime` changes only when the status does. The order is kept; a new type is appended. When nothing
+ * differs the same list is returned, so `===` says whether there is something to write.
+ *
+ * @example
+ * const conditions = setCondition(
+ *   site.status?.conditions,
+ *   { type: 'Ready', status: 'False', reason: 'ImageMissing', message: 'set spec.image' },
+ *   { now: clock.now() },
+ * )
+ * await client.patchStatus(site, { conditions })
  */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
@@ -48,10 +61,23 @@ export function setCondition(
   return sayTheSame(existing, next) ? before : before.with(index, next)
 }
 
+/**
+ * Returns the condition of a type, or undefined.
+ *
+ * @example
+ * const ready = findCondition(site.status?.conditions, 'Ready')
+ * console.log(ready?.reason, ready?.message)
+ */
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type)
 }
 
+/**
+ * Whether the condition of a type is there and its status is `True`.
+ *
+ * @example
+ * await plane.until(async () => isConditionTrue((await client.get(Website, key)).status?.conditions, 'Ready'))
+ */
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === 'True'
 }

@@ -12,15 +12,27 @@ export const foregroundFinalizer = 'foregroundDeletion'
 /** Put there by a delete that leaves the dependents alone: let go of them, then go. */
 export const orphanFinalizer = 'orphan'
 
+/**
+ * Whether an object has a finalizer.
+ *
+ * @example
+ * if (site.metadata.deletionTimestamp && !hasFinalizer(site, 'demo.example.com/bucket')) return
+ */
 export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false
 }
 
 /**
- * The object with a finalizer.
+ * Returns the object with a finalizer; the same object when it has it already.
  *
- * @throws {RangeError} when the object is being deleted: no server accepts a new finalizer then, and trying anyway is
- * how reconcile loops come about. Look at `metadata.deletionTimestamp` first.
+ * A controller with `cleanup` needs no call of this: the runtime adds and removes its finalizer.
+ *
+ * @example
+ * const held = addFinalizer(site, 'demo.example.com/bucket')
+ * if (held !== site) await client.update(held)
+ *
+ * @throws {RangeError} when the object is being deleted, because no server accepts a new finalizer then. Check
+ * `metadata.deletionTimestamp` first.
  */
 export function addFinalizer<T extends KubeObject>(object: T, finalizer: string): T {
   const complaints = checkQualifiedName(finalizer)
@@ -36,7 +48,13 @@ export function addFinalizer<T extends KubeObject>(object: T, finalizer: string)
   return withFinalizers(object, [...(object.metadata.finalizers ?? []), finalizer])
 }
 
-/** The object without a finalizer. */
+/**
+ * Returns the object without a finalizer; the same object when it does not have it.
+ *
+ * @example
+ * await deleteBucket(site.metadata.uid)
+ * await client.update(removeFinalizer(site, 'demo.example.com/bucket'))
+ */
 export function removeFinalizer<T extends KubeObject>(object: T, finalizer: string): T {
   const { finalizers = [] } = object.metadata
   return hasFinalizer(object, finalizer)

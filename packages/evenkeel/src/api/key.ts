@@ -16,6 +16,7 @@ import type { KubeObject } from './object.ts'
 /** The cluster id of a process that talks to one cluster only. */
 export const defaultCluster = 'default'
 
+/** Which object a reconcile is about: cluster, group and kind, namespace and name, without a version. */
 export interface ObjectKey {
   readonly cluster: string
   /** The API group, empty for the core group. */

@@ -51,10 +51,15 @@ export function isAlreadyOwned(error: unknown): error is AlreadyOwnedError {
 }
 
 /**
- * The object with `owner` as its controller: the one whose reconcile is called for it, and with whom it dies.
+ * Returns the object with `owner` as its controller: changes of the object enqueue the owner, and the garbage collector
+ * deletes the object after the owner.
  *
- * @throws {AlreadyOwnedError} when another controller is in charge, be it an earlier object of the same name.
- * @throws {RangeError} when the owner lives where it cannot own this object.
+ * @example
+ * const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace: 'default' } }
+ * await client.create(setControllerReference(site, config))
+ *
+ * @throws {AlreadyOwnedError} when the object has another controller, which may be an earlier object of the same name.
+ * @throws {RangeError} when the owner is in another namespace, or in one while the object is in none.
  */
 export function setControllerReference<T extends KubeObject>(
   owner: Owner,
@@ -67,9 +72,12 @@ export function setControllerReference<T extends KubeObject>(
 }
 
 /**
- * The object with `owner` among its owners: it is collected once all of them are gone.
+ * Returns the object with `owner` among its owners: the garbage collector deletes the object when all of them are gone.
  *
- * @throws {RangeError} when the owner lives where it cannot own this object.
+ * @example
+ * await client.update(setOwnerReference(secondSite, sharedConfig))
+ *
+ * @throws {RangeError} when the owner is in another namespace, or in one while the object is in none.
  */
 export function setOwnerReference<T extends KubeObject>(
   owner: Owner,
@@ -91,11 +99,24 @@ export function removeOwnerReference<T extends KubeObject>(owner: Owner, object:
   return { ...object, metadata: kept.length > 0 ? { ...metadata, ownerReferences: kept } : metadata }
 }
 
-/** The reference to the controller of an object, if it has one. */
+/**
+ * Returns the owner reference of the object's controller, or undefined.
+ *
+ * @example
+ * const owner = getControllerOf(pod)
+ * console.log(owner ? `managed by ${owner.kind} ${owner.name}` : 'not managed')
+ */
 export function getControllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find(({ controller }) => controller === true)
 }
 
+/**
+ * Whether an object has an owner reference to `owner`, compared by UID.
+ *
+ * @example
+ * const { items } = await client.list(ConfigMap, { namespace: 'default' })
+ * const own = items.filter((config) => isOwnedBy(config, site))
+ */
 export function isOwnedBy(object: KubeObject, owner: Owner): boolean {
   return object.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false
 }

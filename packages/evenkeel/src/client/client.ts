@@ -45,6 +45,15 @@ import {
   type PatchBody,
 } from './writes.ts'
 
+/**
+ * Reads, writes and watches objects of any API server. Kinds give the types; an object in flight is never changed.
+ *
+ * @example
+ * const client = await connect()
+ * const site = await client.get(Website, { name: 'web', namespace: 'default' })
+ * await client.patch(site, { spec: { replicas: 3 } })
+ * for await (const event of client.watch(Website)) console.log(event.type)
+ */
 export class Client {
   readonly #core: ClientCore
   readonly #close: () => Promise<void>

@@ -35,6 +35,10 @@ export interface BaseContext {
   readonly priority: number
 }
 
+/**
+ * What a reconcile is given beside the object: a client that reads from the cache, the status to write, a signal, a
+ * clock and a log. For helper functions that take it as a parameter.
+ */
 export interface ReconcileContext<K extends Kind = Kind> extends BaseContext {
   /** Collects the status; written once, at the end, if it differs. */
   readonly status: StatusWriter<StatusOf<ReadOf<K>>>

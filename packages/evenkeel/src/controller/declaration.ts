@@ -18,7 +18,10 @@ import type { EnqueueOwnerOptions, EventHandler, MapObject } from './handlers.ts
 import type { Predicate } from './predicates.ts'
 import type { Source } from './sources.ts'
 
-/** What a reconcile returns. Nothing: done, until something changes. */
+/**
+ * What a reconcile returns to run again: after a time, or when something changes. A reconcile that returns nothing is
+ * done until the next event.
+ */
 export interface ReconcileResult {
   /** Run again after so many milliseconds. */
   readonly afterMs?: number
@@ -89,6 +92,10 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[]
 }
 
+/**
+ * A controller: which kind it reconciles, what else makes it run, and the functions that do the work.
+ * `defineController` checks one and infers its types.
+ */
 export interface ControllerDeclaration<K extends Kind = Kind, Extra extends object = object> {
   /** In logs, metrics, and as the owner of fields. @default the kind in lower case */
   readonly name?: string

@@ -17,17 +17,33 @@ import type { DataPlane } from './data-plane.ts'
 /**
  * Runs controllers until SIGTERM or SIGINT; resolves when everything has stopped. A second signal ends the process.
  *
- * What a person can put right (a wrong kubeconfig, a server that is not there, a port that is taken) is said in one
- * line, and the process then ends with code 1.
+ * Without a configured cluster it starts a server of its own and prints the path of a kubeconfig. What a person can
+ * correct (a wrong kubeconfig, a server that does not answer, a port in use) is printed in one line, and the process
+ * ends with code 1.
  *
- * @throws whatever else goes wrong: that is a mistake in the program.
+ * @example
+ * await run({
+ *   controllers: [websites],
+ *   endpoints: { port: 8080 },
+ * })
+ *
+ * @throws every other error: it is a mistake in the program.
  */
 export async function run<const Kinds extends readonly Kind[]>(options: RunProgramOptions<Kinds>): Promise<void> {
   const { runProgram } = await import('./run-program.ts')
   await runProgram(options as RunProgramOptions)
 }
 
-/** The same as a part of a larger program: no signals, no printing; what goes wrong is thrown. */
+/**
+ * Runs controllers until the signal aborts, as a part of a larger program: handles no process signals, prints nothing,
+ * and throws what `run` would print.
+ *
+ * @example
+ * const stopping = new AbortController()
+ * const running = runControllers(stopping.signal, { controllers: [websites], embedded: true })
+ * stopping.abort()
+ * await running
+ */
 export async function runControllers<const Kinds extends readonly Kind[]>(
   signal: AbortSignal,
   options: RunOptions<Kinds>,
@@ -54,6 +70,7 @@ type ManagerOptionName =
   | 'hotLoops'
   | 'rules'
 
+/** Options of `runControllers`: the controllers, the cluster they run on, and options of the manager. */
 export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
   extends Pick<ManagerOptions, ManagerOptionName>, LoadConfigOptions {
   readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], ManagedContext> }
@@ -79,7 +96,7 @@ export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
   readonly log?: Logger
 }
 
-/** What runs, and where. */
+/** What `onReady` is given: the manager that is about to run, and where its cluster is. */
 export interface Ready {
   readonly manager: Manager
   /** Kinds that were installed. */
@@ -97,6 +114,7 @@ export interface RunProcess extends SignalledProcess {
   exitCode?: number | string | null | undefined
 }
 
+/** Options of `run`: those of `runControllers`, and what it uses of the process. */
 export interface RunProgramOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends RunOptions<Kinds> {
   /** Stops it as well. @default signals of the process only */
   readonly signal?: AbortSignal

@@ -1,15 +1,7 @@
 /**
  * `evenkeel/server`: a Kubernetes-compatible API server in this process, alone or with the controllers of a cluster.
  */
-export {
-  openDataPlane,
-  startPlane,
-  type DataPlane,
-  type DataPlaneOptions,
-  type Plane,
-  type PlaneControllers,
-  type PlaneOptions,
-} from '#plane'
+export { openDataPlane, startPlane, type DataPlaneOptions, type Plane, type PlaneOptions } from '#plane'
 export {
   ensureIdentity,
   IdentityError,
@@ -20,11 +12,9 @@ export {
   verifyAuditLog,
   writeKubeconfig,
   type AdmissionHook,
-  type AdmissionHookRequest,
   type AdmissionOptions,
   type AuditOptions,
   type AuditPolicy,
-  type AuditVerification,
   type AuthenticationOptions,
   type Authenticator,
   type AuthorizationAttributes,
@@ -33,12 +23,8 @@ export {
   type Authorizer,
   type Identity,
   type OidcIssuer,
-  type PolicyRule,
   type Server,
-  type ServerAddress,
-  type ServerListenOptions,
   type ServerOptions,
   type ServiceAccountOptions,
   type User,
-  type WebhookOptions,
 } from '#server'

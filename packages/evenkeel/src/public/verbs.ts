@@ -20,7 +20,6 @@ export {
   type Checkpoint,
   type ChildOptions,
   type Children,
-  type Contract,
   type CreateCall,
   type DependsOnOptions,
   type Driver,
@@ -29,10 +28,8 @@ export {
   type ExternalPolicy,
   type ListQuery,
   type Observation,
-  type OperationRun,
   type OwnershipLabels,
   type Readiness,
   type Reference,
-  type ResolvedDependency,
   type UpdateCall,
 } from '#verbs'

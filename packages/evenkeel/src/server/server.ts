@@ -246,11 +246,11 @@ class ServerListener {
 
   async start(handler: RequestHandler): Promise<void> {
     const { options, identity, authentication, clock, log } = this.#services
-    const { host = '127.0.0.1', port = 0, names = [], tls: hasTls = true, limits = {} } = options
+    const { host = '127.0.0.1', port = 0, names = [], tls: hasTls = true, limits = {}, http = 'own' } = options
     const transport = guardOrigin(handler.transport(authentication.authenticators), { hosts: [...names, host] })
     const { keyPem: key, certificatePem: cert } = identity.server
     const tls = hasTls ? { tls: { key, cert, ca: authentication.authoritiesPem } } : {}
-    const listening = await listen(transport, { host, port, limits, clock, log, ...tls })
+    const listening = await listen(transport, { host, port, limits, http, clock, log, ...tls })
     const caPem = hasTls ? identity.authority.certificatePem : undefined
     this.#running = {
       address: { url: listening.url, port: listening.port, caPem, token: identity.token },

@@ -37,6 +37,22 @@ type ActionOptions = Omit<ActionDefinition, 'name' | 'form'>
 /** The reconcile reads the state from the spec, so this verb has no methods. */
 export type StateAction = Verb
 
+/**
+ * Declares something that people ask of an object beside changing it: restart, back up, report usage.
+ *
+ * `state` patches the spec, `token` records a request that the next reconcile handles, `operation` tracks progress in
+ * an object of its own, `call` answers at once.
+ *
+ * @example
+ * const restart = action('restart', { form: 'token', about: 'Ends the process and starts it again.' })
+ * const apps = defineController({
+ *   for: App,
+ *   verbs: [restart],
+ *   async reconcile(app, context) {
+ *     await restart.handle(context, ({ by }) => processes.restart(app.metadata.uid, by))
+ *   },
+ * })
+ */
 export function action(name: string, options: ActionOptions & { readonly form: 'state' }): StateAction
 export function action<Input = JsonValue>(
   name: string,

@@ -10,7 +10,11 @@ import { validateCrd } from './crd.ts'
 import { structuralFromJsonSchema } from './json-schema.ts'
 
 /**
- * A whole manifest, with the kind's version served and stored.
+ * Returns the CustomResourceDefinition of a kind, with its version served and stored.
+ *
+ * @example
+ * await client.apply(crdOf(Website), { fieldManager: 'installer' })
+ * console.log(JSON.stringify(crdOf(Website), null, 2))
  *
  * @throws {RangeError} when the kind has no schema, or one that a custom resource cannot have; the message says where.
  */

@@ -39,7 +39,18 @@ export interface ApiErrorOptions {
 
 const brand = Symbol.for('evenkeel.ApiError')
 
-/** A refusal by an API server, or by code that acts as one. */
+/**
+ * A refusal by an API server, or by code that acts as one. `reason` says which; `isNotFound`, `isConflict` and their
+ * siblings ask for one.
+ *
+ * @example
+ * try {
+ *   await client.create(Website, site)
+ * } catch (error) {
+ *   if (!isAlreadyExists(error)) throw error
+ *   console.log(error.reason, error.code, error.message)
+ * }
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly reason: Reason | (string & {})
@@ -101,11 +112,56 @@ export function isReason(error: unknown, reason: Reason): error is ApiError {
 }
 
 export const isUnauthorized = (error: unknown): error is ApiError => isReason(error, 'Unauthorized')
+/**
+ * Whether something thrown says that the server refused a request that its user is not allowed to make (403).
+ *
+ * @example
+ * await client.list(Secret).catch((error: unknown) => {
+ *   if (!isForbidden(error)) throw error
+ *   log.warn('cannot list Secrets', { error })
+ * })
+ */
 export const isForbidden = (error: unknown): error is ApiError => isReason(error, 'Forbidden')
+/**
+ * Whether something thrown says that the server has no such object (404).
+ *
+ * @example
+ * await client.delete(config).catch((error: unknown) => {
+ *   if (!isNotFound(error)) throw error
+ * })
+ */
 export const isNotFound = (error: unknown): error is ApiError => isReason(error, 'NotFound')
+/**
+ * Whether something thrown says that the server has an object of that name already (409).
+ *
+ * @example
+ * await client.create(ConfigMap, config).catch((error: unknown) => {
+ *   if (!isAlreadyExists(error)) throw error
+ * })
+ */
 export const isAlreadyExists = (error: unknown): error is ApiError => isReason(error, 'AlreadyExists')
+/**
+ * Whether something thrown says that the server refused a write because the object changed since it was read, or because
+ * another manager owns a field (409).
+ *
+ * @example
+ * try {
+ *   await client.update({ ...site, spec: { ...site.spec, replicas: 3 } })
+ * } catch (error) {
+ *   if (!isConflict(error)) throw error // read again and repeat the change
+ * }
+ */
 export const isConflict = (error: unknown): error is ApiError => isReason(error, 'Conflict')
 export const isGone = (error: unknown): error is ApiError => isReason(error, 'Gone')
+/**
+ * Whether something thrown says that the server refused an object with invalid fields (422); `causes` names each field.
+ *
+ * @example
+ * await client.create(Website, site).catch((error: unknown) => {
+ *   if (!isInvalid(error)) throw error
+ *   for (const { field, message } of error.causes) console.log(field, message)
+ * })
+ */
 export const isInvalid = (error: unknown): error is ApiError => isReason(error, 'Invalid')
 export const isServerTimeout = (error: unknown): error is ApiError => isReason(error, 'ServerTimeout')
 export const isStorageReadError = (error: unknown): error is ApiError => isReason(error, 'StorageReadError')

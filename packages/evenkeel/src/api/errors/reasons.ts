@@ -29,6 +29,7 @@ export const reasons = {
   Unknown: 500,
 } as const
 
+/** The reason of an {@link ApiError}, as `status.reason` has it on the wire: `NotFound`, `Conflict`, `Invalid` ... */
 export type Reason = keyof typeof reasons
 
 /** Whether a text is a reason of the table, so that its meaning is known. */

@@ -65,9 +65,20 @@ export type DefinedInput<Spec, Status, Report extends VerbReport = never> = Kube
   StatusOf<Status, Report>
 
 /**
- * A kind of your own, with the types of its schemas.
+ * Defines a kind of your own. Its schemas give the types of its objects, and the server validates by the same schemas.
  *
- * @throws {RangeError} when a name is not allowed or a schema cannot be used; the message says what to do.
+ * A schema is a JSON Schema or one of a Standard Schema library (zod, arktype, typebox, valibot).
+ *
+ * @example
+ * const Website = defineKind({
+ *   group: 'demo.example.com',
+ *   version: 'v1',
+ *   kind: 'Website',
+ *   spec: z.object({ image: z.string(), replicas: z.number().int().default(1) }),
+ *   status: z.object({ url: z.string() }),
+ * })
+ *
+ * @throws {RangeError} when a name is not allowed or a schema cannot be used; the message says what to change.
  */
 export function defineKind<
   const Spec extends SchemaSource | undefined = undefined,

@@ -207,7 +207,22 @@ export interface Revisions<K extends Kind> extends Verb {
   apply(context: Pick<ReconcileContext, 'signal' | 'key'>, desired: DesiredOf<K>): Promise<ReadOf<K>>
 }
 
-/** @throws {RangeError} if `keep` is not a whole number of 0 or more. */
+/**
+ * Declares children that are never changed: each content gets an object of its own, named after the parent and a digest
+ * of the content.
+ *
+ * @example
+ * const configs = revisions(ConfigMap, { keep: 3 })
+ * const websites = defineController({
+ *   for: Website,
+ *   verbs: [configs],
+ *   async reconcile(site, context) {
+ *     const config = await configs.apply(context, { data: { page: site.spec.page } })
+ *   },
+ * })
+ *
+ * @throws {RangeError} when `keep` is not a whole number of 0 or more.
+ */
 export function revisions<K extends Kind>(kind: K, { keep = 2, name }: RevisionsOptions = {}): Revisions<K> {
   if (!(Number.isInteger(keep) && keep >= 0))
     throw new RangeError(`keep must be a whole number of 0 or more, got ${keep}`)

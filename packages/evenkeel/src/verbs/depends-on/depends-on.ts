@@ -21,7 +21,17 @@ type Refs<T, R> = (object: T) => R | readonly R[] | undefined
 type ReferenceOf<R> = R extends string ? Reference : R extends Reference ? R : never
 
 /**
- * Declares that objects depend on other objects.
+ * Declares that objects depend on others: the controller runs when those change, and waits until those are ready.
+ *
+ * @example
+ * const secret = dependsOn(Secret, (site: ObjectOf<typeof Website>) => site.spec.secretName)
+ * const websites = defineController({
+ *   for: Website,
+ *   verbs: [secret],
+ *   async reconcile(site, context) {
+ *     const [found] = await secret.resolve(context)
+ *   },
+ * })
  *
  * @param kind one kind, with or without a version; several kinds, of which each reference names one; or `'any'`.
  * @param refsOf the references of an object: a pure function of the object.

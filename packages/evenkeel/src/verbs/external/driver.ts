@@ -73,6 +73,10 @@ export type ExternalReadiness =
   | boolean
   | { readonly ready: boolean; readonly reason?: string; readonly message?: string }
 
+/**
+ * How `external` reaches another system. A driver keeps no state, decides nothing and retries nothing. An error it
+ * throws may have `status` (an HTTP code) and `retryAfterMs`.
+ */
 export interface Driver<T extends KubeObject = KubeObject, Desired = unknown, Observed = unknown> {
   /** Name of the system in object names, logs and conditions: `shapes`. */
   readonly name: string

@@ -50,7 +50,17 @@ export interface ExternalVerb<Observed = unknown> extends Verb {
   sync(context: Pick<BaseContext, 'signal'>): Promise<ExternalResource<Observed>>
 }
 
-/** @throws {RangeError} for capabilities that contradict the driver, and for invalid options. */
+/**
+ * Declares that each object has an external resource: a bucket, a DNS record, a repository. The driver says how to
+ * observe, create, update and remove one; ownership, finalizer, drift, leaks and status follow.
+ *
+ * @example
+ * const bucket = external(buckets, { instance: 'team-a' })
+ * const controllers = [defineController({ for: Bucket, verbs: [bucket] })]
+ * await run({ controllers })
+ *
+ * @throws {RangeError} for capabilities that contradict the driver, and for options that exclude each other.
+ */
 export function external<T extends KubeObject, Desired, Observed>(
   driver: Driver<T, Desired, Observed>,
   options: ExternalOptions<T>,
