@@ -1,8 +1,8 @@
 /**
- * The built-in resources: generated records joined with what is written by hand, rules and columns.
+ * The catalog of built-in resources: generated records joined with hand-written strategies and columns.
  *
- * The order is that of upstream's discovery: core first, then groups by priority, and within a group the preferred
- * version first. A schema is looked up when somebody asks for it, so making the catalog costs well under a millisecond.
+ * The order is that of discovery in kube-apiserver: core first, then groups by priority, and within a group the preferred
+ * version first. Schemas are looked up on demand, so creating the catalog takes well under a millisecond.
  */
 import type { Schema, SchemaNode } from '#api'
 import { assert } from '#base'
@@ -11,7 +11,7 @@ import { recordTexts } from './generated/records.ts'
 import type { Resource, ResourceStorage, ResourceStrategy, Subresource, SubresourceRole, Verb } from './resource.ts'
 import { builtinSchemas, schemaName } from './schemas.ts'
 
-/** What the catalog needs to know of a kind beside its record. */
+/** The hand-written parts of a kind. */
 interface CatalogParts {
   strategyFor(group: string, kind: string): ResourceStrategy
   columnsFor(group: string, kind: string): TableColumns
@@ -41,9 +41,9 @@ interface PackedVersion {
 
 const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
-/** Every built-in resource, in the order in which discovery lists them; records are shared, never to be changed. */
+/** Every built-in resource, in discovery order; records are shared and immutable. */
 export function makeCatalog(parts: CatalogParts): readonly Resource[] {
-  // A process may start thousands of servers: tests, simulations.
+  // Tests and simulations start thousands of servers in one process.
   if (last?.parts.strategyFor === parts.strategyFor && last.parts.columnsFor === parts.columnsFor) return last.resources
   const resources = unpackAll(parts)
   last = { parts, resources }
@@ -126,7 +126,7 @@ function toVerbs(text: string): readonly Verb[] {
   return text.split(' ') as Verb[]
 }
 
-/** The schema of a built-in kind, whose definition is not parsed before it is needed. */
+/** The schema of a built-in kind, parsed on first use. */
 class BuiltinSchema implements Schema {
   readonly definitions = builtinSchemas
   readonly name: string

@@ -1,22 +1,20 @@
 /**
- * Kinds that are served in a form other than the one they are kept in, beyond a new `apiVersion`.
+ * Conversion of built-in kinds whose served version differs from the storage version by more than its `apiVersion`.
  */
 import { isJsonObject, type JsonObject, type JsonObjectDraft, type JsonValue, type UnstructuredObject } from '#api'
 import type { Resource } from './resource.ts'
 
-/*
- * HorizontalPodAutoscalers between `autoscaling/v1`, which knows CPU only, and `autoscaling/v2`, in which they are kept.
- *
- * What v1 cannot say (other metrics, conditions, behavior) travels in annotations, so that reading and writing back
- * through v1 loses nothing.
- */
+// HorizontalPodAutoscalers: `autoscaling/v1`, which has CPU only, and `autoscaling/v2`, the storage version.
+//
+// Fields that v1 lacks (other metrics, conditions, behavior) are kept in annotations, so that a round trip through v1
+// loses nothing.
 
 const metricsNote = 'autoscaling.alpha.kubernetes.io/metrics'
 const statusNote = 'autoscaling.alpha.kubernetes.io/current-metrics'
 const conditionsNote = 'autoscaling.alpha.kubernetes.io/conditions'
 const behaviorNote = 'autoscaling.alpha.kubernetes.io/behavior'
 
-/** The v1 form of a stored autoscaler. */
+/** Converts a stored autoscaler to v1. */
 function autoscalerFromV2(object: UnstructuredObject): JsonObject {
   const { spec, status, metadata, ...rest } = object
   const { metrics, behavior, ...plain } = objectOf(spec)
@@ -41,7 +39,7 @@ function autoscalerFromV2(object: UnstructuredObject): JsonObject {
   }
 }
 
-/** The stored form of an autoscaler that was written as v1. */
+/** Converts a v1 autoscaler to the storage version. */
 function autoscalerToV2(object: UnstructuredObject): JsonObject {
   const { spec, status, metadata, ...rest } = object
   const { targetCPUUtilizationPercentage: target, ...plain } = objectOf(spec)
@@ -115,7 +113,7 @@ function parsed(text: JsonValue | undefined): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue
   } catch {
-    return undefined // a note that is none stays an annotation
+    return undefined // an invalid value stays an annotation
   }
 }
 
@@ -127,21 +125,19 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]) : []
 }
 
-/*
- * Events in their two forms: `v1`, which is kept, and `events.k8s.io/v1`, which names some fields differently.
- *
- *     v1                    events.k8s.io/v1
- *     involvedObject        regarding
- *     message               note
- *     source                deprecatedSource
- *     firstTimestamp        deprecatedFirstTimestamp
- *     lastTimestamp         deprecatedLastTimestamp
- *     count                 deprecatedCount
- *     reportingComponent    reportingController
- *
- * Both directions rename and change nothing else, so going there and back gives the same object. An object that has
- * the wanted form already is given back as it is.
- */
+// Events: `v1`, the storage version, and `events.k8s.io/v1`, which has other names for some fields.
+//
+//     v1                    events.k8s.io/v1
+//     involvedObject        regarding
+//     message               note
+//     source                deprecatedSource
+//     firstTimestamp        deprecatedFirstTimestamp
+//     lastTimestamp         deprecatedLastTimestamp
+//     count                 deprecatedCount
+//     reportingComponent    reportingController
+//
+// Both directions only rename fields, so a round trip gives the same object. An object that already has
+// the target version is returned unchanged.
 
 const coreVersion = 'v1'
 const eventsVersion = 'events.k8s.io/v1'
@@ -184,7 +180,7 @@ const converters: Readonly<Record<string, Converter>> = {
   'autoscaling/v1 HorizontalPodAutoscaler': { fromStored: autoscalerFromV2, toStored: autoscalerToV2 },
 }
 
-/** The converter of a resource, when it needs one. */
+/** The converter of a resource, if it needs one. */
 export function converterFor({ group, version, kind }: Resource): Converter | undefined {
   return converters[`${group}/${version} ${kind}`]
 }

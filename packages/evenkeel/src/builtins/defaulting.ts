@@ -1,13 +1,13 @@
 /**
- * Changes parts of an object under construction, in place where that is allowed.
+ * Helpers to change parts of an object before it is stored, in place where possible.
  *
- * Invariant: what is frozen belongs to somebody else (a patched object shares what did not change with the stored one),
- * so a frozen part is copied one level deep before it is handed out for change.
+ * Invariant: a frozen part is shared (a patched object shares unchanged parts with the stored one),
+ * so it is copied one level deep before it is returned for changes.
  */
 import { isJsonObject } from '#api'
 import type { JsonArray, JsonObjectDraft, JsonValue } from '#api'
 
-/** The object under a key, for change; `undefined` when there is none. */
+/** The mutable object under a key; `undefined` when there is none. */
 export function draftIn(parent: JsonObjectDraft, key: string): JsonObjectDraft | undefined {
   const value = parent[key]
   if (!isJsonObject(value)) return undefined
@@ -17,7 +17,7 @@ export function draftIn(parent: JsonObjectDraft, key: string): JsonObjectDraft |
   return copy
 }
 
-/** The object under a key, for change; made when there is none. */
+/** The mutable object under a key; created when there is none. */
 export function ensureDraft(parent: JsonObjectDraft, key: string): JsonObjectDraft {
   const present = draftIn(parent, key)
   if (present !== undefined) return present
@@ -26,7 +26,7 @@ export function ensureDraft(parent: JsonObjectDraft, key: string): JsonObjectDra
   return made
 }
 
-/** The objects in the list under a key, for change. Items that are no objects are left out. */
+/** The mutable objects in the list under a key. Items that are not objects are left out. */
 export function draftsIn(parent: JsonObjectDraft, key: string): readonly JsonObjectDraft[] {
   const list = parent[key]
   if (!Array.isArray(list)) return []
@@ -37,22 +37,22 @@ export function draftsIn(parent: JsonObjectDraft, key: string): readonly JsonObj
   return items.filter(isJsonObject)
 }
 
-/** Fills a field that is absent. */
+/** Sets a field that is absent. */
 export function setDefault(parent: JsonObjectDraft, key: string, value: JsonValue): void {
   if (parent[key] === undefined) parent[key] = value
 }
 
-/** Fills a text that is absent or empty: for most fields the API does not tell the two apart. */
+/** Sets a string that is absent or empty; for most fields the API does not distinguish the two. */
 export function setDefaultText(parent: JsonObjectDraft, key: string, value: string): void {
   if (parent[key] === undefined || parent[key] === '') parent[key] = value
 }
 
-/** Fills a number that is absent or 0. */
+/** Sets a number that is absent or 0. */
 export function setDefaultNumber(parent: JsonObjectDraft, key: string, value: number): void {
   if (parent[key] === undefined || parent[key] === 0) parent[key] = value
 }
 
-/** Makes a field what it was, absent included. */
+/** Restores the old value of a field, also an absent one. */
 export function restore(parent: JsonObjectDraft, key: string, value: unknown): void {
   if (value === undefined) delete parent[key]
   else parent[key] = value as JsonValue

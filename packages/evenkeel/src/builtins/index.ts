@@ -1,5 +1,5 @@
 /**
- * What the layer `builtins` gives to the layers above it.
+ * The layer `builtins`: the built-in resources of Kubernetes with their strategies and table columns.
  */
 export type {
   ObjectDraft,

@@ -1,18 +1,18 @@
 /**
- * IP addresses and ranges as texts: which ones are well-formed, and upstream's words for those that are not.
+ * Validation of IP addresses and CIDR ranges, with the messages of kube-apiserver.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 import { fieldError, type FieldError, type FieldPath, type NameRule } from '#api'
 
 type Family = 'IPv4' | 'IPv6'
 
-/** The family of an address; `undefined` when the text is none. Zones (`fe80::1%eth0`) are not addresses. */
+/** The family of an address; `undefined` for invalid text. Zones (`fe80::1%eth0`) are invalid. */
 export function familyOf(address: string): Family | undefined {
   if (isIPv4(address)) return 'IPv4'
   return isIPv6(address) && !address.includes('%') ? 'IPv6' : undefined
 }
 
-/** The family of a range such as `10.0.0.0/8`; `undefined` when the text is none. */
+/** The family of a range such as `10.0.0.0/8`; `undefined` for invalid text. */
 function rangeFamilyOf(range: string): Family | undefined {
   const slash = range.lastIndexOf('/')
   const [address, length] = [range.slice(0, Math.max(slash, 0)), range.slice(slash + 1)]
@@ -29,7 +29,7 @@ export function validateRange(range: string, path: FieldPath): FieldError[] {
   return rangeFamilyOf(range) === undefined ? [fieldError.invalid(path, range, rangeComplaint)] : []
 }
 
-/** Whether a range lies inside another one and is smaller. Both must be well-formed. */
+/** Whether a range is a strict subset of another one. Both must be valid. */
 export function isWithin(range: string, outer: string): boolean {
   const [address = '', length = ''] = range.split('/')
   const [outerAddress = '', outerLength = ''] = outer.split('/')
@@ -47,11 +47,9 @@ export const checkAddressName: NameRule = (name) => (familyOf(name) === undefine
 const addressComplaint = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
 const rangeComplaint = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
 
-/*
- * Addresses that traffic can be sent to: well-formed, and not of a special range.
- */
+// Addresses that can receive traffic: valid, and not in a special range.
 
-/** As {@link validateAddress}, and it must be the address of some other machine. */
+/** Like {@link validateAddress}, and it must be the address of another machine. */
 export function validateEndpointAddress(address: string, path: FieldPath): FieldError[] {
   const errors = validateAddress(address, path)
   if (errors.length > 0) return errors

@@ -1,8 +1,8 @@
 /**
- * Amounts of resources in specs: `{ cpu: '500m', memory: '1Gi' }`.
+ * Resource quantities in specs: `{ cpu: '500m', memory: '1Gi' }`.
  *
- * They are kept in canonical form (0.5 becomes 500m, 1024Mi becomes 1Gi) and rounded up to thousandths, so that equal
- * amounts are equal texts.
+ * They are stored in canonical form (0.5 becomes 500m, 1024Mi becomes 1Gi) and rounded up to thousandths, so that equal
+ * quantities are equal strings.
  */
 import {
   checkQualifiedName,
@@ -20,7 +20,7 @@ import {
 import { draftIn } from './defaulting.ts'
 import { refuse } from './validation.ts'
 
-/** The amount a value says; `undefined` when it is none. Plain numbers are amounts as well. */
+/** The quantity of a value; `undefined` for an invalid one. Plain numbers are quantities too. */
 export function quantityFrom(value: unknown): Quantity | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   try {
@@ -30,7 +30,7 @@ export function quantityFrom(value: unknown): Quantity | undefined {
   }
 }
 
-/** Brings the amounts in the map under a key into canonical form. What is no amount is left for validation. */
+/** Canonicalizes the quantities in the map under a key. Invalid ones are left for validation. */
 export function canonicalizeQuantities(parent: JsonObjectDraft, key: string): void {
   const amounts = draftIn(parent, key)
   if (amounts === undefined) return
@@ -40,20 +40,20 @@ export function canonicalizeQuantities(parent: JsonObjectDraft, key: string): vo
   }
 }
 
-/** Brings one amount into canonical form. */
+/** Canonicalizes one quantity. */
 export function canonicalizeQuantity(parent: JsonObjectDraft, key: string): void {
   const quantity = quantityFrom(parent[key])
   if (quantity !== undefined) parent[key] = formatQuantity(quantity)
 }
 
-/** Adds the amounts of one map that another lacks; the map under `key` is made when it is missing. */
+/** Adds the missing quantities of a map; creates the map under `key` if it is missing. */
 export function fillQuantities(parent: JsonObjectDraft, key: string, from: JsonObject): void {
   const amounts: JsonObjectDraft = draftIn(parent, key) ?? {}
   for (const [name, value] of Object.entries(from)) if (!Object.hasOwn(amounts, name)) setOwn(amounts, name, value)
   parent[key] = amounts
 }
 
-/** What is wrong with the amount of a resource, whoever asks for it. */
+/** Validates the quantity of a resource. */
 export function validateQuantity(resource: string, value: unknown, path: FieldPath): FieldError[] {
   const quantity = quantityFrom(value)
   if (quantity === undefined) return [fieldError.invalid(path, value, quantityComplaint)]
@@ -70,14 +70,12 @@ const quantityComplaint = "quantities must match the regular expression '^([+-]?
 
 function roundUpToMilli(quantity: Quantity): Quantity {
   if (quantity.scale >= -3) return quantity
-  // Reading it again brings the rounded value into normal form.
+  // Parsing again normalizes the rounded value.
   const rounded = parseQuantity(`${quantityAsInteger(quantity, { scale: -3 })}m`)
   return { ...rounded, format: quantity.format }
 }
 
-/*
- * Names of computing resources (`cpu`, `hugepages-2Mi`, `example.com/gpu`) and where each kind of name may stand.
- */
+// Names of compute resources (`cpu`, `hugepages-2Mi`, `example.com/gpu`) and where each kind of name is valid.
 
 const objectCounts = [
   'pods',
@@ -106,12 +104,12 @@ const quotaResources: ReadonlySet<string> = new Set([
 const wholeResources: ReadonlySet<string> = new Set(objectCounts)
 const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 
-/** Resources that come in whole pieces: counts of objects, and whatever vendors add. */
+/** Resources with integer quantities: object counts and extended resources. */
 function isWholeResource(name: string): boolean {
   return wholeResources.has(name) || isExtendedResource(name)
 }
 
-/** Resources that may be promised more often than they are there. */
+/** Resources that can be overcommitted. */
 export function mayOvercommit(name: string): boolean {
   return isNativeResource(name) && !isHugePages(name)
 }
@@ -120,19 +118,19 @@ export function isHugePages(name: string): boolean {
   return name.startsWith('hugepages-')
 }
 
-/** A name that quotas have a meaning for. */
+/** A standard resource name of a quota. */
 export function isQuotaResource(name: string): boolean {
   return quotaResources.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-')
 }
 
-/** A name of any resource. */
+/** The name of any resource. */
 export function validateResourceName(name: string, path: FieldPath): FieldError[] {
   const errors = refuse(name, path, checkQualifiedName(name))
   if (errors.length > 0 || name.includes('/') || name === 'storage' || isQuotaResource(name)) return errors
   return [fieldError.invalid(path, name, 'must be a standard resource type or fully qualified')]
 }
 
-/** A name of a resource that a container can ask for. */
+/** The name of a resource that a container can request. */
 export function validateContainerResourceName(name: string, path: FieldPath): FieldError[] {
   const errors = validateResourceName(name, path)
   if (!name.includes('/')) {
@@ -144,7 +142,7 @@ export function validateContainerResourceName(name: string, path: FieldPath): Fi
   return errors
 }
 
-/** A name of a resource that a quota can limit. */
+/** The name of a resource that a quota can limit. */
 export function validateQuotaResourceName(name: string, path: FieldPath): FieldError[] {
   const errors = validateResourceName(name, path)
   if (!name.includes('/') && !isQuotaResource(name))

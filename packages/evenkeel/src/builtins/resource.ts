@@ -1,8 +1,8 @@
 /**
- * What the server knows of one served resource: a record, the same for built-in kinds and custom resources.
+ * The record of one served resource, the same for built-in kinds and custom resources.
  *
- * Everything the pipeline does differently for different kinds is said here, as data or as one of the named hooks
- * of {@link ResourceStrategy}. The pipeline itself never asks what a kind is called.
+ * Every difference between kinds is in this record, as data or as one of the named hooks
+ * of {@link ResourceStrategy}. The request pipeline never compares the names of kinds.
  */
 import type {
   ActionDefinition,
@@ -21,7 +21,7 @@ import type { TableColumns } from './columns/column.ts'
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
-/** The names of a resource and where it is served. */
+/** The names of a resource, and its group, version and scope. */
 interface ResourceNames {
   /** Empty for the core group. */
   readonly group: string
@@ -41,12 +41,12 @@ interface ResourceNames {
  */
 export type SubresourceRole = 'part' | 'scale' | 'eviction' | 'binding' | 'token' | 'action' | 'unavailable'
 
-/** A path below an object, such as `status` or `scale`. */
+/** A subresource, such as `status` or `scale`. */
 export interface Subresource {
   readonly name: string
   readonly role: SubresourceRole
   readonly verbs: readonly Verb[]
-  /** What is read and written there, when it is not the object itself (`autoscaling/v1 Scale`). */
+  /** The kind that is read and written, when it is not the object itself (`autoscaling/v1 Scale`). */
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -55,51 +55,51 @@ export interface Subresource {
 export interface Resource extends ResourceNames {
   readonly verbs: readonly Verb[]
   readonly subresources: readonly Subresource[]
-  /** Where objects are kept: versions and groups that show the same objects share this. */
+  /** The storage location; versions and groups that serve the same objects share it. */
   readonly storage: ResourceStorage
   readonly schema: Schema
-  /** Made from a definition at run time: JSON only, no strategic merge, type in list items, no missing kind. */
+  /** Created from a CRD at run time: JSON only, no strategic merge patch, apiVersion and kind in list items, kind required. */
   readonly custom: boolean
-  /** Nothing is stored: requests are answered at once (reviews, bindings, component statuses). */
+  /** Nothing is stored; requests are answered directly (reviews, bindings, component statuses). */
   readonly virtual?: true
   /** Its objects are the namespaces of all other objects. */
   readonly isNamespace?: true
   readonly strategy: ResourceStrategy
   readonly columns: TableColumns
-  /** For custom resources: how objects are read that were written under an earlier definition, or are of another version. */
+  /** For custom resources: reads objects that were written under an earlier schema or in another version. */
   readonly reading?: StoredObjectReader
-  /** Aborts when this record no longer holds: whoever watches has to look again. */
+  /** Aborts when this record is replaced: watches end, and clients list again. */
   readonly retired?: AbortSignal
-  /** What can be done to its objects beside changing them. */
+  /** The actions of the kind. */
   readonly actions?: readonly ActionDefinition[]
-  /** Where the replicas are, when there is a scale and they are not in the usual places. */
+  /** The paths of the replica counts, when the kind has a scale subresource with other paths than the default. */
   readonly scale?: ScalePaths
 }
 
-/** Objects of a custom kind, in any of its versions, as one of them has them. */
+/** Reads stored objects of a custom resource in the form of one of its versions. */
 export interface StoredObjectReader {
-  /** Objects written after this revision are as the definition has them. */
+  /** Objects written after this revision match the current schema. */
   readonly since: number
-  /** How objects of the stored version begin; absent when there is no other version. */
+  /** The first bytes of an object in the storage version; absent when there is only one version. */
   readonly type?: Uint8Array
-  /** The schema of a version, also of one that is not served; undefined when there is none of that name. */
+  /** The schema of a version, served or not; undefined for an unknown version. */
   schemaOf(version: string): Schema | undefined
   /**
-   * Prunes, fills in defaults and sets another `apiVersion`. Never changes what it is given. Where there is a
-   * `convert`, only for objects of the version they shall have.
+   * Prunes, sets defaults and sets the `apiVersion`, without changing its argument. With a
+   * `convert`, only for objects that have the target version already.
    */
   read(object: UnstructuredObject, version: string, options?: ReadOptions): UnstructuredObject
-  /** What `read` cannot do because somebody has to be asked: versions that differ in more than their name. */
+  /** Conversion by a webhook, for versions that differ in more than their name. */
   readonly convert?: ConvertObjects
 }
 
 interface ReadOptions {
-  /** The object is as its own version has it: only the way to another is left. */
+  /** The object already matches the schema of its own version: convert only. */
   readonly isTidy?: boolean
 }
 
 interface ConvertOptions {
-  /** What was converted for a list or a watch before will do. */
+  /** A cached conversion of an earlier list or watch is acceptable. */
   readonly reuse?: boolean
 }
 
@@ -112,24 +112,24 @@ type ConvertObjects = (
 export interface ResourceStorage {
   readonly group: string
   readonly plural: string
-  /** The form objects are kept in; a resource of another version converts. */
+  /** The storage version; a resource of another version converts. */
   readonly version: string
   readonly kind: string
 }
 
-/** What a hook may want to know about the write it takes part in. */
+/** The context of a write, for hooks. */
 export interface WriteContext {
-  /** Now, as RFC 3339 text with seconds. */
+  /** The current time in RFC 3339 with seconds. */
   readonly now: string
-  /** Something worth a `Warning` header. */
+  /** Adds a `Warning` header. */
   warn(text: string): void
-  /** The subresource that is written, if any. */
+  /** The written subresource, if any. */
   readonly subresource?: string
-  /** All other objects of the resource, when its rules say that they look at them. */
+  /** All other objects of the resource, if its strategy needs them. */
   readonly others?: readonly UnstructuredObject[]
-  /** Something that is wrong and that only shows beside the others: the write is refused with it. */
+  /** Reports a conflict with another object; the write is refused. */
   refuse?(error: FieldError): void
-  /** Who writes, as objects name users. */
+  /** The user who writes. */
   readonly user?: JsonObject
 }
 
@@ -148,63 +148,63 @@ export interface ObjectDraft {
 }
 
 /**
- * Behaviour of a kind that is not data. Hooks run in this order on a write:
- * `default` (right after decoding, and on the result of a patch), `prepareCreate` or `prepareUpdate` (system fields:
- * what clients may not say is set back), `validate`, and for updates `validateUpdate` as well.
+ * The behavior of a kind that is not data. Hooks run in this order on a write:
+ * `default` (after decoding, and on the result of a patch), `prepareCreate` or `prepareUpdate` (system fields:
+ * fields that clients cannot set are reset), `validate`, and for updates `validateUpdate` too.
  */
 export interface ResourceStrategy {
   readonly checkName: NameRule
-  /** An update without resourceVersion is taken as "whatever is there". */
+  /** An update without a resourceVersion overwrites any version. */
   readonly unconditionalUpdate: boolean
   /** PUT on a missing object creates it. */
   readonly createOnUpdate: boolean
-  /** metadata.generation is kept: 1 at first, one more with every change outside metadata and status. */
+  /** metadata.generation is maintained: 1 at first, incremented by every change outside metadata and status. */
   readonly generation: boolean
-  /** DELETE answers with the object instead of a Status. */
+  /** DELETE returns the object instead of a Status. */
   readonly returnsDeleted: boolean
-  /** What happens to dependents when nobody says; `none`: the kind cannot have any (Events). */
+  /** The default propagation policy; `none`: the kind has no dependents (Events). */
   readonly dependents: 'background' | 'orphan' | 'none'
-  /** Said to who deletes without saying what shall become of the dependents. */
+  /** The warning for a delete without a propagation policy. */
   readonly orphanWarning?: string
-  /** How long an object lives after its last write (Events: one hour). */
+  /** The time to live after the last write (Events: one hour). */
   readonly ttlMs?: number
-  /** Fields that field selectors may name beside metadata.name and metadata.namespace. */
+  /** Fields for field selectors, in addition to metadata.name and metadata.namespace. */
   readonly selectableFields?: Readonly<Record<string, (object: UnstructuredObject) => string>>
-  /** Adds what a client left out. Must be idempotent. */
+  /** Sets defaults. Must be idempotent. */
   readonly default?: (object: ObjectDraft) => void
-  /** Sets fields clients may not choose when an object is made; status has been dropped already if it is a subresource. */
+  /** Sets fields that clients cannot choose on create; the status is already dropped if it is a subresource. */
   readonly prepareForCreate?: (object: ObjectDraft, context: WriteContext) => void
-  /** Sets back what an update may not change. For writes to the main resource the old status is in place already. */
+  /** Resets fields that an update cannot change. For writes to the main resource the old status is already restored. */
   readonly prepareForUpdate?: (object: ObjectDraft, old: UnstructuredObject, context: WriteContext) => void
-  /** Loads what judging this object needs, if that is not there yet; awaited before `validate` and `validateUpdate`. */
+  /** Loads the modules that validation needs; awaited before `validate` and `validateUpdate`. */
   readonly loadValidators?: (object: UnstructuredObject) => Promise<void>
   readonly validate?: (object: UnstructuredObject) => FieldError[]
   readonly validateUpdate?: ValidateUpdate
-  /** As validateUpdate, for writes to the status subresource. */
+  /** Like validateUpdate, for writes to the status subresource. */
   readonly validateStatusUpdate?: ValidateUpdate
-  /** Whether an update of the object counts as a change of its spec; default: anything outside metadata and status differs. */
+  /** Whether an update changes the spec; default: anything outside metadata and status differs. */
   readonly changesGeneration?: (object: UnstructuredObject, old: UnstructuredObject) => boolean
-  /** Most kinds lose the status a client sends with a new object; Nodes come with one. */
+  /** Keeps the status of a new object (Nodes); most kinds drop it. */
   readonly statusOnCreate?: 'keep'
-  /** What a write to the status leaves as it was, beside the spec. Default: metadata passes. */
+  /** The metadata that a status update cannot change. Default: metadata can be changed. */
   readonly statusKeeps?: 'metadata' | 'labels' | 'ownerReferences'
-  /** Said to everybody who uses the kind: what to use instead. */
+  /** The deprecation warning, with the replacement. */
   readonly deprecation?: string
-  /** `validateUpdate` and `validateStatusUpdate` judge the whole object: what was wrong before and is unchanged passes. */
+  /** `validateUpdate` and `validateStatusUpdate` validate the whole object; unchanged old errors are ignored (ratcheting). */
   readonly ratcheting?: true
-  /** Objects define resources: a write is answered once these are served. */
+  /** Objects define resources (CRDs): a write is answered once these are served. */
   readonly definesResources?: true
-  /** Why nothing new may be made at present. */
+  /** The reason why objects cannot be created at present. */
   readonly createForbidden?: () => string | undefined
-  /** Objects share something that each may have only once (addresses and ports of Services): hooks are shown all of them. */
+  /** Objects allocate from a shared range (addresses and ports of Services): hooks get all objects. */
   readonly needsOtherObjects?: true
-  /** Kinds that hold on to themselves while they are deleted, beside `metadata.finalizers` (Namespaces). */
+  /** Finalizers outside `metadata.finalizers` (Namespaces). */
   readonly deletion?: DeletionStrategy
-  /** Seconds of grace a deletion gives; absent or 0 deletes at once. `asked` is what the client wants. */
+  /** The grace period of a delete in seconds; absent or 0 deletes at once. `asked` is the grace period of the client. */
   readonly graceSeconds?: (object: UnstructuredObject, asked: number | undefined) => number
 }
 
-/** Judges an object beside the one it replaces; `warn` hears of mistakes that were there before and pass. */
+/** Validates an object against the old one; `warn` gets old errors that are ignored. */
 type ValidateUpdate = (
   object: UnstructuredObject,
   old: UnstructuredObject,
@@ -212,8 +212,8 @@ type ValidateUpdate = (
 ) => FieldError[]
 
 interface DeletionStrategy {
-  /** Whether the object must stay although nothing else keeps it. */
+  /** Whether the object must not be removed yet. */
   blocksDeletion(object: UnstructuredObject): boolean
-  /** Notes in the object that it is being deleted. */
+  /** Marks the object as terminating. */
   markDeleting(object: ObjectDraft): void
 }

@@ -1,8 +1,8 @@
 /**
  * The schema definitions of the built-in kinds, by short name: `core.v1.Pod`, `meta.v1.ObjectMeta`.
  *
- * Definitions lie in generated text and are parsed one package at a time, when the first of its names is asked for:
- * a server that never sees a Pod never reads what a Pod is. Nodes are shared, nobody changes one.
+ * Definitions are generated text and are parsed one package at a time, when the first definition of it is used:
+ * a server without Pods never parses the schema of Pod. Schema nodes are shared and immutable.
  */
 import { getOwn, type Definitions, type GroupVersionKind, type SchemaNode } from '#api'
 import { definitionTexts, publishedPrefixes } from './generated/definitions.ts'
@@ -21,7 +21,7 @@ export function schemaName({ group, version, kind }: GroupVersionKind): string {
   return `${group === '' ? 'core' : group.split('.', 1)[0]}.${version}.${kind}`
 }
 
-/** The name under which clients know a definition: `io.k8s.api.core.v1.Pod` for `core.v1.Pod`. */
+/** The OpenAPI name of a definition: `io.k8s.api.core.v1.Pod` for `core.v1.Pod`. */
 export function publishedSchemaName(name: string): string {
   const word = name.slice(0, name.indexOf('.'))
   const prefix = getOwn(publishedPrefixes, word)

@@ -1,8 +1,8 @@
 /**
- * The rules of every built-in kind.
+ * The strategies of all built-in kinds.
  *
- * A kind is its flags and, for the kinds that controllers depend on, hooks; a kind without hooks is kept by its schema
- * alone.
+ * A strategy has flags and, for the kinds that controllers depend on, hooks; a kind without hooks is validated by its schema
+ * only.
  */
 import { mutatingPolicyStrategy, validatingPolicyStrategy } from './admission/policies.ts'
 import { mutatingBindingStrategy, validatingBindingStrategy } from './admission/policy-bindings.ts'
@@ -109,7 +109,7 @@ const hooks: Readonly<Record<string, Readonly<Record<string, StrategyHooks>>>> =
   'storage.k8s.io': { CSIDriver: csiDriverStrategy, StorageClass: storageClassStrategy },
 }
 
-/** The rules of a built-in kind; of a kind nobody has heard of, the ordinary ones. */
+/** The strategy of a built-in kind; the default one for an unknown kind. */
 export function strategyFor(group: string, kind: string): ResourceStrategy {
   return { ...strategyFlags(group, kind), ...hooksOf(group, kind) }
 }

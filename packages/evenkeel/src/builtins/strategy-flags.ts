@@ -1,14 +1,14 @@
 /**
- * What differs between built-in kinds and is only a yes or no: names, locks, generation, what deletion answers.
+ * The boolean differences between built-in kinds: names, optimistic locking, generation, the response to a delete.
  *
  * One row per kind that differs from {@link ordinary}; the rows follow the strategies and stores of Kubernetes 1.36.
- * Kinds that are not listed are ordinary, which is also what a kind of an unknown group gets.
+ * Other kinds, also those of unknown groups, get the defaults.
  */
 import { checkDnsLabelName, checkDnsSubdomainName, checkPathSegmentName, type NameRule } from '#api'
 import { checkAddressName } from './ip-addresses.ts'
 import type { ResourceStrategy } from './resource.ts'
 
-/** The part of {@link ResourceStrategy} that every kind must say. */
+/** The required part of {@link ResourceStrategy}. */
 type StrategyFlags = Pick<
   ResourceStrategy,
   | 'checkName'
@@ -23,7 +23,7 @@ type StrategyFlags = Pick<
   | 'orphanWarning'
 >
 
-/** How most kinds behave. */
+/** The defaults. */
 const ordinary: StrategyFlags = {
   checkName: checkDnsSubdomainName,
   unconditionalUpdate: true,
@@ -33,7 +33,7 @@ const ordinary: StrategyFlags = {
   dependents: 'background',
 }
 
-/** A write to the status leaves all metadata as it was. */
+/** A status update changes no metadata. */
 const quietStatus = { statusKeeps: 'metadata' } as const
 const anyName: NameRule = () => []
 const counted = { generation: true } as const
@@ -41,7 +41,7 @@ const locked = { unconditionalUpdate: false } as const
 const returned = { returnsDeleted: true } as const
 const countedAndLocked = { ...counted, ...locked } as const
 const rbac = { createOnUpdate: true, checkName: checkPathSegmentName } as const
-/** Their names are checked by their own rules, against the fields that make them up. */
+/** Kinds whose names are validated by their own strategy, against the fields they are made of. */
 const events = { createOnUpdate: true, dependents: 'none', checkName: anyName } as const
 
 /** Group, then kind. */
@@ -139,8 +139,6 @@ export function strategyFlags(group: string, kind: string): StrategyFlags {
   return kinds !== undefined && Object.hasOwn(kinds, kind) ? { ...ordinary, ...kinds[kind] } : ordinary
 }
 
-/*
- * The part of {@link ResourceStrategy} that is behaviour: what a file about a kind exports. Flags stand together in one table.
- */
+// The hooks of {@link ResourceStrategy}: the export of the file of a kind. All flags are in one table.
 
 export type StrategyHooks = Omit<Partial<ResourceStrategy>, keyof StrategyFlags>

@@ -1,5 +1,5 @@
 /**
- * Complaints that many kinds share, in upstream's words.
+ * Validation shared by many kinds, with the messages of kube-apiserver.
  */
 import {
   checkQualifiedName,
@@ -21,7 +21,7 @@ import {
 const portComplaint = 'must be between 1 and 65535, inclusive'
 const portNameCharacters = /^[a-z0-9-]+$/
 
-/** The complaints of a name check as field errors. */
+/** The messages of a name check as field errors. */
 export function refuse(value: string, path: FieldPath, complaints: readonly string[]): FieldError[] {
   return complaints.map((complaint) => fieldError.invalid(path, value, complaint))
 }
@@ -40,17 +40,17 @@ export function requirePositive(value: number | undefined, path: FieldPath): Fie
   return value !== undefined && value <= 0 ? [fieldError.invalid(path, value, 'must be greater than 0')] : []
 }
 
-/** Absent counts as the empty text, which is rarely supported. */
+/** An absent value counts as the empty string, which is rarely supported. */
 export function requireOneOf(value: string, path: FieldPath, supported: readonly string[]): FieldError[] {
   return supported.includes(value) ? [] : [fieldError.notSupported(path, value, supported)]
 }
 
-/** As {@link requireOneOf} for a field that may be absent. */
+/** Like {@link requireOneOf}, for an optional field. */
 export function allowOneOf(value: unknown, path: FieldPath, supported: readonly string[]): FieldError[] {
   return typeof value === 'string' ? requireOneOf(value, path, supported) : []
 }
 
-/** As {@link requireOneOf}, and an absent value is its own complaint. */
+/** Like {@link requireOneOf}, with a separate message for an absent value. */
 export function requireChoice(value: string, path: FieldPath, supported: readonly string[]): FieldError[] {
   return value === '' ? [fieldError.required(path)] : requireOneOf(value, path, supported)
 }
@@ -63,13 +63,13 @@ export function requirePort(value: number | undefined, path: FieldPath): FieldEr
   return isPort(value ?? 0) ? [] : [fieldError.invalid(path, value ?? 0, portComplaint)]
 }
 
-/** A port as a number or as the name of one. */
+/** A port number or a port name. */
 export function requirePortOrName(value: unknown, path: FieldPath): FieldError[] {
   if (typeof value === 'string') return refuse(value, path, checkPortName(value))
   return requirePort(typeof value === 'number' ? value : undefined, path)
 }
 
-/** The name of a port as IANA has it: short, with a letter, no stray dashes. */
+/** An IANA service name: short, with at least one letter, no adjacent or outer dashes. */
 export function checkPortName(name: string): string[] {
   const complaints: string[] = []
   if (name.length > 15) complaints.push('must be no more than 15 characters')
@@ -85,14 +85,12 @@ export function isPort(value: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= 65_535
 }
 
-/** A field that keeps its first value. */
+/** An immutable field. */
 export function requireSame(value: unknown, old: unknown, path: FieldPath): FieldError[] {
   return deepEqual(value, old) ? [] : [fieldError.invalid(path, value, 'field is immutable')]
 }
 
-/*
- * Label selectors in specs: reading them from unchecked JSON, and what is wrong with them.
- */
+// Label selectors in specs: parsing from unchecked JSON, and validation.
 
 /** The selector under a key; `undefined` when there is none, which selects nothing. */
 export function selectorIn(fields: Fields | undefined, key: string): LabelSelector | undefined {
@@ -100,38 +98,36 @@ export function selectorIn(fields: Fields | undefined, key: string): LabelSelect
   if (selector === undefined) return undefined
   const matchExpressions = objectsIn(selector, 'matchExpressions').map((expression): LabelSelectorRequirement => ({
     key: textIn(expression, 'key'),
-    // Whatever is there: the validator says what is not an operator.
+    // Unchecked; validation reports an unknown operator.
     operator: textIn(expression, 'operator') as LabelSelectorRequirement['operator'],
     values: textsIn(expression, 'values'),
   }))
   return { matchLabels: textMapIn(selector, 'matchLabels'), matchExpressions }
 }
 
-/** What is wrong with the selector under a key; nothing when there is none. */
+/** Validates the selector under a key, if there is one. */
 export function validateSelectorIn(fields: Fields | undefined, key: string, path: FieldPath): FieldError[] {
   const selector = selectorIn(fields, key)
   return selector === undefined ? [] : validateLabelSelector(selector, path.child(key))
 }
 
-/** Whether a selector says nothing, and so selects everything. */
+/** Whether a selector is empty, and so selects everything. */
 export function isEmptySelector(selector: LabelSelector): boolean {
   return Object.keys(selector.matchLabels ?? {}).length === 0 && (selector.matchExpressions ?? []).length === 0
 }
 
-/*
- * Numbers or percentages: how many pods may be gone, missing or too many during a change.
- */
+// Numbers or percentages, such as maxUnavailable and maxSurge.
 
 const percentComplaint =
   "a valid percent string must be a numeric string followed by an ending '%' " +
   "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 
-/** The number in `30%`; `undefined` for anything else. */
+/** The number in `30%`; `undefined` for other text. */
 export function percentOf(value: unknown): number | undefined {
   return typeof value === 'string' && /^[0-9]+%$/.test(value) ? Number(value.slice(0, -1)) : undefined
 }
 
-/** A number that is not negative, or a percentage. */
+/** A non-negative number, or a percentage. */
 export function validateIntOrPercent(value: unknown, path: FieldPath): FieldError[] {
   if (typeof value === 'number') return requireNonNegative(value, path)
   if (typeof value !== 'string')
@@ -139,7 +135,7 @@ export function validateIntOrPercent(value: unknown, path: FieldPath): FieldErro
   return percentOf(value) === undefined ? [fieldError.invalid(path, value, percentComplaint)] : []
 }
 
-/** A percentage of at most everything. */
+/** A percentage of at most 100 %. */
 export function validateNotMoreThan100Percent(value: unknown, path: FieldPath): FieldError[] {
   return (percentOf(value) ?? 0) > 100 ? [fieldError.invalid(path, value, 'must not be greater than 100%')] : []
 }

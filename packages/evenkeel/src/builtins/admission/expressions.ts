@@ -1,25 +1,25 @@
 /**
- * Whether expressions of webhooks and policies compile, judged when they are written.
+ * Compiles the CEL expressions of webhooks and policies when the objects are written.
  *
- * The language is loaded with the first expression: `ready` of the kinds waits for {@link loadExpressionLanguage}.
+ * The CEL engine is loaded with the first expression: `ready` of the kinds awaits {@link loadExpressionLanguage}.
  */
 import { fieldError, loadAdmissionEngine } from '#api'
 import type { AdmissionCompiler, AdmissionExpression, AdmissionEngine, FieldError, FieldPath } from '#api'
 
 let language: AdmissionEngine | undefined
 
-/** Makes expressions work; must have resolved before any is judged. */
+/** Loads the CEL engine; must have resolved before the first validation. */
 export async function loadExpressionLanguage(): Promise<void> {
   language ??= await loadAdmissionEngine()
 }
 
 interface ExpressionsOptions {
   readonly hasParams?: boolean
-  /** Whether `variables` is known even when there are none. */
+  /** Whether `variables` is declared even when there are none. */
   readonly hasVariables?: boolean
 }
 
-/** The expressions of one object, to be judged in the order in which they stand there. */
+/** Compiles the expressions of one object, in the order of the object. */
 export class ExpressionChecker {
   readonly #options: ExpressionsOptions
   readonly #variables: { readonly name: string; readonly text: string }[] = []
@@ -32,7 +32,7 @@ export class ExpressionChecker {
     this.#options = options
   }
 
-  /** Conditions see no variables. */
+  /** Match conditions have no variables. */
   condition(text: string, path: FieldPath): FieldError[] {
     this.#conditions ??= loaded().compiler({ hasParams: this.#options.hasParams ?? false })
     return complaints(this.#conditions.compile(text.trim(), { resultTypes: ['bool'] }), path)
@@ -48,7 +48,7 @@ export class ExpressionChecker {
     return complaints(this.#validating().compile(text, { resultTypes: ['bool'] }), path)
   }
 
-  /** Messages may not ask who may do what. */
+  /** Message expressions cannot use the authorizer. */
   message(text: string, path: FieldPath): FieldError[] {
     this.#messages ??= this.#compiler({ hasAuthorizer: false })
     return complaints(this.#messages.compile(text, { resultTypes: ['string'] }), path)
@@ -96,7 +96,7 @@ function complaints(
   ]
 }
 
-/** Expressions must not pass because somebody forgot {@link loadExpressionLanguage}. */
+/** Throws when {@link loadExpressionLanguage} was not awaited, so that no expression passes unchecked. */
 function loaded(): AdmissionEngine {
   if (language === undefined) throw new Error('expressions are to be judged, but their language was never loaded')
   return language

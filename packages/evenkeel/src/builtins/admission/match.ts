@@ -1,6 +1,6 @@
 /**
- * Which requests an admission hook or policy is about: rules over groups, versions, resources and operations, selectors,
- * and conditions.
+ * Matching of requests for webhooks and policies: rules over groups, versions, resources and operations, selectors,
+ * and match conditions.
  */
 import {
   checkPathSegmentName,
@@ -32,7 +32,7 @@ const mutatingOperations = operations.filter((operation) => operation !== 'DELET
 const scopes = ['*', 'Cluster', 'Namespaced']
 const conditionsMax = 64
 
-/** Rules are about objects of any scope unless they say so. */
+/** The default scope of a rule is `*`. */
 export function defaultMatchRules(parent: JsonObjectDraft, key: string): void {
   for (const rule of draftsIn(parent, key)) setDefault(rule, 'scope', '*')
 }
@@ -60,7 +60,7 @@ export function validateMatchResources(match: JsonObject, path: FieldPath): Fiel
   ]
 }
 
-/** Deletion leaves nothing to change, so policies that change objects cannot be about it. */
+/** A mutating policy cannot match DELETE. */
 export function validateMutatingOperations(match: JsonObject | undefined, path: FieldPath): FieldError[] {
   return objectsIn(match, 'resourceRules').flatMap((rule) =>
     textsIn(rule, 'operations').flatMap((operation) =>
@@ -69,7 +69,7 @@ export function validateMutatingOperations(match: JsonObject | undefined, path: 
   )
 }
 
-/** A rule with operations, as webhooks have them. */
+/** A rule with operations, as in webhooks. */
 export function validateMatchRule(rule: JsonObject, path: FieldPath): FieldError[] {
   const asked = textsIn(rule, 'operations')
   const errors = asked.length === 0 ? [fieldError.required(path.child('operations'))] : []
@@ -130,11 +130,9 @@ function validateWildcard(values: readonly string[], path: FieldPath, { things }
   return [fieldError.invalid(path, values, `if '*' is present, must not specify other ${things}`)]
 }
 
-/*
- * Patterns for resources in admission rules: `pods`, `pods/status`, `pods/*`, `*`, `*` + `/scale`, and `*` on both sides.
- *
- * A pattern that another one covers already is a mistake.
- */
+// Patterns for resources in admission rules: `pods`, `pods/status`, `pods/*`, `*`, `*` + `/scale`, and `*` on both sides.
+//
+// A pattern that is covered by another one is an error.
 
 const everything = '*/*'
 
@@ -170,7 +168,7 @@ function validateCovered(patterns: readonly string[], path: FieldPath): FieldErr
   })
 }
 
-/** Only the last pattern without a subresource counts: upstream forgets the earlier ones, and so do we. */
+/** Only the last pattern without a subresource counts, as in kube-apiserver. */
 function endsWithPlain(patterns: readonly string[]): boolean {
   const last = patterns.filter((pattern) => pattern !== '' && !pattern.includes('/')).at(-1)
   return last !== undefined && last !== '*'

@@ -1,7 +1,7 @@
 /**
- * Admission policies: what they are about, and the expressions that decide.
+ * ValidatingAdmissionPolicies and MutatingAdmissionPolicies: match constraints, parameters and expressions.
  *
- * Expressions have to compile. Whether they fit the objects they will be asked about is told in the status, later.
+ * Expressions must compile. Type checking against the matched kinds happens later and is reported in the status.
  */
 import {
   checkDns1035Label,
@@ -101,7 +101,7 @@ function defaultPolicy(object: ObjectDraft): void {
   if (match !== undefined) defaultMatchResources(match)
 }
 
-/** What both kinds of policies say: when, about what, with which parameters. */
+/** The common part of both kinds: failure policy, match constraints, parameters, variables. */
 function validateSubject(spec: JsonObject, expressions: ExpressionChecker): FieldError[] {
   const errors = requireChoice(textIn(spec, 'failurePolicy'), specPath.child('failurePolicy'), failurePolicies)
   const [paramKind, match] = [optionalObjectIn(spec, 'paramKind'), optionalObjectIn(spec, 'matchConstraints')]
@@ -241,9 +241,7 @@ function validateNote(
   return expressions.annotation(text, path)
 }
 
-/*
- * The changes a mutating policy makes: a JSON patch or an apply configuration, each from one expression.
- */
+// The mutations of a policy: a JSON patch or an apply configuration, each from one expression.
 
 const forms = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 

@@ -1,5 +1,5 @@
 /**
- * Bindings of admission policies: which policy, with which parameters, for which objects, and to what effect.
+ * Bindings of admission policies: the policy, its parameters, the matched objects and the actions.
  */
 import {
   checkDnsSubdomain,

@@ -1,5 +1,5 @@
 /**
- * Webhook configurations: defaults that make a hook complete, and the mistakes that would make it useless.
+ * ValidatingWebhookConfigurations and MutatingWebhookConfigurations.
  */
 import {
   checkDns1035Label,
@@ -22,9 +22,7 @@ import { allowOneOf, isPort, refuse, requireOneOf, requireText, validateSelector
 import { loadExpressionLanguage } from './expressions.ts'
 import { defaultMatchRules, matchPolicies, validateMatchConditions, validateMatchRule } from './match.ts'
 
-/*
- * Where a webhook is: a URL, or a service inside the cluster. Exactly one of the two.
- */
+// The client config of a webhook: either a URL or a Service reference.
 
 const form = '; desired format: https://host[/path]'
 

@@ -1,5 +1,5 @@
 /**
- * CronJobs: when, what, and how many finished jobs are kept.
+ * CronJobs: the schedule, the job template and the history limits.
  */
 import {
   fieldError,
@@ -21,7 +21,7 @@ import { defaultJobSpec, validateJobSpec } from './job.ts'
 
 const specPath = FieldPath.of('spec')
 const templatePath = specPath.child('jobTemplate', 'spec')
-/** A job is named after its CronJob and the minute, eleven characters more. */
+/** The name of a Job is that of its CronJob plus eleven characters for the minute. */
 const nameBytesMax = 52
 
 export const cronJobStrategy: StrategyHooks = {
@@ -92,7 +92,7 @@ function validateSchedule(schedule: string, path: FieldPath): FieldError[] {
   ]
 }
 
-/** Whether a zone exists is known where schedules are computed; here only that one is named. */
+/** Only the syntax of a time zone is checked here; the controller knows which zones exist. */
 function validateTimeZone(zone: unknown, path: FieldPath): FieldError[] {
   if (typeof zone !== 'string') return []
   if (zone === '') return [fieldError.invalid(path, zone, 'timeZone must be nil or non-empty string')]
@@ -107,9 +107,7 @@ function validateTimeZone(zone: unknown, path: FieldPath): FieldError[] {
     : []
 }
 
-/*
- * Schedules of CronJobs: five fields, or a name such as `@daily`. Only judged here, never computed.
- */
+// Schedules of CronJobs: five fields, or a name such as `@daily`. They are validated here, not computed.
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
@@ -130,7 +128,7 @@ const fields: readonly Field[] = [
   { min: 0, max: 6, names: days },
 ]
 
-/** What is wrong with a schedule; `undefined` when nothing is. */
+/** The error of a schedule; `undefined` for a valid one. */
 export function cronScheduleError(schedule: string): string | undefined {
   const text = schedule.replace(/^(?:CRON_)?TZ=\S*\s+/, '').trim()
   if (text.startsWith('@')) return descriptorComplaint(text)
@@ -176,7 +174,7 @@ function rangeComplaint(text: string, field: Field): string | undefined {
   return every === 0 ? `step of range should be a positive number: ${text}` : undefined
 }
 
-/** A start with a step goes on to the end of the field. */
+/** A start with a step extends to the end of the field. */
 function endOf(start: number, step: string | undefined, { max }: Field): number {
   return step === undefined ? start : max
 }

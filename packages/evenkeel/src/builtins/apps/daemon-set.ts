@@ -1,7 +1,7 @@
 /**
- * DaemonSets: one pod per node, exchanged by taking away or by adding, never both.
+ * DaemonSets: one Pod per node, updated with either maxUnavailable or maxSurge.
  *
- * A count of template changes is kept in an annotation, as upstream does for its old clients.
+ * The template generation is kept in an annotation, as in kube-apiserver.
  */
 import {
   deepEqual,

@@ -1,5 +1,5 @@
 /**
- * Deployments: how pods are exchanged when the template changes, and for how long that may take.
+ * Deployments: the update strategy, the progress deadline and the Pod template.
  */
 import {
   deepEqual,
@@ -36,7 +36,7 @@ const specPath = FieldPath.of('spec')
 const strategyPath = specPath.child('strategy')
 
 export const deploymentStrategy: StrategyHooks = {
-  // Annotations count: that is how rollbacks and pauses used to be asked for.
+  // Annotations count as spec changes, because rollbacks and pauses once used them.
   changesGeneration: (object, old) =>
     !deepEqual(object['spec'], old['spec']) ||
     !deepEqual(object.metadata.annotations ?? {}, old.metadata.annotations ?? {}),

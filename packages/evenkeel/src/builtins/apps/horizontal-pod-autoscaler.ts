@@ -1,7 +1,7 @@
 /**
- * HorizontalPodAutoscalers: bounds, a target, and in the second version the metrics and the pace.
+ * HorizontalPodAutoscalers: replica bounds, the scale target, and in v2 metrics and behavior.
  *
- * Metrics are checked for their type and for having the field that goes with it, not for what is in that field.
+ * A metric is checked for its type and the matching field, not for the contents of that field.
  */
 import {
   checkPathSegmentName,

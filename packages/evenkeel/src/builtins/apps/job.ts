@@ -1,5 +1,5 @@
 /**
- * Jobs: pods that end. The selector is made from the uid of the job, so that a job finds only its own pods.
+ * Jobs: Pods that run to completion. The selector is generated from the uid, so that a Job selects only its own Pods.
  */
 import {
   checkDnsLabel,
@@ -58,7 +58,7 @@ function defaultJob(object: ObjectDraft): void {
   setDefault(spec, 'manualSelector', false)
 }
 
-/** Labels with name and uid, under their old and their new keys, and a selector for the uid. */
+/** Generates the labels for name and uid, with legacy and current keys, and a selector for the uid. */
 function addSelector(object: ObjectDraft): void {
   object['status'] = {}
   const spec = ensureDraft(object, 'spec')
@@ -68,7 +68,7 @@ function addSelector(object: ObjectDraft): void {
   for (const [key, value] of generatedLabels(textIn(object.metadata, 'name'), textIn(object.metadata, 'uid')))
     setDefault(labels, key, value)
   setDefault(ensureDraft(ensureDraft(spec, 'selector'), 'matchLabels'), uidLabel, textIn(object.metadata, 'uid'))
-  // A job without labels of its own has those of its template, and these are more now.
+  // A Job without labels gets those of its template, which now include the generated ones.
   if (isTemplates) object.metadata.labels = textMapIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
 }
 
@@ -90,7 +90,7 @@ function validateSelector(object: UnstructuredObject): FieldError[] {
   return [...errors, ...validateLabelSelector(selector, path), ...validateTemplateMatchesSelector(spec, selector)]
 }
 
-/** A label that a client set in place of a generated one must say the same. */
+/** A label set by the client must equal the generated one. */
 function validateGenerated({ metadata }: UnstructuredObject, spec: JsonObject): FieldError[] {
   const labels = textMapIn(objectIn(objectIn(spec, 'template'), 'metadata'), 'labels')
   const path = specPath.child('template', 'metadata', 'labels')
@@ -105,7 +105,7 @@ function validateGenerated({ metadata }: UnstructuredObject, spec: JsonObject): 
   return [...errors, fieldError.invalid(specPath.child('selector'), spec['selector'], '`selector` not auto-generated')]
 }
 
-/** Pods of an indexed job are hosts named by job and index. */
+/** The host names of the Pods of an indexed Job are made of its name and the index. */
 function validateHostnames(object: UnstructuredObject): FieldError[] {
   const { metadata } = object
   const spec = objectIn(object, 'spec')
@@ -140,7 +140,7 @@ function validateCompletions(spec: JsonObject, before: JsonObject): FieldError[]
   return [fieldError.invalid(path, completions, 'can only be modified in tandem with spec.parallelism')]
 }
 
-/** The template without what may change while a suspended job has never started: where its pods may run. */
+/** The template without the scheduling directives, which may change while a suspended Job has never started. */
 function templateOf(spec: JsonObject, before: JsonObject): JsonObject {
   const template = objectIn(spec, 'template')
   if (!isSet(before, 'suspend')) return template
@@ -159,11 +159,9 @@ function withoutResources(list: unknown): JsonObject[] {
   return Array.isArray(list) ? list.map(({ resources: _, ...container }: JsonObject) => container) : []
 }
 
-/*
- * The spec of a Job, in a Job or in the template of a CronJob.
- *
- * Failure and success policies are not looked into; the schema has checked their shape.
- */
+// The spec of a Job, in a Job or in the template of a CronJob.
+//
+// Failure and success policies are validated by the schema only.
 
 const counts = [
   'parallelism',
@@ -176,7 +174,7 @@ const counts = [
 ]
 const indexedParallelismMax = 100_000
 
-/** What holds for the job of a CronJob as well; the rest is filled in when a Job is made from it. */
+/** The defaults of a job template in a CronJob; other defaults are set when a Job is created from it. */
 export function defaultJobSpec(spec: JsonObjectDraft): void {
   defaultTemplate(spec)
   const policy = draftIn(spec, 'podFailurePolicy')
@@ -232,7 +230,7 @@ function validateUnindexed(spec: JsonObject, path: FieldPath): FieldError[] {
   return errors
 }
 
-/** The pods of a job end; a job starts new ones itself. */
+/** The restart policy must not be Always: a Job replaces failed Pods itself. */
 function validateRestart(spec: JsonObject, path: FieldPath): FieldError[] {
   const policy = textIn(objectIn(objectIn(spec, 'template'), 'spec'), 'restartPolicy')
   if (policy === 'Always' || policy === '') return [fieldError.required(path, 'valid values: "OnFailure", "Never"')]

@@ -1,5 +1,5 @@
 /**
- * PodDisruptionBudgets: either how many must stay or how many may go, as a number or a share.
+ * PodDisruptionBudgets: either minAvailable or maxUnavailable, as a number or a percentage.
  */
 import {
   fieldError,
@@ -32,21 +32,20 @@ export const podDisruptionBudgetStrategy: StrategyHooks = {
   validateStatusUpdate(object) {
     const status = objectIn(object, 'status')
     const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']
-    const conditions = objectsIn(status, 'conditions') as readonly Condition[]
     return [
-      ...validateConditions(conditions.filter(isWhole), statusPath.child('conditions')),
+      ...validateConditions(objectsIn(status, 'conditions').filter(isCondition), statusPath.child('conditions')),
       ...counts.flatMap((key) => requireNonNegative(numberIn(status, key), statusPath.child(key))),
     ]
   },
 }
 
-function isWhole(condition: Condition): boolean {
-  return [condition.type, condition.status, condition.reason, condition.message].every(
+function isCondition(value: JsonObject): value is JsonObject & Condition {
+  return [value['type'], value['status'], value['reason'], value['message']].every(
     (text) => typeof text === 'string',
   )
 }
 
-/** The spec in upstream's internal form. */
+/** The spec in the internal form of kube-apiserver. */
 function shown(spec: JsonObject): JsonObject {
   const keys = ['minAvailable', 'selector', 'maxUnavailable', 'unhealthyPodEvictionPolicy']
   return Object.fromEntries(keys.map((key) => [`${key.charAt(0).toUpperCase()}${key.slice(1)}`, spec[key] ?? null]))

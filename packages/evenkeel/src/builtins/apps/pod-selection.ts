@@ -1,5 +1,5 @@
 /**
- * What controllers of pods have in common: a selector, and a template whose pods it selects and that run for ever.
+ * The common part of workload kinds: a selector, and a Pod template that it selects, with restart policy Always.
  */
 import {
   compareText,
@@ -23,7 +23,7 @@ import { isEmptySelector, requireNonNegative, selectorIn } from '../validation.t
 const specPath = FieldPath.of('spec')
 const templatePath = specPath.child('template')
 
-/** A selector that is there, is well-formed and says something; `owner` is the word upstream uses. */
+/** Requires a valid, non-empty selector; `owner` is the word in the message. */
 export function validateSelector(spec: JsonObject, { owner }: { owner: string }): FieldError[] {
   const [selector, path] = [selectorIn(spec, 'selector'), specPath.child('selector')]
   if (selector === undefined) return [fieldError.required(path)]
@@ -33,7 +33,7 @@ export function validateSelector(spec: JsonObject, { owner }: { owner: string })
     : errors
 }
 
-/** Whether a selector can be used at all. */
+/** Whether a selector is valid. */
 export function isValidSelector(selector: LabelSelector | undefined): boolean {
   try {
     labelRequirementsOf(selector)
@@ -43,7 +43,7 @@ export function isValidSelector(selector: LabelSelector | undefined): boolean {
   }
 }
 
-/** The template's own labels must satisfy the selector, or the controller would never find its pods. */
+/** The selector must match the labels of the template; otherwise the controller would never find its Pods. */
 export function validateTemplateMatchesSelector(spec: JsonObject, selector: LabelSelector | undefined): FieldError[] {
   if (!isValidSelector(selector) || (selector !== undefined && isEmptySelector(selector))) return []
   const metadata = objectIn(objectIn(spec, 'template'), 'metadata')
@@ -59,12 +59,12 @@ export function validateTemplateMatchesSelector(spec: JsonObject, selector: Labe
   ]
 }
 
-/** A map as messages show it: by key. */
+/** The text of a map in messages, sorted by key. */
 export function sortedByKey(map: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => compareText(a, b)))
 }
 
-/** A template of pods that are replaced when they end; `owner` is the kind. */
+/** A Pod template with restart policy Always; `owner` is the kind. */
 export function validateRestartingTemplate(template: JsonObject, { owner }: { owner: string }): FieldError[] {
   const spec = objectIn(template, 'spec')
   const [policy, path] = [textIn(spec, 'restartPolicy'), templatePath.child('spec')]
@@ -77,12 +77,12 @@ export function validateRestartingTemplate(template: JsonObject, { owner }: { ow
   ]
 }
 
-/** Numbers of a spec that may be absent but not negative. */
+/** Optional non-negative numbers of a spec. */
 export function validateCounts(spec: JsonObject, keys: readonly string[]): FieldError[] {
   return keys.flatMap((key) => requireNonNegative(numberIn(spec, key), specPath.child(key)))
 }
 
-/** Counts in a status: none negative, none above the number of replicas, none available that is not ready. */
+/** Counts in a status: non-negative, at most the number of replicas, available at most ready. */
 export function validateReplicaStatus(status: JsonObject, keys: readonly string[]): FieldError[] {
   const path = FieldPath.of('status')
   const count = (key: string): number => numberIn(status, key) ?? 0

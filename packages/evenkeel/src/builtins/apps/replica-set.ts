@@ -1,5 +1,5 @@
 /**
- * ReplicaSets and their ancestors, ReplicationControllers, whose selector is a plain map and follows from the template.
+ * ReplicaSets, and ReplicationControllers, whose selector is a map that defaults to the labels of the template.
  */
 import {
   fieldError,

@@ -1,5 +1,5 @@
 /**
- * StatefulSets and ControllerRevisions: pods with names, in an order, with claims of their own; little may change.
+ * StatefulSets and ControllerRevisions. Most fields of a StatefulSet are immutable.
  */
 import {
   checkDnsLabel,
@@ -83,7 +83,7 @@ export const statefulSetStrategy: StrategyHooks = {
   validateUpdate: validateChange,
 }
 
-/** ControllerRevisions: a snapshot, so its data stays what it was. */
+/** ControllerRevisions: the data is immutable. */
 export const controllerRevisionStrategy: StrategyHooks = {
   validate: (object) => [
     ...(object['data'] === undefined ? [fieldError.required(FieldPath.of('data'), 'data is mandatory')] : []),
@@ -122,7 +122,7 @@ function validateStatefulSet(object: UnstructuredObject): FieldError[] {
   ]
 }
 
-/** The template as its pods will be: claims become volumes, and host names are the set's to give. */
+/** The template as its Pods will be: claims become volumes, and the StatefulSet sets the host names. */
 function withClaims(spec: JsonObject): JsonObject {
   const template = objectIn(spec, 'template')
   const { subdomain: _subdomain, hostname: _hostname, ...pod } = objectIn(template, 'spec')

@@ -1,5 +1,5 @@
 /**
- * APIServices: named by version and group, with priorities in range; a local one has no certificate of its own.
+ * APIServices: the name is version and group, priorities are limited, and a local one has no CA bundle.
  */
 import {
   checkDns1035Label,

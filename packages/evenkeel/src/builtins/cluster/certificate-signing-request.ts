@@ -1,7 +1,7 @@
 /**
- * CertificateSigningRequests: the request itself is made once; what comes later are conditions and a certificate.
+ * CertificateSigningRequests: the spec is immutable; conditions and the certificate are added later.
  *
- * The signature of the request is not looked at. Who asks is filled in by the server, which knows the caller.
+ * The signature of the request is not verified. The server fills in the requesting user.
  */
 import {
   checkDnsLabel,
@@ -68,7 +68,7 @@ export const certificateSigningRequestStrategy: StrategyHooks = {
   ],
 }
 
-/** The approval subresource changes the conditions, the status subresource the certificate too, nothing changes the spec. */
+/** The approval subresource changes conditions only, the status subresource also the certificate. */
 function keepRequest(object: ObjectDraft, old: UnstructuredObject, { subresource }: WriteContext): void {
   restore(object, 'spec', old['spec'])
   if (subresource !== 'approval') return

@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions as objects: names that follow from other names, what is stored in which version, and all
- * that `validateDefinition` says. Serving what a definition defines is the work of `server/definitions`.
+ * CustomResourceDefinitions as objects: default names, stored versions, and
+ * `validateDefinition`. The layer `server` serves the defined resources.
  */
 import {
   isSet,
@@ -43,28 +43,28 @@ export const customResourceDefinitionStrategy: StrategyHooks = {
     if (service !== undefined) setDefault(service, 'port', 443)
     draftsIn(spec, 'versions')
     const status = draftIn(object, 'status')
-    if (status !== undefined && textsIn(status, 'storedVersions').length === 0) noteStored(spec, status)
+    if (status !== undefined && textsIn(status, 'storedVersions').length === 0) addStoredVersion(spec, status)
   },
   prepareForCreate(object) {
-    // Whatever a client says about the status of something that is not there yet, it is not so.
+    // The status of a new CRD is never taken from the client.
     object['status'] = {}
-    noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
+    addStoredVersion(objectIn(object, 'spec'), ensureDraft(object, 'status'))
   },
   prepareForUpdate(object) {
-    noteStored(objectIn(object, 'spec'), ensureDraft(object, 'status'))
+    addStoredVersion(objectIn(object, 'spec'), ensureDraft(object, 'status'))
   },
   async loadValidators(object) {
     await loadPatternEngine()
     await loadValidationRules(object)
   },
-  // What a schema may cost, and more, depends on whether it was so before.
+  // Limits on an unchanged schema, such as its cost, do not apply again.
   ratcheting: true,
   validate: (object) => validateCrd(asJson(object), checks()),
   validateUpdate: (object, old) => validateCrd(asJson(object), { ...checks(), old: asJson(old) }),
   validateStatusUpdate: (object) => validateCrdStatus(asJson(object)),
 }
 
-/** What judging a definition takes from others: patterns and expressions, which `ready` has loaded. */
+/** The pattern and CEL validators, which `ready` has loaded. */
 function checks(): ValidateCrdOptions {
   return {
     checkClientConfig: validateClientConfig,
@@ -74,8 +74,8 @@ function checks(): ValidateCrdOptions {
   }
 }
 
-/** Adds the version that objects are stored in from now on to those they may be found in. */
-function noteStored(spec: JsonObject, status: JsonObjectDraft): void {
+/** Adds the storage version to `status.storedVersions`. */
+function addStoredVersion(spec: JsonObject, status: JsonObjectDraft): void {
   const storage = objectsIn(spec, 'versions').find((version) => isSet(version, 'storage'))
   const stored = textsIn(status, 'storedVersions')
   if (storage === undefined || stored.includes(textIn(storage, 'name'))) return
@@ -86,11 +86,9 @@ function asJson(object: UnstructuredObject): JsonObject {
   return object
 }
 
-/*
- * The end of a CustomResourceDefinition: instances go first, so a finalizer keeps it until they are gone.
- */
+// Deletion of a CRD: a finalizer keeps it until its instances are deleted.
 
-/** Keeps a definition until its instances are gone. */
+/** The finalizer that keeps a CRD until its instances are deleted. */
 export const crdCleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
 export const definitionDeletionStrategy: StrategyHooks = {

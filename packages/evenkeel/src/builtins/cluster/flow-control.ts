@@ -1,5 +1,5 @@
 /**
- * FlowSchemas and PriorityLevelConfigurations: kept as data, with the numbers that upstream fills in.
+ * FlowSchemas and PriorityLevelConfigurations: stored with their defaults, without further validation.
  */
 import { textIn } from '#api'
 import { draftIn, setDefault, setDefaultNumber } from '../defaulting.ts'

@@ -1,6 +1,6 @@
 /**
- * Leases: durations and counts make sense. Coordinated election, which upstream keeps behind a switch, is switched off:
- * its fields are dropped unless the object has them already.
+ * Leases. Coordinated leader election, a feature gate of kube-apiserver, is disabled:
+ * its fields are dropped unless the stored object has them.
  */
 import { FieldPath, numberIn, objectIn, type JsonObject } from '#api'
 import { draftIn } from '../defaulting.ts'

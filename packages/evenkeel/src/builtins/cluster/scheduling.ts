@@ -1,5 +1,5 @@
 /**
- * PriorityClasses: the highest values and the `system-` names are the system's; value and policy never change.
+ * PriorityClasses: the highest values and the `system-` names are reserved; value and preemption policy are immutable.
  */
 import {
   fieldError,
@@ -25,7 +25,7 @@ const systemClasses = new Map([
 const policyPath = FieldPath.of('preemptionPolicy')
 
 export const priorityClassStrategy: StrategyHooks = {
-  // Upstream gives a class generation 1 and leaves it there.
+  // kube-apiserver sets generation 1 and never increments it.
   changesGeneration: () => false,
   default: (object) => setDefault(object, 'preemptionPolicy', 'PreemptLowerPriority'),
   validate: (object) => [
@@ -65,9 +65,7 @@ function systemComplaint(
   return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined
 }
 
-/*
- * ResourceClaims and their templates: a request for devices that says no number asks for exactly one.
- */
+// ResourceClaims and ResourceClaimTemplates: the default count of a device request is one.
 
 export const resourceClaimStrategy: StrategyHooks = {
   default(object) {
@@ -98,9 +96,7 @@ function fillRequest(request: JsonObjectDraft): void {
   for (const toleration of draftsIn(request, 'tolerations')) setDefaultText(toleration, 'operator', 'Equal')
 }
 
-/*
- * ResourceSlices: kept by their schema; kubelets and drivers select theirs by node and driver.
- */
+// ResourceSlices: validated by their schema; field selectors by node and driver.
 
 export const resourceSliceStrategy: StrategyHooks = {
   selectableFields: {

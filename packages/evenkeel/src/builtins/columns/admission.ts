@@ -1,5 +1,5 @@
 /**
- * Kinds that watch over requests: webhooks, policies, priorities, API services, certificates.
+ * Columns of admission webhooks and policies, flow control, APIServices and CertificateSigningRequests.
  */
 import { humanDuration } from './age.ts'
 import {
@@ -140,7 +140,7 @@ function parameterReference(binding: FieldReader): string {
   return reference.has('selector') ? dumpSelector(reference.at('selector')) : '<unset>'
 }
 
-/** A selector the way Go prints the struct, since that is what ends up in this column. */
+/** A selector as Go prints the struct, which is what this column shows. */
 function dumpSelector(selector: FieldReader): string {
   const labels = selector
     .entries('matchLabels')

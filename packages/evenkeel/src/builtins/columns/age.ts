@@ -1,15 +1,15 @@
 /**
- * How long ago something was, in the two or three figures a human wants: `42s`, `5m30s`, `3h`, `12d`, `2y40d`.
+ * Ages for people, as kubectl prints them: `42s`, `5m30s`, `3h`, `12d`, `2y40d`.
  *
- * Every range of ages has its own pair of units, chosen so that a text has at most about six characters; all numbers
- * are cut, never rounded.
+ * Every range has its own pair of units, so that the text has at most about six characters; all numbers
+ * are truncated, never rounded.
  */
 import { parseTime } from '#api'
 
-/** The first moment of the year 1: how a time is written that is not set. */
+/** The zero time of Go, the start of the year 1. */
 export const zeroTimeMs = -62_135_596_800_000
 
-/** A length of time. Clocks differ a little, so up to a second below zero counts as now; further below is `<invalid>`. */
+/** A duration. Because of clock skew, down to -1 s counts as now; less is `<invalid>`. */
 export function humanDuration(durationMs: number): string {
   const seconds = Math.trunc(Math.min(durationMs, durationMaxMs) / 1000)
   if (!(seconds >= -1)) return '<invalid>'
@@ -18,13 +18,13 @@ export function humanDuration(durationMs: number): string {
   return formatIn(seconds, units.y)
 }
 
-/** The age of a moment written in RFC 3339; `<unknown>` when there is no such moment. */
+/** The age of an RFC 3339 timestamp; `<unknown>` when it is missing or invalid. */
 export function age(moment: unknown, nowMs: number): string {
   const momentMs = toMs(moment)
   return momentMs === undefined ? '<unknown>' : humanDuration(nowMs - momentMs)
 }
 
-/** The milliseconds of a moment; `undefined` for anything that is none, and for the year 1, which stands for none. */
+/** The milliseconds of a timestamp; `undefined` for invalid text and for the zero time. */
 export function toMs(moment: unknown): number | undefined {
   const momentMs = typeof moment === 'string' ? parseTime(moment) : undefined
   return momentMs === zeroTimeMs ? undefined : momentMs
@@ -37,7 +37,7 @@ interface Unit {
 
 const [minute, hour, day] = [60, 3600, 86_400]
 const year = 365 * day
-/** 2^63 - 1 nanoseconds, the longest time upstream can tell: 292 years. */
+/** 2^63 - 1 nanoseconds, the longest duration of Go: 292 years. */
 const durationMaxMs = 9_223_372_036_854
 const units = {
   s: { letter: 's', seconds: 1 },

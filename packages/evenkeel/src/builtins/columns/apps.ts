@@ -1,5 +1,5 @@
 /**
- * Kinds that run pods, and what they leave behind.
+ * Columns of workload kinds and ControllerRevisions.
  */
 import { humanDuration, toMs } from './age.ts'
 import {

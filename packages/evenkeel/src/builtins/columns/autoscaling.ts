@@ -1,5 +1,5 @@
 /**
- * Kinds that say how many or how much: autoscalers, budgets, quotas.
+ * Columns of HorizontalPodAutoscalers, PodDisruptionBudgets and ResourceQuotas.
  */
 import {
   ageColumn,
@@ -81,7 +81,7 @@ function targets(autoscaler: FieldReader): string {
   return withMore(shown, { total: specs.length, separator: ', ' }) || '<none>'
 }
 
-/** The first version knows only the use of processors; 80 % is what it wants when it does not say. */
+/** autoscaling/v1 has CPU utilization only, with a default target of 80 %. */
 function metricsOf(autoscaler: FieldReader): { specs: FieldReader[]; statuses: FieldReader[] } {
   if (autoscaler.text('apiVersion') !== 'autoscaling/v1') {
     return { specs: autoscaler.list('spec', 'metrics'), statuses: autoscaler.list('status', 'currentMetrics') }

@@ -1,5 +1,5 @@
 /**
- * Kinds every cluster has: namespaces, nodes, settings, leases, accounts, and who may do what.
+ * Columns of Namespaces, Nodes, ConfigMaps, Secrets, Leases, ServiceAccounts, RBAC kinds and Events.
  */
 import {
   ageColumn,
@@ -163,11 +163,9 @@ function componentStatus(component: FieldReader): string {
   return condition.text('status') === 'True' ? 'Healthy' : 'Unhealthy'
 }
 
-/*
- * Events, which exist twice: in the core group, and in a group of their own with other names for the same fields.
- */
+// Events, in the core group and in `events.k8s.io`, which has other names for the same fields.
 
-/** What the fields are called in a group. */
+/** The field names of a group. */
 interface EventFields {
   readonly about: string
   readonly message: string

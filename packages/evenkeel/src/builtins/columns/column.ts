@@ -1,10 +1,10 @@
 /**
- * Columns as they are written down: a name, a description, and how to get the cell from an object.
+ * Table columns: a name, a description, and the function from an object to its cell.
  *
  *     columnsOf(name, integer('Webhooks', 'How many there are.', (o) => o.size('webhooks')), created)
  *
- * The types are those kubectl is used to, which is not always the type of the cells: a count in a column of texts is
- * upstream's habit, and clients that sort or parse columns rely on both.
+ * `kubectl get` prints exactly these. Types are those of kube-apiserver, not always those of the cells: a count in a string column is
+ * its habit, and clients that sort or parse columns rely on it.
  */
 import {
   formatLabelRequirements,
@@ -20,13 +20,11 @@ import {
 } from '#api'
 import { age, toMs, zeroTimeMs } from './age.ts'
 
-/*
- * An object as the columns look at it: every question has an answer, whatever the object holds.
- *
- * Objects have usually passed a schema, but not always (an old version, a lenient kind), and a list must not fail because
- * of one odd object. So a value of another type than asked for counts as absent, and absent has the zero value of Go: an
- * empty text, 0, false, no items. Only own properties exist.
- */
+// A lenient view of an object for columns.
+//
+// Objects are not always valid (an old version, a lenient kind), and a list must not fail because
+// of one invalid object. So a value of another type counts as absent, and absent has the zero value of Go: an
+// empty string, 0, false, no items. Inherited properties are ignored.
 
 export class FieldReader {
   readonly value: unknown
@@ -35,12 +33,12 @@ export class FieldReader {
     this.value = value
   }
 
-  /** What lies under a path of keys. */
+  /** The value at a path. */
   at(...path: readonly string[]): FieldReader {
     return new FieldReader(this.#get(path))
   }
 
-  /** Whether something is there. JSON `null` is nothing. */
+  /** Whether the path has a value other than null. */
   has(...path: readonly string[]): boolean {
     const value = this.#get(path)
     return value !== undefined && value !== null
@@ -51,7 +49,7 @@ export class FieldReader {
     return typeof value === 'string' ? value : ''
   }
 
-  /** A text that tells absent from empty. */
+  /** A string; undefined when it is absent. */
   optionalText(...path: readonly string[]): string | undefined {
     const value = this.#get(path)
     return typeof value === 'string' ? value : undefined
@@ -72,12 +70,12 @@ export class FieldReader {
     return Array.isArray(value) ? value.map((item) => new FieldReader(item)) : []
   }
 
-  /** The texts of an array. */
+  /** The strings of an array. */
   texts(...path: readonly string[]): string[] {
     return this.list(...path).map((item) => item.text())
   }
 
-  /** The entries of an object, in the order of their keys. */
+  /** The entries of an object, sorted by key. */
   entries(...path: readonly string[]): [string, FieldReader][] {
     const value = this.#get(path)
     if (!isJsonObject(value)) return []
@@ -86,13 +84,13 @@ export class FieldReader {
       .map((key) => [key, new FieldReader(getOwn(value, key))])
   }
 
-  /** How many items or entries there are. */
+  /** The number of items or entries. */
   size(...path: readonly string[]): number {
     const value = this.#get(path)
     return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
   }
 
-  /** The age of the moment at a path. */
+  /** The age of the timestamp at a path. */
   age(nowMs: number, ...path: readonly string[]): string {
     return age(this.#get(path), nowMs)
   }
@@ -128,7 +126,7 @@ export function wideColumn({ definition, cell }: Column): Column {
   return { definition: { ...definition, priority: 1 }, cell }
 }
 
-/** The same column, marked as what identifies the row. */
+/** The same column, as the name of the row. */
 export function identifyingColumn({ definition, cell }: Column): Column {
   return { definition: { ...definition, format: 'name' }, cell }
 }
@@ -143,7 +141,7 @@ export const ageColumn: Column = column('Age', 'How long ago the object was crea
   o.age(nowMs, 'metadata', 'creationTimestamp'),
 )
 
-/** The columns of a kind, in the order they are printed. */
+/** The columns of a kind, in order. */
 export function columnsOf(...columns: readonly Column[]): TableColumns {
   return {
     definitions: columns.map(({ definition }) => definition),
@@ -154,7 +152,7 @@ export function columnsOf(...columns: readonly Column[]): TableColumns {
   }
 }
 
-/** What kinds show that have nothing of their own to show: a name, and when it was created as a time, not as an age. */
+/** The default columns: name, and the creation time as a timestamp, not as an age. */
 export const defaultColumns: TableColumns = columnsOf(
   nameColumn,
   typed(column('Created At', 'When the object was created.', creationTime), 'date'),
@@ -162,7 +160,7 @@ export const defaultColumns: TableColumns = columnsOf(
 
 function creationTime(object: FieldReader): string {
   const createdMs = toMs(object.at('metadata', 'creationTimestamp').value) ?? zeroTimeMs
-  // A zone can carry a readable moment out of the years that can be written.
+  // A time zone can move a valid timestamp out of the years that can be formatted.
   return formatTime(Math.min(Math.max(createdMs, zeroTimeMs), lastMs))
 }
 
@@ -173,20 +171,18 @@ function typed({ definition, cell }: Column, type: ColumnDefinition['type']): Co
   return { definition: { ...definition, type }, cell }
 }
 
-/*
- * What a kind shows of itself in a table: the columns, and one row of cells per object.
- *
- * `kubectl get` prints exactly this. Cells are plain values; a time is shown as an age, which is why `cells` is told
- * what time it is and nothing here reads a clock.
- */
+// The table of a kind: columns, and one row of cells per object.
+//
+// Cells are plain values. A time is shown as an age, so `cells` gets the current time as a parameter,
+// and nothing here reads a clock.
 
 export type ColumnDefinition = {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
-  /** `name` marks the column that identifies the row. */
+  /** `name` for the column that identifies the row. */
   readonly format: string
   readonly description: string
-  /** 0 is always shown, more only in the wide form. */
+  /** 0 is always shown, higher priorities only by `-o wide`. */
   readonly priority: number
 }
 
@@ -194,15 +190,13 @@ export type Cell = string | number | boolean | null
 
 export interface TableColumns {
   readonly definitions: readonly ColumnDefinition[]
-  /** One cell per definition. Never throws, whatever is in the object. */
+  /** One cell per column. Never throws. */
   cells(object: UnstructuredObject, nowMs: number): readonly Cell[]
-  /** What to say about the row as a whole, such as that the pod has completed; absent when there is never anything. */
+  /** Conditions of the row, such as that the Pod has completed; absent for kinds without any. */
   conditions?(object: UnstructuredObject): readonly JsonObject[]
 }
 
-/*
- * Texts that several kinds print the same way.
- */
+// Cell texts shared by several kinds.
 
 /** `app=web,tier=front`, or `<none>`. */
 export function formatLabels(labels: FieldReader): string {
@@ -214,7 +208,7 @@ export function formatLabels(labels: FieldReader): string {
   )
 }
 
-/** The text of a label selector, empty when it is missing or selects everything; `undefined` when it is malformed. */
+/** The text of a label selector, empty when it is missing or selects everything; `undefined` when it is invalid. */
 export function formatSelector(selector: FieldReader): string | undefined {
   if (!selector.has()) return ''
   try {
@@ -224,7 +218,7 @@ export function formatSelector(selector: FieldReader): string | undefined {
   }
 }
 
-/** A quantity in its canonical form; something that is none as it stands. */
+/** A quantity in canonical form; an invalid one unchanged. */
 export function formatQuantityCell(amount: FieldReader): string {
   const text = typeof amount.value === 'number' ? String(amount.value) : amount.text()
   try {
@@ -234,7 +228,7 @@ export function formatQuantityCell(amount: FieldReader): string {
   }
 }
 
-/** The first few, and how many more there are. */
+/** The first few items, and the number of others. */
 export function withMore(
   shown: readonly string[],
   { total, separator = ',' }: { readonly total: number; readonly separator?: string },
@@ -248,7 +242,7 @@ export function qualifiedName(resource: string, group: string): string {
   return group === '' ? resource : `${resource}.${group}`
 }
 
-/** The status of the condition of a type, the first if there are several. */
+/** The status of the first condition of a type. */
 export function conditionStatus(conditions: readonly FieldReader[], type: string): string | undefined {
   return conditions.find((condition) => condition.text('type') === type)?.text('status')
 }
@@ -279,7 +273,7 @@ export function selectorColumn(...path: readonly string[]): Column {
   return wideColumn(column('Selector', 'Which pods belong to it.', (o) => selectorText(o.at(...path))))
 }
 
-/** A label selector for a cell: `<none>` when there is nothing to say. */
+/** A label selector for a cell: `<none>` when it is empty. */
 export function selectorText(selector: FieldReader): string {
   const text = formatSelector(selector)
   return text === undefined ? '<error>' : text || '<none>'

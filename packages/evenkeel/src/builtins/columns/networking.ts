@@ -1,5 +1,5 @@
 /**
- * Kinds that say who can be reached where.
+ * Columns of Services, Ingresses, endpoints and network kinds.
  */
 import {
   ageColumn,
@@ -69,7 +69,7 @@ export const networkingColumns: Readonly<Record<string, TableColumns>> = {
     column('CIDRs', 'The ranges of addresses.', (o) => o.texts('spec', 'cidrs').join(',')),
     ageColumn,
   ),
-  // Upstream gives a third cell, the age, for which it has no column.
+  // kube-apiserver adds a third cell, the age, without a column.
   'IPAddress.networking.k8s.io': columnsOf(nameColumn, column('ParentRef', 'Who has the address.', parentReference)),
 }
 
@@ -124,7 +124,7 @@ function slicePort(port: FieldReader): string {
   return port.has('port') ? String(port.number('port')) : (port.optionalText('name') ?? '*')
 }
 
-/** Rules without a host are not shown; they count as "more" only if there were three hosts before them. */
+/** Rules without a host are not shown; they count as "more" only after three hosts. */
 function formatHosts(ingress: FieldReader): string {
   const rules = ingress.list('spec', 'rules').map((rule) => rule.text('host'))
   const hosts: string[] = []

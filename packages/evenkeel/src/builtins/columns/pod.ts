@@ -1,9 +1,9 @@
 /**
- * Pods, whose status is a small story told by many fields.
+ * Columns of Pods.
  *
- * The story is read in this order, each step overruling the one before: the phase, the reason of the status, a scheduling
- * gate, the first init container that is not done (then the rest does not matter yet), the containers from last to first,
- * and finally the deletion.
+ * The STATUS column is determined in this order, each step overriding the one before: the phase, the reason of the status, a scheduling
+ * gate, the first unfinished init container (which ends the search for a reason), the containers from last to first,
+ * and finally the deletion timestamp.
  */
 import type { JsonObject } from '#api'
 import { humanDuration, toMs } from './age.ts'
@@ -20,7 +20,7 @@ import {
 
 interface Restarts {
   count: number
-  /** When a container last ended before it was started again. */
+  /** The end of the last terminated run of a container. */
   lastEndMs: number | undefined
 }
 
@@ -96,7 +96,7 @@ function summarize(pod: FieldReader): Summary {
   }
   const { initializing, sidecarRestarts } = readInitContainers(pod, initContainers, summary)
   if (!initializing || conditionStatus(pod.list('status', 'conditions'), 'Initialized') === 'True') {
-    // Once they are done, the restarts of ordinary init containers are of no interest any more.
+    // After initialization, restarts of ordinary init containers are not counted.
     summary.restarts = sidecarRestarts
     readContainers(pod, summary)
   }
@@ -115,7 +115,7 @@ function initialReason(pod: FieldReader): string {
   return gated ? 'SchedulingGated' : pod.text('status', 'reason') || pod.text('status', 'phase')
 }
 
-/** Reads up to the first init container that is not done; if there is one, the reason says which or why. */
+/** Reads up to the first unfinished init container; if there is one, the reason names it or its problem. */
 function readInitContainers(
   pod: FieldReader,
   containers: readonly FieldReader[],
@@ -161,7 +161,7 @@ function readContainers(pod: FieldReader, summary: Summary): void {
   if (summary.reason === 'Completed') summary.reason = completedReason(pod, running, failure)
 }
 
-/** One container is done, but is the pod? */
+/** The status of a Pod with a completed container and possibly running ones. */
 function completedReason(pod: FieldReader, running: boolean, failure: string): string {
   const ready = pod
     .list('status', 'conditions')

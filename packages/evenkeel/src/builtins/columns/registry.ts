@@ -1,8 +1,8 @@
 /**
- * Tables: what `kubectl get` prints of each kind.
+ * The table columns of all kinds, as `kubectl get` prints them.
  *
- * A kind is either built in, and then listed by kind and group in one of the files under `kinds/`, or it brings its own
- * columns (a custom resource), or it has nothing to show but its name and when it was created.
+ * A built-in kind is listed by kind and group in one of the files of this folder. A custom resource has its own
+ * columns. Every other kind shows its name and creation time.
  */
 import { admissionColumns } from './admission.ts'
 import { appsColumns } from './apps.ts'

@@ -1,5 +1,5 @@
 /**
- * Kinds about devices, who claims them, and groups of pods that are scheduled together.
+ * Columns of dynamic resource allocation and PodGroups.
  */
 import {
   ageColumn,
@@ -77,7 +77,7 @@ function claimState(claim: FieldReader): string {
   return states.join(',')
 }
 
-/** The first condition that ends the request. */
+/** The first terminal condition of the request. */
 function outcome(request: FieldReader): FieldReader | undefined {
   return request
     .list('status', 'conditions')

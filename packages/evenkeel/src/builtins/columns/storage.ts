@@ -1,5 +1,5 @@
 /**
- * Kinds about volumes and those who provide them.
+ * Columns of storage kinds.
  */
 import {
   ageColumn,

@@ -1,5 +1,5 @@
 /**
- * ConfigMaps: keys are file names and stand in one of two maps, never in both.
+ * ConfigMaps: keys are valid file names and occur in either `data` or `binaryData`.
  */
 import {
   deepEqual,
@@ -15,12 +15,10 @@ import {
 import type { StrategyHooks } from '../strategy-flags.ts'
 import { refuse } from '../validation.ts'
 
-/*
- * What ConfigMaps and Secrets have in common: keys that could be file names, a limit for everything together, and
- * `immutable`, which closes the data for good.
- */
+// The common part of ConfigMaps and Secrets: keys that are valid file names, a limit of the total size, and
+// `immutable`, which cannot be reset.
 
-/** All values together. */
+/** The limit of the total size of all values. */
 export const dataBytesMax = 1024 * 1024
 
 const keyPattern = /^[-._a-zA-Z0-9]+$/
@@ -43,18 +41,18 @@ export function validateDataKeys(keys: readonly string[], path: FieldPath): Fiel
   return keys.flatMap((key) => refuse(key, path.key(key), checkDataKey(key)))
 }
 
-/** Whether a text is base64 with padding, as Go reads it. */
+/** Whether a text is padded base64, as Go accepts it. */
 export function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }
 
-/** How many bytes a base64 text stands for. */
+/** The decoded length of a base64 text. */
 export function base64Bytes(text: string): number {
   const padding = text.endsWith('==') ? 2 : Number(text.endsWith('='))
   return Math.floor(text.length / 4) * 3 - padding
 }
 
-/** Changes to fields of an object that was closed. */
+/** Reports changes of an immutable object. */
 export function validateImmutable(
   object: UnstructuredObject,
   old: UnstructuredObject,
@@ -69,14 +67,14 @@ export function validateImmutable(
   return errors
 }
 
-/** An absent map and an empty one say the same. */
+/** An absent map equals an empty one. */
 function sameMap(a: unknown, b: unknown): boolean {
   return deepEqual(a ?? {}, b ?? {})
 }
 
 const dataPath = FieldPath.of('data')
 const binaryPath = FieldPath.of('binaryData')
-/** The error is about the whole object; this is how a path without a name is printed. */
+/** The path of an error of the whole object, as kube-apiserver prints it. */
 const wholePath = FieldPath.of('[]')
 
 export const configMapStrategy: StrategyHooks = {

@@ -1,8 +1,8 @@
 /**
- * Events: kept for an hour, judged leniently through `v1` and strictly through `events.k8s.io/v1`.
+ * Events: they expire after an hour, and are validated leniently in `v1` and strictly in `events.k8s.io/v1`.
  *
- * Complaints name fields as `v1` does, whichever form was sent, because that is the form upstream judges. Hooks take
- * either form.
+ * Errors use the field names of `v1` in both groups, because kube-apiserver validates that form. Hooks accept
+ * both forms.
  */
 import {
   checkDnsSubdomain,
@@ -28,7 +28,7 @@ const hourMs = 3_600_000
 const references = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'] as const
 const namespacePath = FieldPath.of('involvedObject', 'namespace')
 
-/** Events through the core group. */
+/** Events of the core group. */
 export const eventStrategy: StrategyHooks = {
   ttlMs: hourMs,
   selectableFields: {
@@ -46,7 +46,7 @@ export const eventStrategy: StrategyHooks = {
   validate: (object) => validateEvent(eventsToCore(object), 'reportingComponent'),
 }
 
-/** Events through their own group. */
+/** Events of `events.k8s.io`. */
 export const strictEventStrategy: StrategyHooks = {
   ttlMs: hourMs,
   selectableFields: {
@@ -60,7 +60,7 @@ export const strictEventStrategy: StrategyHooks = {
   },
   validate(object) {
     const event = eventsToCore(object)
-    // The strict half is for new events: an old one may have been made through the lenient group.
+    // The strict rules apply to new-style events only: an old one may have been created in the lenient group.
     const isNew = object.metadata.resourceVersion === undefined
     return [...validateEvent(event, 'reportingController'), ...(isNew ? validateStrictly(event) : [])]
   },
@@ -98,7 +98,7 @@ function validateEvent(event: UnstructuredObject, reporterName: string): FieldEr
   return [...errors, ...refuse(namespace, FieldPath.of('namespace'), checkDnsSubdomain(namespace))]
 }
 
-/** What an event must say that has an event time: the new kind. */
+/** The required fields of an Event with an event time (new style). */
 function validateDetails(event: UnstructuredObject, reporterName: string): FieldError[] {
   const reporting = textIn(event, 'reportingComponent')
   const reporterPath = FieldPath.of(reporterName)
@@ -180,14 +180,14 @@ function validateUnchanged(event: UnstructuredObject, old: UnstructuredObject): 
   ]
 }
 
-/** A value in which nothing said in many ways (absent, empty, 0, an empty object) is one nothing. */
+/** Normalizes all zero values (absent, empty, 0, an empty object) for comparison. */
 function plain(event: UnstructuredObject, field: string): unknown {
   const value = valueIn(event, field)
   if (value === null || value === '' || value === 0) return undefined
   return typeof value === 'object' && Object.keys(value).length === 0 ? undefined : value
 }
 
-/** Clients cut event times to microseconds when they write an event back. */
+/** Clients truncate event times to microseconds on updates. */
 function microsecond(event: UnstructuredObject): unknown {
   const time = parseTimestamp(textIn(event, 'eventTime'))
   return time && { seconds: time.seconds, micros: Math.floor(time.nanos / 1000) }

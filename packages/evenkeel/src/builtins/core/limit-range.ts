@@ -1,6 +1,6 @@
 /**
- * LimitRanges: for containers, what is not said follows from what is (limit from max, request from limit or min), and
- * min, max, defaults and ratio must not contradict each other.
+ * LimitRanges: defaults for containers (limit from max, request from limit or min), and
+ * consistency of min, max, defaults and ratio.
  */
 import {
   compareQuantities,
@@ -102,7 +102,7 @@ function validateResource(item: JsonObject, name: string, path: FieldPath): Fiel
       ? undefined
       : quantityFrom(amounts[name])
   }
-  const amounts = Object.fromEntries(parts.map((part) => [part, amount(part)])) as unknown as Amounts
+  const amounts = Object.fromEntries(parts.map((part) => [part, amount(part)])) as Amounts
   return [
     ...validateOrder(amounts, name, path),
     ...validateRatio(amounts, name, path),

@@ -1,6 +1,6 @@
 /**
- * Namespaces: born Active with the finalizer `kubernetes`, which only the finalize subresource can take away, and
- * always labelled with their own name.
+ * Namespaces: created Active with the finalizer `kubernetes`, which only the finalize subresource can remove, and
+ * always labeled with their own name.
  */
 import {
   checkQualifiedName,
@@ -51,7 +51,7 @@ export const namespaceStrategy: StrategyHooks = {
     blocksDeletion: (object) => textsIn(objectIn(object, 'spec'), 'finalizers').length > 0,
     markDeleting(object) {
       ensureDraft(object, 'status')['phase'] = 'Terminating'
-      // Its end takes as long as it takes: there is no grace to speak of, and servers say none.
+      // Namespaces have no grace period.
       delete object.metadata['deletionGracePeriodSeconds']
     },
   },

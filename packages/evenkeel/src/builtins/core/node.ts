@@ -1,5 +1,5 @@
 /**
- * Nodes: taints are unique by key and effect; address ranges and provider, once known, stay.
+ * Nodes: taints are unique by key and effect; podCIDRs and providerID are immutable once set.
  */
 import {
   checkLabelValue,
@@ -23,7 +23,7 @@ import type { StrategyHooks } from '../strategy-flags.ts'
 import { requireChoice, requireQualifiedName } from '../validation.ts'
 
 const specPath = FieldPath.of('spec')
-/** Upstream looks at the taints of the spec and speaks of the metadata. */
+/** kube-apiserver validates the taints of the spec, but reports a metadata path. */
 const taintsPath = FieldPath.of('metadata', 'taints')
 
 export const nodeStrategy: StrategyHooks = {

@@ -1,5 +1,5 @@
 /**
- * PersistentVolumes: storage that is there. Its source never changes.
+ * PersistentVolumes: the volume source is immutable.
  */
 import {
   checkDnsSubdomain,
@@ -23,7 +23,7 @@ import { allowOneOf, refuse, requireSame, requireText, validateSelectorIn } from
 import { defaultClaimSpec } from './pod-defaults.ts'
 
 const specPath = FieldPath.of('spec')
-/** Everything else in a spec is a source. */
+/** All other fields of a spec are volume sources. */
 const plainFields = [
   'accessModes',
   'capacity',
@@ -116,9 +116,7 @@ function validateCapacity(capacity: JsonObject, path: FieldPath): FieldError[] {
   ]
 }
 
-/*
- * PersistentVolumeClaims: what a pod wants to store; after creation only the size may grow, and only once it is bound.
- */
+// PersistentVolumeClaims: after creation only the size may grow, and only once the claim is bound.
 
 const claimSpecPath = FieldPath.of('spec')
 const changeComplaint =
@@ -139,7 +137,7 @@ export const persistentVolumeClaimStrategy: StrategyHooks = {
   validateUpdate: validateChange,
 }
 
-/** The spec of a claim, in a claim or in a template of one. */
+/** The spec of a claim or of a claim template. */
 export function validateClaimSpec(spec: JsonObject, path: FieldPath): FieldError[] {
   const [modes, className] = [textsIn(spec, 'accessModes'), textIn(spec, 'storageClassName')]
   return [
@@ -183,7 +181,7 @@ function validateSource(source: JsonObject | undefined, path: FieldPath): FieldE
   return group === '' ? errors : [...errors, ...refuse(group, path.child('apiGroup'), checkDnsSubdomain(group))]
 }
 
-/** A source has an old field, for claims and snapshots only, and a new one; whichever is said fills the other. */
+/** `dataSource`, for claims and snapshots only, and `dataSourceRef`: either one sets the other. */
 function mirrorSource(spec: JsonObjectDraft): void {
   const [source, reference] = [optionalObjectIn(spec, 'dataSource'), optionalObjectIn(spec, 'dataSourceRef')]
   if (source !== undefined && !isOldSource(source)) delete spec['dataSource']
@@ -213,7 +211,7 @@ function validateChange(object: UnstructuredObject, old: UnstructuredObject): Fi
   ]
 }
 
-/** A spec with everything that may change made what it was. */
+/** The spec with all mutable fields reset to their old values. */
 function comparable(spec: JsonObject, before: JsonObject, { isBound }: { isBound: boolean }): JsonObject {
   const copy: JsonObjectDraft = { ...spec }
   if (textIn(before, 'volumeName') === '') delete copy['volumeName']
@@ -225,7 +223,7 @@ function comparable(spec: JsonObject, before: JsonObject, { isBound }: { isBound
   return copy
 }
 
-/** A volume cannot shrink, but an expansion that failed can be taken back, down to what is really there. */
+/** A volume cannot shrink, but a failed expansion can be reverted down to the current capacity. */
 function validateShrinking(spec: JsonObject, old: UnstructuredObject): FieldError[] {
   const sizeOf = (amounts: JsonObject) => quantityFrom(amounts['storage'])
   const now = sizeOf(objectIn(objectIn(spec, 'resources'), 'requests'))

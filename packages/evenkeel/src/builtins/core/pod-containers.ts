@@ -1,5 +1,5 @@
 /**
- * Containers of a pod: names, images, ports, mounts, resources, and which sort may have probes.
+ * Containers of a Pod: names, images, ports, mounts, environment and resources, and which kinds may have probes.
  */
 import {
   checkDnsLabel,
@@ -37,14 +37,14 @@ import { validateProbesAndLifecycle } from './pod-probes.ts'
 import { validateMounts } from './pod-volumes.ts'
 
 interface ContainerOptions {
-  /** Names of the volumes that can be mounted. */
+  /** The names of the volumes of the Pod. */
   readonly volumes: ReadonlySet<string>
   readonly path: FieldPath
 }
 
 const lifeFields = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']
 
-/** All containers of a pod spec; names are unique among all sorts. */
+/** All containers of a Pod spec; names are unique among all kinds of containers. */
 export function validateContainers(spec: JsonObject, { volumes, path }: ContainerOptions): FieldError[] {
   const [containers, graceSeconds] = [
     objectsIn(spec, 'containers'),
@@ -105,7 +105,7 @@ function validateUnique(container: JsonObject, path: FieldPath, names: Set<strin
   return repeated ? [fieldError.duplicate(path.child('name'), name)] : []
 }
 
-/** A container that runs before the others has no life to watch, unless it keeps running beside them. */
+/** An init container has no probes and hooks, unless it is a sidecar. */
 function validateInitial(container: JsonObject, path: FieldPath, options: { graceSeconds: number }): FieldError[] {
   if (container['restartPolicy'] === 'Always') return validateProbesAndLifecycle(container, path, options)
   return lifeFields
@@ -150,9 +150,7 @@ function validateHostPorts(containers: readonly JsonObject[], path: FieldPath): 
   )
 }
 
-/*
- * Environment variables of containers: printable names, and one source for each value.
- */
+// Environment variables of containers: printable names, and one source for each value.
 
 const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef']
 const podFields = [
@@ -166,7 +164,7 @@ const podFields = [
   'status.podIP',
   'status.podIPs',
 ]
-/** Fields that exist but mean nothing in an environment get another answer than unknown ones. */
+/** Existing fields that are not supported in an environment get another message than unknown ones. */
 const otherFields = [
   'metadata.annotations',
   'metadata.labels',
@@ -263,9 +261,7 @@ function validateBulk(source: JsonObject, path: FieldPath, index: number): Field
   return errors
 }
 
-/*
- * What a container asks for and is limited to: known names, whole amounts where they must be, no request above its limit.
- */
+// Requests and limits of a container: valid names, integers where required, no request above its limit.
 
 function validateContainerResources(resources: JsonObject, path: FieldPath): FieldError[] {
   const [limits, requests] = [objectIn(resources, 'limits'), objectIn(resources, 'requests')]

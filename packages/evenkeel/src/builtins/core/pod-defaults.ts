@@ -1,5 +1,5 @@
 /**
- * Defaults of pods and of the pods inside templates.
+ * Defaults of Pods and Pod templates.
  */
 import { isSet, numberIn, objectIn, optionalObjectIn, textIn, type JsonObjectDraft, type JsonValue } from '#api'
 import { draftIn, draftsIn, ensureDraft, setDefault, setDefaultNumber, setDefaultText } from '../defaulting.ts'
@@ -7,7 +7,7 @@ import { canonicalizeQuantities, canonicalizeQuantity, fillQuantities } from '..
 
 const graceSeconds = 30
 
-/** Defaults that a pod has and a template has not. */
+/** Defaults of a Pod that a template does not have. */
 export function defaultPod(spec: JsonObjectDraft): void {
   defaultPodSpec(spec)
   setDefault(spec, 'enableServiceLinks', true)
@@ -19,7 +19,7 @@ export function defaultPod(spec: JsonObjectDraft): void {
   }
 }
 
-/** Defaults of the template in a spec; a missing template is an empty one. */
+/** Defaults of the template in a spec; a missing template counts as empty. */
 export function defaultTemplate(spec: JsonObjectDraft): void {
   const template = ensureDraft(spec, 'template')
   ensureDraft(template, 'metadata')
@@ -41,7 +41,7 @@ function defaultPodSpec(spec: JsonObjectDraft): void {
   mirrorAccount(spec)
 }
 
-/** The account has an old name and a new one; the new one wins, and both are always there. */
+/** `serviceAccountName` wins over the deprecated `serviceAccount`; both are always set. */
 function mirrorAccount(spec: JsonObjectDraft): void {
   const account = textIn(spec, 'serviceAccountName') || textIn(spec, 'serviceAccount')
   if (account === '') return
@@ -49,11 +49,9 @@ function mirrorAccount(spec: JsonObjectDraft): void {
   spec['serviceAccount'] = account
 }
 
-/*
- * Defaults of containers of every sort: ports, environment, resources, probes and hooks.
- */
+// Defaults of all kinds of containers: ports, environment, resources, probes and hooks.
 
-/** What holds for containers of pods and of pod templates. */
+/** Defaults of containers in Pods and Pod templates. */
 function defaultContainer(container: JsonObjectDraft): void {
   setDefaultText(container, 'imagePullPolicy', pullPolicyFor(textIn(container, 'image')))
   setDefaultText(container, 'terminationMessagePath', '/dev/termination-log')
@@ -69,14 +67,14 @@ function defaultContainer(container: JsonObjectDraft): void {
   if (security !== undefined && security['procMount'] === '') security['procMount'] = 'Default'
 }
 
-/** In a pod, a limit without a request is the request. Templates leave that to the pod that is made from them. */
+/** In a Pod, a limit without a request sets the request. A template leaves that to its Pods. */
 function requestLimits(container: JsonObjectDraft): void {
   const resources = draftIn(container, 'resources')
   if (resources !== undefined && optionalObjectIn(resources, 'limits') !== undefined)
     fillQuantities(resources, 'requests', objectIn(resources, 'limits'))
 }
 
-/** On the network of the host, a container's port is the host's port. */
+/** With hostNetwork, the container port is the host port. */
 function useHostPorts(container: JsonObjectDraft): void {
   for (const port of draftsIn(container, 'ports'))
     setDefaultNumber(port, 'hostPort', numberIn(port, 'containerPort') ?? 0)
@@ -108,15 +106,13 @@ function defaultHttp(handler: JsonObjectDraft | undefined): void {
   setDefaultText(http, 'scheme', 'HTTP')
 }
 
-/*
- * Defaults of volumes: an empty directory when nothing is said, file modes, and what old volume types assume.
- */
+// Defaults of volumes: emptyDir without a source, file modes, and the defaults of old volume types.
 
 /** 0644 */
 const fileMode = 420
 const tokenSeconds = 3600
 
-/** Fields that are filled when they are absent, by volume type. */
+/** The default fields of each volume type. */
 const assumed: Readonly<Record<string, Readonly<Record<string, JsonValue>>>> = {
   azureDisk: { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false },
   configMap: { defaultMode: fileMode },
@@ -144,7 +140,7 @@ function defaultVolume(volume: JsonObjectDraft): void {
   defaultClaimTemplate(draftIn(volume, 'ephemeral'))
 }
 
-/** A reference to a field of the pod says which version of a pod it means. */
+/** The default apiVersion of a field reference. */
 function defaultFieldReference(parent: JsonObjectDraft): void {
   const reference = draftIn(parent, 'fieldRef')
   if (reference !== undefined) setDefaultText(reference, 'apiVersion', 'v1')
@@ -152,7 +148,7 @@ function defaultFieldReference(parent: JsonObjectDraft): void {
   if (resource !== undefined) setDefaultText(resource, 'divisor', '0')
 }
 
-/** Defaults of the spec of a claim, wherever it stands. */
+/** Defaults of the spec of a claim or a claim template. */
 export function defaultClaimSpec(spec: JsonObjectDraft): void {
   setDefault(spec, 'volumeMode', 'Filesystem')
   const resources = ensureDraft(spec, 'resources')
@@ -179,12 +175,10 @@ function defaultClaimTemplate(ephemeral: JsonObjectDraft | undefined): void {
   defaultClaimSpec(ensureDraft(template, 'spec'))
 }
 
-/*
- * When an image is pulled: always for the moving tag `latest`, said or unsaid, otherwise only when it is missing.
- *
- *     nginx            latest      nginx:1.27              1.27
- *     host:5000/nginx  latest      nginx@sha256:...        none
- */
+// The default image pull policy: Always for the tag `latest`, explicit or implied, otherwise IfNotPresent.
+//
+//     nginx            latest      nginx:1.27              1.27
+//     host:5000/nginx  latest      nginx@sha256:...        none
 
 const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
 const domain =
@@ -199,7 +193,7 @@ export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
   return isLatest(image) ? 'Always' : 'IfNotPresent'
 }
 
-/** A reference that cannot be read has no tag, so it is not the latest either. */
+/** The tag of an image reference; an invalid reference has none. */
 function isLatest(image: string): boolean {
   if (image.length > imageLengthMax) return false
   const at = image.indexOf('@')
@@ -221,7 +215,7 @@ function isName(name: string): boolean {
   if (/^[a-f0-9]{64}$/.test(name)) return false
   const slash = name.indexOf('/')
   const first = name.slice(0, Math.max(slash, 0))
-  // The first part is a host only if it looks like one.
+  // The first part is a host only if it has a dot, a colon or an upper-case letter, or is localhost.
   const isHost = /[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase()
   return isHost ? host.test(first) && path.test(name.slice(slash + 1)) : path.test(name)
 }

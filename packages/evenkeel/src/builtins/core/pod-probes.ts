@@ -1,5 +1,5 @@
 /**
- * Probes and lifecycle hooks of containers: exactly one way to act, and numbers that make sense.
+ * Probes and lifecycle hooks of containers: exactly one action each, and valid numbers.
  */
 import {
   fieldError,
@@ -22,7 +22,7 @@ const headerComplaint =
   "a valid HTTP header must consist of alphanumeric characters or '-' " +
   "(e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"
 
-/** The probes and hooks of a container that may have them. */
+/** Validates the probes and hooks of a container that may have them. */
 export function validateProbesAndLifecycle(
   container: JsonObject,
   path: FieldPath,

@@ -1,8 +1,8 @@
 /**
- * The spec of a pod, in a pod or in a template: its parts, and the fields that controllers and schedulers read.
+ * The spec of a Pod or Pod template: its parts, and the fields that controllers and schedulers read.
  *
- * Not looked into: affinity, topology spread, security contexts, DNS configuration, operating system. The schema has
- * checked their shape.
+ * Affinity, topology spread, security contexts, DNS configuration and operating system are validated by the
+ * schema only.
  */
 import {
   checkDnsLabel,
@@ -72,7 +72,7 @@ export function validatePodSpec(spec: JsonObject, path: FieldPath, { pod = '' }:
   ]
 }
 
-/** A pod template: labels and annotations of pods to come, and their spec. */
+/** A Pod template: labels, annotations and spec of its Pods. */
 export function validateTemplate(template: JsonObject, path: FieldPath): FieldError[] {
   const [metadata, spec] = [objectIn(template, 'metadata'), objectIn(template, 'spec')]
   const errors = [
@@ -91,7 +91,7 @@ function validateName(name: string, path: FieldPath, check: (name: string) => st
   return name === '' ? [] : refuse(name, path, check(name))
 }
 
-/** A claim that is made for a volume of this pod belongs to that volume. */
+/** The claim template of an ephemeral volume. */
 function validateClaims(spec: JsonObject, path: FieldPath, pod: string): FieldError[] {
   const volumes = objectsIn(spec, 'volumes')
   const made = new Set(

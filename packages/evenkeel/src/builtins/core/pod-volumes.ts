@@ -1,7 +1,7 @@
 /**
- * Volumes of a pod: unique names, one type each; and mounts, which must name a volume.
+ * Volumes of a Pod: unique names, one type each; and mounts, which must name a volume.
  *
- * Of the types, the ones every cluster has are looked into; the rest is only counted.
+ * The volume types of every cluster are validated; others are only counted.
  */
 import {
   checkDnsLabel,
@@ -27,14 +27,14 @@ const hostPathTypes = [
   'FileOrCreate',
   'Socket',
 ]
-/** The field in which a type says what it is made from. */
+/** The required field of each volume type. */
 const nameFields: Readonly<Record<string, string>> = {
   configMap: 'name',
   secret: 'secretName',
   persistentVolumeClaim: 'claimName',
 }
 
-/** The names of sound volumes, and what is wrong with the others. */
+/** The names of the valid volumes, and the errors of the others. */
 export function validateVolumes(
   volumes: readonly JsonObject[],
   path: FieldPath,
@@ -90,7 +90,7 @@ function validateSubPath(mount: JsonObject, path: FieldPath, here: FieldPath): F
   return [...errors, ...validateDescending(expression, path.child('subPathExpr'))]
 }
 
-/** A path that stays below where it starts. */
+/** A relative path without `..`. */
 function validateDescending(text: string, path: FieldPath): FieldError[] {
   if (text === '') return []
   const errors = text.startsWith('/') ? [fieldError.invalid(path, text, 'must be a relative path')] : []

@@ -1,5 +1,5 @@
 /**
- * Pods: completed by defaults, born Pending, and hardly changed afterwards; they get time to stop.
+ * Pods: defaults, status Pending on create, a mostly immutable spec, and a grace period on delete.
  */
 import {
   addQuantities,
@@ -34,7 +34,7 @@ const graceSecondsDefault = 30
 export const podStrategy: StrategyHooks = {
   selectableFields: {
     'spec.nodeName': (object) => textIn(objectIn(object, 'spec'), 'nodeName'),
-    // An old name for the node, still accepted.
+    // The deprecated field selector for the node.
     'spec.host': (object) => textIn(objectIn(object, 'spec'), 'nodeName'),
     'spec.restartPolicy': (object) => textIn(objectIn(object, 'spec'), 'restartPolicy'),
     'spec.schedulerName': (object) => textIn(objectIn(object, 'spec'), 'schedulerName'),
@@ -61,13 +61,13 @@ export const podStrategy: StrategyHooks = {
   graceSeconds,
 }
 
-/** PodTemplates: the same defaults and rules, without a life of their own. */
+/** PodTemplates: the same defaults and validation, without a status. */
 export const podTemplateStrategy: StrategyHooks = {
   default: defaultTemplate,
   validate: (object) => validateTemplate(objectIn(object, 'template'), FieldPath.of('template')),
 }
 
-/** A pod that was never placed, or has finished, has nothing to stop; less than nothing means as little as possible. */
+/** A Pod that was never scheduled or has finished is deleted at once; a negative grace period means the minimum. */
 function graceSeconds(object: UnstructuredObject, asked: number | undefined): number {
   const [spec, phase] = [objectIn(object, 'spec'), textIn(objectIn(object, 'status'), 'phase')]
   if (textIn(spec, 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0
@@ -75,7 +75,7 @@ function graceSeconds(object: UnstructuredObject, asked: number | undefined): nu
   return seconds < 0 ? 1 : seconds
 }
 
-/** Whoever writes the status (a kubelet) says nothing about owners and may leave out the quality. */
+/** A status update cannot change owner references, and may leave out the QoS class. */
 function prepareUpdate(object: ObjectDraft, old: UnstructuredObject, { subresource }: WriteContext): void {
   if (subresource !== 'status') return
   restore(object.metadata, 'ownerReferences', old.metadata.ownerReferences)
@@ -95,7 +95,7 @@ function validatePod(object: UnstructuredObject): FieldError[] {
         errors.push(fieldError.invalid(path, image, 'must not have leading or trailing whitespace'))
     })
   }
-  // Only running pods get ephemeral containers; an object without a version is not stored yet.
+  // Only existing Pods can get ephemeral containers; an object without a resourceVersion is not stored yet.
   if (object.metadata.resourceVersion === undefined && objectsIn(spec, 'ephemeralContainers').length > 0) {
     errors.push(fieldError.forbidden(specPath.child('ephemeralContainers'), 'cannot be set on create'))
   }
@@ -112,10 +112,8 @@ function addressOf(object: UnstructuredObject): string {
   return textIn(status, 'podIP') || textIn(objectsIn(status, 'podIPs')[0], 'ip')
 }
 
-/*
- * What may change in the spec of a pod: images, a shorter deadline, more tolerations, fewer scheduling gates; while
- * gates hold it back, also where it may run.
- */
+// The mutable parts of a Pod spec: images, a shorter deadline, more tolerations, fewer scheduling gates; and while
+// a Pod is gated, its scheduling directives.
 
 const mutable = [
   '`spec.containers[*].image`',
@@ -182,7 +180,7 @@ function validateGates(now: readonly JsonObject[], before: readonly JsonObject[]
   })
 }
 
-/** A spec with everything that may change made what it was; an empty list counts as none. */
+/** The spec with all mutable fields reset to their old values; an empty list equals an absent one. */
 function comparable(spec: JsonObject, old: JsonObject): JsonObject {
   const copy: JsonObjectDraft = { ...spec }
   for (const key of ['containers', 'initContainers']) {
@@ -208,12 +206,10 @@ function isEmpty(value: JsonValue | undefined): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).every((field) => field === undefined)
 }
 
-/*
- * The quality of service of a pod, which decides who goes first when a node runs short.
- *
- * Guaranteed: every container limits cpu and memory and asks for exactly that. BestEffort: nobody asks for anything.
- * Burstable: everything in between.
- */
+// The QoS class of a Pod, which determines the order of eviction on a node under pressure.
+//
+// Guaranteed: every container has cpu and memory limits with equal requests. BestEffort: no requests and limits.
+// Burstable: all other Pods.
 
 const computed = ['cpu', 'memory']
 type Sums = Map<string, Quantity>
@@ -236,7 +232,7 @@ export function qosClassOf(spec: JsonObject): 'BestEffort' | 'Burstable' | 'Guar
   return isLimited && isSame(requests, limits) ? 'Guaranteed' : 'Burstable'
 }
 
-/** Adds what is above zero and says how many resources that were. */
+/** Adds the quantities above zero; returns the number of such resources. */
 function add(sums: Sums, amounts: JsonObject): number {
   let count = 0
   for (const name of computed) {

@@ -1,5 +1,5 @@
 /**
- * ResourceQuotas: limits by resource name, for the objects within the scopes; scopes never change.
+ * ResourceQuotas: limits by resource name, for the objects in the scopes; scopes are immutable.
  */
 import {
   fieldError,
@@ -116,7 +116,7 @@ function validateOperator(requirement: JsonObject, path: FieldPath): FieldError[
   return errors
 }
 
-/** The limited resources that a scope says nothing about. */
+/** The limited resources that a scope does not support. */
 function misplaced(spec: JsonObject, scope: string): readonly string[] {
   return Object.keys(objectIn(spec, 'hard')).filter((name) => isQuotaResource(name) && !suits(scope, name))
 }

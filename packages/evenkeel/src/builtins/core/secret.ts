@@ -1,7 +1,7 @@
 /**
- * Secrets: `stringData` is folded into `data`, and the well-known types say which keys must be there.
+ * Secrets: `stringData` is merged into `data`, and the well-known types require certain keys.
  *
- * Values are never repeated in messages.
+ * Messages never contain values.
  */
 import {
   fieldError,
@@ -84,7 +84,7 @@ function requireKeys(data: JsonObject, keys: readonly string[]): FieldError[] {
   return keys.filter((key) => !Object.hasOwn(data, key)).map((key) => fieldError.required(dataPath.key(key)))
 }
 
-/** The words after `invalid character` differ from Go's reader; everything else is the same. */
+/** Only the text after `invalid character` differs from the message of Go. */
 function validateJson(data: JsonObject, key: string): FieldError[] {
   if (!Object.hasOwn(data, key)) return [fieldError.required(dataPath.key(key))]
   const text = Buffer.from(textIn(data, key), 'base64').toString('utf8')

@@ -1,5 +1,5 @@
 /**
- * StorageClasses and CSIDrivers: how storage is made. Except for expansion and topology, a class never changes.
+ * StorageClasses and CSIDrivers. Except for expansion and topology, a StorageClass is immutable.
  */
 import {
   fieldError,

@@ -1,5 +1,5 @@
 /**
- * EndpointSlices: endpoints of one address type, which never changes; labels count as content.
+ * EndpointSlices: endpoints of one address type, which is immutable; a change of labels increments the generation.
  */
 import {
   checkDnsLabel,
@@ -123,9 +123,7 @@ function validateHints(hints: readonly JsonObject[], path: FieldPath, check: (na
   })
 }
 
-/*
- * Endpoints: subsets of addresses that share ports.
- */
+// Endpoints: subsets of addresses that share ports.
 
 export const endpointsStrategy: StrategyHooks = {
   default(object) {

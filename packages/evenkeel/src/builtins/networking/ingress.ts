@@ -1,5 +1,5 @@
 /**
- * Ingresses and IngressClasses: rules from hosts and paths to backends.
+ * Ingresses and IngressClasses: rules that route hosts and paths to backends.
  */
 import {
   checkDnsLabel,

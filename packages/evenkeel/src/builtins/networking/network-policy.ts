@@ -1,5 +1,5 @@
 /**
- * NetworkPolicies: ports and peers of traffic that is allowed.
+ * NetworkPolicies: the ports and peers of allowed traffic.
  */
 import {
   fieldError,

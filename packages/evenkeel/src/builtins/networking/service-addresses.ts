@@ -1,10 +1,10 @@
 /**
- * Addresses and node ports of Services.
+ * Allocation and validation of the cluster IPs and node ports of Services.
  *
- * No proxy listens on these addresses; still no two services get the same. The search begins at a place computed from
- * namespace and name, so that a service made again finds its old address, and goes on until something is free.
- * Address: within 10.96.0.0/12, the range of a default cluster, without its first and last 256. Node port: within
- * 30000-32767. What a client chose stays, if nobody else has it; what was given earlier stays.
+ * No proxy serves these addresses; still no two Services get the same. The search starts at a hash of
+ * namespace and name, so that a recreated Service gets its old address, and continues until an address is free.
+ * Cluster IPs: 10.96.0.0/12, the range of a default cluster, without its first and last 256. Node ports:
+ * 30000-32767. A value chosen by the client is kept if it is free; an allocated value is kept.
  */
 import {
   fieldError,
@@ -30,7 +30,7 @@ const reserved = 256
 const nodePortStart = 30_000
 const nodePortCount = 2768
 
-/** Fills what a server decides: cluster addresses, families and node ports. Refuses what another service has. */
+/** Allocates cluster IPs, IP families and node ports. Refuses values of another Service. */
 export function allocateService(
   service: ObjectDraft,
   { others = [], refuse }: Pick<WriteContext, 'others' | 'refuse'> = {},
@@ -52,7 +52,7 @@ export function allocateService(
   }
 }
 
-/** Puts back what an update left out and the old object had. */
+/** Restores allocated values that an update left out. */
 export function keepServiceAllocations(service: ObjectDraft, old: UnstructuredObject): void {
   const [spec, before] = [ensureDraft(service, 'spec'), objectIn(old, 'spec')]
   if (spec['type'] !== 'ExternalName' && before['type'] !== 'ExternalName') {
@@ -73,7 +73,7 @@ export function needsNodePorts(spec: JsonObject): boolean {
   return spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer'
 }
 
-/** A load balancer that only uses nodes with a pod asks a port which nodes those are. */
+/** A load balancer with `externalTrafficPolicy: Local` needs a health check node port. */
 export function needsHealthCheckPort(spec: JsonObject): boolean {
   return spec['type'] === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local'
 }
@@ -83,7 +83,7 @@ function setAddress(spec: JsonObjectDraft, address: string): void {
   spec['clusterIPs'] = [address]
 }
 
-/** Nobody knows which addresses somebody else will give to a headless service without a selector: both, then. */
+/** A headless Service without a selector gets both families, because its endpoints are managed elsewhere. */
 function setFamilies(spec: JsonObjectDraft): void {
   const [addresses, isUnsaid] = [
     textsIn(spec, 'clusterIPs'),
@@ -197,9 +197,7 @@ function hash(text: string): number {
   return state >>> 0
 }
 
-/*
- * Cluster addresses of a Service: one of each family at most, in step with `clusterIP` and `ipFamilies`, and for good.
- */
+// Validation of the cluster IPs of a Service: at most one of each family, consistent with `clusterIP` and `ipFamilies`, immutable.
 
 const specPath = FieldPath.of('spec')
 const addressesPath = specPath.child('clusterIPs')
@@ -223,7 +221,7 @@ export function validateClusterIPs(spec: JsonObject): FieldError[] {
   return [...errors, ...wrong, ...(wrong.length > 0 ? [] : validateTogether(addresses, textsIn(spec, 'ipFamilies')))]
 }
 
-/** An address may be added or given up, but not exchanged. */
+/** A cluster IP may be added or released, but not replaced. */
 export function validateClusterIPsImmutable(spec: JsonObject, old: JsonObject): FieldError[] {
   if (textIn(spec, 'type') === 'ExternalName' || textIn(old, 'type') === 'ExternalName') return []
   const [now, before] = [textsIn(spec, 'clusterIPs'), textsIn(old, 'clusterIPs')]

@@ -1,5 +1,5 @@
 /**
- * Services: defaults, the values a server allocates, and what changes of type take with them.
+ * Services: defaults, allocated values, and the fields that a change of type clears.
  */
 import {
   checkDnsLabel,
@@ -101,7 +101,7 @@ function defaultAffinity(spec: JsonObjectDraft): void {
     spec['sessionAffinityConfig'] = { clientIP: { timeoutSeconds: clientAffinitySeconds } }
 }
 
-/** What was allocated for the old type goes with it, unless the client says something new about it. */
+/** Clears the values allocated for the old type, unless the client changed them. */
 function dropTypeDependent(spec: JsonObjectDraft, old: JsonObject): void {
   const drop = (...keys: readonly string[]): void => {
     if (keys.every((key) => deepEqual(spec[key], old[key]))) for (const key of keys) delete spec[key]
@@ -128,9 +128,7 @@ function nodePorts(spec: JsonObject): readonly number[] {
     .sort((a, b) => a - b)
 }
 
-/*
- * What is wrong with a Service, apart from its addresses.
- */
+// Validation of a Service, except for its cluster IPs.
 
 const specPath = FieldPath.of('spec')
 const portsPath = specPath.child('ports')
@@ -155,7 +153,7 @@ function validateService(object: UnstructuredObject): FieldError[] {
   ]
 }
 
-/** Whether clients outside the cluster can reach it. */
+/** Whether it is reachable from outside the cluster. */
 function isExternallyAccessible(spec: JsonObject): boolean {
   const type = textIn(spec, 'type')
   return (
@@ -210,7 +208,7 @@ function validatePorts(spec: JsonObject): FieldError[] {
 
 const [nodePortMin, nodePortMax] = [30_000, 32_767]
 
-/** Ports must not collide, and only services on nodes have ports there. */
+/** Ports must be unique, and only NodePort and LoadBalancer Services have node ports. */
 function validatePortUse(spec: JsonObject): FieldError[] {
   const [nodePorts, ports] = [new Set<string>(), new Set<string>()]
   const [first, second, third]: [FieldError[], FieldError[], FieldError[]] = [[], [], []]
@@ -241,7 +239,7 @@ function validatePortUse(spec: JsonObject): FieldError[] {
   return [...first, ...second, ...third]
 }
 
-/** What two ports have in common, in upstream's internal form. */
+/** The identity of a port, in the internal form of kube-apiserver. */
 function shownPort(protocol: string, port: number): JsonObject {
   return { Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 }
 }

@@ -1,8 +1,8 @@
 /**
- * The ClusterRoles that every cluster has, as Kubernetes 1.36 has them; those of controllers stand in another file.
+ * The default ClusterRoles of Kubernetes 1.36; those of controllers are in `default-controller-roles.ts`.
  *
- * A rule is verbs, groups (`core` for the empty one), resources and perhaps names: `get,list core secrets mine`. About
- * paths it is verbs and paths: `get at /version`. How to read it is said in expand.ts.
+ * A rule is verbs, groups (`core` for the empty one), resources and optional names: `get,list core secrets mine`. For
+ * non-resource paths it is verbs and paths: `get at /version`. `default-roles.ts` parses it.
  */
 import type { DefaultClusterRole } from './default-roles.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The ClusterRoles of controllers, as Kubernetes 1.36 has them. Each is bound to the ServiceAccount in kube-system that
- * has the name of the controller. How a rule is written is said in cluster-roles.ts.
+ * The ClusterRoles of the controllers of Kubernetes 1.36. Each is bound to the ServiceAccount in kube-system that
+ * has the name of the controller. `default-cluster-roles.ts` explains the notation of rules.
  */
 import type { DefaultClusterRole } from './default-roles.ts'
 

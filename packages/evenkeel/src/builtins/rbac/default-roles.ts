@@ -1,8 +1,8 @@
 /**
- * The roles and bindings that every cluster has, as objects.
+ * The default roles and bindings as objects, expanded from a short notation.
  *
- * The data is written in short; here is how to read it. A role that gathers others starts with what they have, so that
- * it is of use from the first moment, and also where no controller keeps it up to date.
+ * An aggregated ClusterRole starts with the rules of the roles it selects, so that
+ * it works at once, also where no controller updates it.
  */
 import type { JsonObject } from '#api'
 import { defaultClusterRoles } from './default-cluster-roles.ts'
@@ -16,7 +16,7 @@ interface DefaultRole {
 }
 
 export interface DefaultClusterRole extends Omit<DefaultRole, 'namespace'> {
-  /** It takes in every role that joins this. */
+  /** The aggregation label that selects other roles. */
   readonly aggregates?: string
   readonly aggregateTo?: string
 }
@@ -24,27 +24,27 @@ export interface DefaultClusterRole extends Omit<DefaultRole, 'namespace'> {
 interface DefaultBinding {
   readonly namespace: string
   readonly name: string
-  /** Default: the role has the name of the binding. */
+  /** @default the name of the binding */
   readonly role?: string
   /** `user NAME`, `group NAME` or `account NAMESPACE/NAME` */
   readonly subjects: readonly string[]
 }
 
-/** One object that must be there. */
+/** One default object. */
 export interface DefaultRbacObject {
   readonly plural: 'clusterroles' | 'clusterrolebindings' | 'roles' | 'rolebindings'
   readonly kind: string
   readonly namespace: string
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  /** What stands beside metadata. */
+  /** The fields outside metadata. */
   readonly fields: JsonObject
 }
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 const joinLabel = (name: string): string => `${rbacGroup}/aggregate-to-${name}`
 
-/** Everything that must be there: roles before those who have them. */
+/** All default objects: roles before their bindings. */
 export function defaultRbacObjects(): readonly DefaultRbacObject[] {
   const all = [...defaultClusterRoles, ...defaultControllerRoles]
   const controllers = defaultControllerRoles.map(({ name }) => ({
@@ -128,10 +128,8 @@ function parseSubject(text: string): JsonObject {
   return { kind: 'ServiceAccount', name: account, namespace }
 }
 
-/*
- * Who has which of the roles that every cluster has, and the few roles of single namespaces, as Kubernetes 1.36 has
- * them. A ClusterRoleBinding has the name of its role.
- */
+// The default ClusterRoleBindings, and the namespaced roles and bindings, of Kubernetes 1.36.
+// A ClusterRoleBinding has the name of its role.
 
 const defaultClusterRoleBindings: readonly Omit<DefaultBinding, 'namespace'>[] = [
   { name: 'cluster-admin', subjects: ['group system:masters'] },

@@ -1,5 +1,5 @@
 /**
- * A rule of a Role or ClusterRole as the server works with it: five lists, none of them absent.
+ * A rule of a Role or ClusterRole in normalized form: five lists, all present.
  */
 import { getOwn, isJsonObject } from '#api'
 import type { JsonObject, UnstructuredObject } from '#api'
@@ -8,17 +8,17 @@ export interface PolicyRule {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
-  /** Empty when the rule is about all names. */
+  /** Empty for all names. */
   readonly resourceNames: readonly string[]
   readonly nonResourceURLs: readonly string[]
 }
 
-/** A rule that says only what is given. */
+/** A rule with the given lists; the others are empty. */
 export function policyRule(given: Partial<PolicyRule>): PolicyRule {
   return { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [], ...given }
 }
 
-/** The rules of a role of a view; read once, because objects of a view never change. */
+/** The rules of a cached role; parsed once, because cached objects never change. */
 export function cachedRulesOf(role: UnstructuredObject): readonly PolicyRule[] {
   const known = read.get(role)
   if (known) return known
@@ -27,7 +27,7 @@ export function cachedRulesOf(role: UnstructuredObject): readonly PolicyRule[] {
   return rules
 }
 
-/** The rules of a role as they are now. */
+/** Parses the rules of a role. */
 export function rulesOf(role: JsonObject | UnstructuredObject): readonly PolicyRule[] {
   const value = getOwn(role as JsonObject, 'rules')
   return Array.isArray(value) ? value.filter(isJsonObject).map(readRule) : []
@@ -50,7 +50,7 @@ function textsOf(rule: JsonObject, key: string): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** The rule as an object has it: empty lists are left out. */
+/** The rule as JSON, without empty lists. */
 export function toRuleObject(rule: PolicyRule): JsonObject {
   const entries = Object.entries(rule).filter(([, list]: [string, readonly string[]]) => list.length > 0)
   return Object.fromEntries(entries) as JsonObject

@@ -1,5 +1,5 @@
 /**
- * Roles and ClusterRoles: a rule is about resources or about paths, and paths only make sense for the whole cluster.
+ * Roles and ClusterRoles: a rule has resources or non-resource URLs, and only ClusterRoles may have the latter.
  */
 import {
   checkDnsSubdomain,
@@ -87,9 +87,7 @@ function validateAggregation(object: UnstructuredObject): FieldError[] {
   })
 }
 
-/*
- * RoleBindings and ClusterRoleBindings: who gets which role. The role of a binding never changes.
- */
+// RoleBindings and ClusterRoleBindings. The roleRef of a binding is immutable.
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 const rolePath = FieldPath.of('roleRef')
@@ -98,7 +96,7 @@ export const roleBindingStrategy: StrategyHooks = bindingStrategy({ kinds: ['Rol
 export const clusterRoleBindingStrategy: StrategyHooks = bindingStrategy({ kinds: ['ClusterRole'], namespaced: false })
 
 interface BindingOptions {
-  /** Kinds of roles that may be given. */
+  /** The allowed kinds of roleRef. */
   readonly kinds: readonly string[]
   readonly namespaced: boolean
 }
@@ -153,7 +151,7 @@ function validateSubject(subject: JsonObject, path: FieldPath, { namespaced }: {
 function validateRoleKept(object: UnstructuredObject, old: UnstructuredObject): FieldError[] {
   const role = objectIn(object, 'roleRef')
   if (deepEqual(role, objectIn(old, 'roleRef'))) return []
-  // Upstream shows its internal form, in which fields have other names.
+  // kube-apiserver shows its internal form, in which fields have other names.
   const shown = { APIGroup: textIn(role, 'apiGroup'), Kind: textIn(role, 'kind'), Name: textIn(role, 'name') }
   return [fieldError.invalid(rolePath, shown, 'cannot change roleRef')]
 }
