@@ -1,11 +1,11 @@
 /**
- * The same program on several clusters: a manager for each, under one life.
+ * The same program on several clusters: one manager for each, with one lifecycle.
  *
- * Each cluster has its own connection, cache, lease and ledger, and its name is in every key and every metric, so nothing
- * of one can be taken for something of another. Leading is decided cluster by cluster: where the lease is, there the
- * writes go. Endpoints and webhooks are served once, for all.
+ * Each cluster has its own connection, cache, lease and ledger. Its name is part of every key and every metric, so the
+ * objects of two clusters are never confused. Each cluster elects its own leader. Endpoints and webhooks are served once
+ * for all clusters.
  *
- * Invariant: when one of them fails, all stop, and `run` rejects with that failure.
+ * Invariant: when one manager fails, all stop, and `run` rejects with that failure.
  */
 import type { Kind } from '#api'
 import { Metrics, onAbort, silentLogger, SystemClock } from '#base'
@@ -19,7 +19,7 @@ import { Manager, type ManagerOptions } from './manager.ts'
 import { RunGroup } from './run-group.ts'
 
 export interface ClusterManagersOptions extends Omit<ManagerOptions, 'transport' | 'config' | 'host' | 'cluster'> {
-  /** How to reach each, by a name that becomes part of its keys. */
+  /** How to reach each cluster, by a name that becomes part of its keys. */
   readonly clusters: Readonly<Record<string, ClusterSource>>
 }
 
@@ -37,7 +37,7 @@ export class ClusterManagers {
       metrics = new Metrics(),
       ...rest
     } = options
-    if (Object.keys(clusters).length === 0) throw new RangeError('there are no clusters')
+    if (Object.keys(clusters).length === 0) throw new RangeError('ClusterManagers needs at least one cluster')
     this.#options = options
     this.#metrics = metrics
     for (const [cluster, source] of Object.entries(clusters)) {
@@ -54,19 +54,19 @@ export class ClusterManagers {
     }
   }
 
-  /** Those of all clusters, by name. */
+  /** The managers, by cluster name. */
   get managers(): ReadonlyMap<string, Manager> {
     return this.#managers
   }
 
-  /** One more controller on every cluster. */
+  /** Adds a controller on every cluster. */
   addController<K extends Kind, Extra extends object = EventContext>(
     declaration: ControllerDeclaration<K, Extra>,
   ): readonly Controller[] {
     return [...this.#managers.values()].map((manager) => manager.addController(declaration))
   }
 
-  /** Runs all of them until the signal aborts; resolves when all have stopped. @throws what failed first. */
+  /** Runs all managers until the signal aborts; resolves when all have stopped. @throws the first failure. */
   async run(signal: AbortSignal): Promise<void> {
     const { endpoints = false, webhooks, clock = new SystemClock(), log = silentLogger } = this.#options
     const stopping = new AbortController()
@@ -75,12 +75,13 @@ export class ClusterManagers {
       failure ??= { error }
       stopping.abort(error)
     }
-    const [around, inside] = [new RunGroup('around', { log, onFailure }), new RunGroup('clusters', { log, onFailure })]
+    const servers = new RunGroup('servers', { log, onFailure })
+    const managers = new RunGroup('clusters', { log, onFailure })
     const stopListening = onAbort(signal, (reason) => {
       stopping.abort(reason)
     })
     if (endpoints !== false)
-      await around.start(
+      await servers.start(
         endpointTask(endpoints, {
           clock,
           log,
@@ -89,10 +90,10 @@ export class ClusterManagers {
           describe: () => this.#describe(),
         }),
       )
-    if (webhooks) await around.start(webhookTask(webhooks, { clock, log }))
+    if (webhooks) await servers.start(webhookTask(webhooks, { clock, log }))
     if (!stopping.signal.aborted)
       for (const [name, manager] of this.#managers)
-        void inside.start({
+        void managers.start({
           name: `cluster ${name}`,
           run: (each) =>
             manager.run(each).catch((error: unknown) => {
@@ -105,8 +106,8 @@ export class ClusterManagers {
       })
     })
     stopListening()
-    await inside.stop(stopping.signal.reason)
-    await around.stop(stopping.signal.reason)
+    await managers.stop(stopping.signal.reason)
+    await servers.stop(stopping.signal.reason)
     if (failure) throw failure.error
   }
 

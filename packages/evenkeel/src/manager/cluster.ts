@@ -1,8 +1,11 @@
 /**
- * What everything in a manager shares: one connection, one cache, one ledger, and two clients.
+ * The cluster of a manager: one connection, one cache, one ledger and two clients, shared by all its controllers.
  *
- * The leader's client refuses to write from the moment on at which another replica may lead; the open one is for those
- * who work on every replica, for events and for questions. Both tell the ledger and the cache what they wrote.
+ * The client of the leader refuses writes as soon as another replica may be the leader. The other client is for
+ * controllers on every replica, events and access reviews. Both report their writes to the ledger and to the cache.
+ *
+ * Requests are counted under the metric names of client-go, because dashboards use them. Every attempt counts, also one
+ * without an answer (`<error>`). The thread that renews the lease is not counted.
  */
 import { defaultCluster } from '#api'
 import {
@@ -38,6 +41,8 @@ import { gateWrites, LeaseDeadline } from './election/write-gate.ts'
 import type { ManagerOptions } from './manager.ts'
 import type { Rbac } from './rbac.ts'
 
+type Transport = ClientOptions['transport']
+
 export interface Cluster {
   readonly connection: Connection
   readonly clock: Clock
@@ -49,17 +54,18 @@ export interface Cluster {
   readonly cache: ObjectCache
   /** Writes at any time. */
   readonly client: Client
-  /** Writes while the lease is ours; the same as `client` when there is no election. */
+  /** Writes only while the lease is ours; the same as `client` without an election. */
   readonly leaderClient: Client
   readonly deadline: LeaseDeadline
-  /** False when this process works whoever else does. */
+  /** False without leader election. */
   readonly election: false | ElectionSettings
-  /** Controllers that work on every replica, and those that work on the leader. */
+  /** Controllers that reconcile on every replica. */
   readonly replicaControllers: ControllerSet
+  /** Controllers that reconcile on the leader only. */
   readonly leaderControllers: ControllerSet
 }
 
-/** `plugins` come before those of the options. */
+/** Creates the cluster of a manager. `plugins` come before those of the options. */
 export function makeCluster(
   options: ManagerOptions,
   { plugins, rbac }: { plugins: readonly ContextPlugin[]; rbac: () => Rbac },
@@ -72,7 +78,7 @@ export function makeCluster(
     metrics = new Metrics(),
     cluster = defaultCluster,
   } = options
-  if (name === '') throw new RangeError('a manager needs a name')
+  if (name === '') throw new RangeError('a manager needs a name: set the option name')
   const opened = connectionTo(options, { clock })
   const connection = {
     ...opened,
@@ -84,7 +90,7 @@ export function makeCluster(
   const deadline = new LeaseDeadline({ clock })
   const ledger = new Ledger({ ...options.ledger, cluster })
   const userAgent = `evenkeel (${name})`
-  const late: { cache?: ObjectCache } = {}
+  const created: { cache?: ObjectCache } = {}
   const make = (transport: Connection['transport']): Client =>
     new Client({
       ...options.client,
@@ -93,15 +99,15 @@ export function makeCluster(
       log,
       userAgent,
       namespace: connection.namespace,
-      ...writeHooks({ ledger, cache: () => late.cache }),
+      ...writeHooks({ ledger, cache: () => created.cache }),
       transport,
       kinds: options.kinds ?? [],
     })
-  // Whoever shares the connection is another program: its requests say nothing about this one.
+  // Only our own requests are inspected: a manager that shares the connection is another program.
   const own = options.rules ? inspectRequests(connection.transport, options.rules, rbac) : connection.transport
   const client = make(own)
   const leaderClient = leaderElection === false ? client : make(gateWrites(own, deadline, { clock }))
-  const cache = (late.cache = new ObjectCache({ client, cluster, clock, random, log, metrics, ...options.cache }))
+  const cache = (created.cache = new ObjectCache({ client, cluster, clock, random, log, metrics, ...options.cache }))
   const environment: ControllerEnvironment = {
     client,
     cache,
@@ -133,34 +139,30 @@ export function makeCluster(
   }
 }
 
-/*
- * How a manager reaches its cluster: a server in this process, or one that a configuration names.
- */
-
-/** One of the two. */
+/** How a manager reaches its cluster: either a transport or a config. */
 export interface ClusterSource {
-  /** That of a server in this process, or one of your own. */
-  readonly transport?: ClientOptions['transport']
-  /** What `loadConfig` or `findConfig` found. */
+  /** The transport of a server in this process, or your own. */
+  readonly transport?: Transport
+  /** The result of `loadConfig` or `findConfig`. */
   readonly config?: ConnectionConfig
-  /** Whom the configuration's files and programs come from. @default this machine */
+  /** Where the files and programs of the config come from. @default this machine */
   readonly host?: Host
 }
 
 export interface Connection {
-  readonly transport: ClientOptions['transport']
+  readonly transport: Transport
   readonly config: ConnectionConfig | undefined
-  /** Whoever else connects must take them from here: getting them runs a program, or asks a host of the caller's. */
+  /** Set if other connections must share the credentials: getting them runs a program, or uses a custom host. */
   readonly credentials: CredentialSource | undefined
-  /** Where objects without a namespace live. */
+  /** The default namespace. */
   readonly namespace: string
   close(): Promise<void>
 }
 
-/** Nothing is sent yet. @throws {RangeError} when it is not clear which cluster is meant. */
+/** Opens the connection without a request. @throws {RangeError} for both or neither of transport and config. */
 function connectionTo({ transport, config, host }: ClusterSource, { clock }: { clock: Clock }): Connection {
   if ((transport === undefined) === (config === undefined))
-    throw new RangeError('a manager needs either a transport or a config: loadConfig finds one')
+    throw new RangeError('a manager needs either a transport or a config: use loadConfig to find one')
   if (transport)
     return {
       transport,
@@ -179,21 +181,8 @@ function connectionTo({ transport, config, host }: ClusterSource, { clock }: { c
   }
 }
 
-/*
- * What is asked of the server, counted under the name that client-go gave it, because dashboards have it.
- *
- * Every attempt counts, also one that got no answer (`<error>`). What the thread that renews the lease asks is not seen
- * from here.
- */
-
-type CountedTransport = ClientOptions['transport']
-
-/** The same transport. `host` is whom it leads to. */
-export function countRequests(
-  transport: CountedTransport,
-  metrics: Metrics,
-  { host }: { readonly host: string },
-): CountedTransport {
+/** The same transport, with a counter. `host` is the label value of the server. */
+export function countRequests(transport: Transport, metrics: Metrics, { host }: { readonly host: string }): Transport {
   const family = metrics.counter('rest_client_requests_total', {
     help: 'Requests by HTTP code, method and host.',
     labels: ['code', 'host', 'method'],
@@ -205,7 +194,7 @@ export function countRequests(
     known.set(key, counter)
     counter.add()
   }
-  const counting: CountedTransport = async (request) => {
+  const counting: Transport = async (request) => {
     let code = '<error>'
     try {
       const response = await transport(request)
@@ -218,13 +207,7 @@ export function countRequests(
   return acceptLightSignals(counting, { like: transport })
 }
 
-/*
- * Somebody who looks at the requests of a running program and says what is wrong with them.
- */
-
-type Transport = ClientOptions['transport']
-
-/** What a request asks to be allowed. */
+/** The permission that a request needs. */
 export interface Grant {
   readonly verb: string
   readonly group: string
@@ -233,23 +216,23 @@ export interface Grant {
 }
 
 export interface RequestRules {
-  /** Every request, before it is sent. `grants`: whether the program says that it needs this. */
+  /** Called with every request before it is sent. `grants`: whether the RBAC rules of the program contain a permission. */
   onRequest(request: Parameters<Transport>[0], facts: { grants(grant: Grant): boolean }): void
-  /** What was found so far, as plain data. */
+  /** The violations so far, as JSON. */
   findings(): readonly object[]
 }
 
-/** The same transport, whose requests are looked at first; whoever looks never stands in the way. */
+/** The same transport, with an inspection of every request. */
 function inspectRequests(transport: Transport, rules: RequestRules, rbac: () => Rbac): Transport {
-  // Controllers may be added later: only what is granted stays so.
+  // Only positive results are cached: controllers may be added later.
   const granted = new Set<string>()
   const grants = ({ verb, group, resource }: Grant): boolean => {
     const key = `${verb} ${group}/${resource}`
     if (granted.has(key)) return true
-    const asked = rbac().scopes.flatMap((scope) => scope.rules)
+    const declared = rbac().scopes.flatMap((scope) => scope.rules)
     const isGranted =
-      asked.length === 0 ||
-      asked.some(
+      declared.length === 0 ||
+      declared.some(
         ({ apiGroups, resources, verbs }) => has(apiGroups, group) && has(resources, resource) && has(verbs, verb),
       )
     if (isGranted) granted.add(key)
@@ -261,6 +244,6 @@ function inspectRequests(transport: Transport, rules: RequestRules, rbac: () => 
   }
 }
 
-function has(list: readonly string[], word: string): boolean {
-  return list.includes('*') || list.includes(word)
+function has(list: readonly string[], value: string): boolean {
+  return list.includes('*') || list.includes(value)
 }

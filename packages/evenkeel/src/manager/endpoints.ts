@@ -1,10 +1,10 @@
 /**
- * A small HTTP server for those who look after a process: health, metrics, and what its controllers are doing.
+ * A small HTTP server for operators: health, metrics, and debug information about controllers.
  *
- * It listens to this machine alone unless told otherwise. It takes no bodies and changes nothing. Web pages of other
- * sites are refused; what controllers are doing is told only to callers on this machine, because it names objects.
+ * It listens on localhost by default, accepts no bodies and changes nothing. Requests from web pages of other origins are
+ * refused (DNS rebinding included). `/debug/` is for clients on this machine only, because it contains object names.
  *
- * Invariant: when `run` ends, its port is free and no connection is left.
+ * Invariant: when `run` ends, its port is free and no connection is open.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { listenAt, onAbort, silentLogger, SystemClock, type Cancel, type Clock, type Logger, type Metrics } from '#base'
@@ -16,25 +16,25 @@ import type { Task } from './run-group.ts'
 export interface EndpointsOptions {
   /** @default '127.0.0.1' */
   readonly host?: string
-  /** @default any that is free */
+  /** @default a free port */
   readonly port?: number
-  /** `/healthz` and `/livez`; without this there are none, nor `/readyz`. */
+  /** `/healthz` and `/livez`; without this option there is no health path, `/readyz` included. */
   readonly live?: readonly HealthCheck[]
   /** `/readyz` */
   readonly ready?: readonly HealthCheck[]
   /** `/metrics` */
   readonly metrics?: Metrics
-  /** `/debug/reconciles`: what is running, waiting and failing, as JSON. */
+  /** `/debug/reconciles`: running, waiting and failing reconciles, as JSON. */
   readonly reconciles?: () => unknown
-  /** `/debug/rules`: what those found who look at requests, as JSON. */
+  /** `/debug/rules`: violations of the request rules, as JSON. */
   readonly rules?: () => readonly object[]
-  /** Told where, once it listens. */
+  /** Called with the URL when it listens. */
   readonly onListening?: (url: string) => void
   readonly clock?: Clock
   readonly log?: Logger
 }
 
-/** Serves until the signal aborts. @throws when the port cannot be had. */
+/** Serves until the signal aborts. @throws if it cannot listen on the port. */
 export async function runEndpoints(signal: AbortSignal, options: EndpointsOptions): Promise<void> {
   const { host = '127.0.0.1', port = 0, onListening, log = silentLogger } = options
   if (signal.aborted) return
@@ -43,12 +43,12 @@ export async function runEndpoints(signal: AbortSignal, options: EndpointsOption
     (request, response) => {
       answer(request, options)
         .catch((error: unknown) => {
-          log.error('an endpoint failed', { error, path: request.url })
+          log.error('endpoint failed', { error, path: request.url })
           return { status: 500, type: plain, body: 'internal server error\n' }
         })
         .then(
-          (answered) => {
-            send(request, response, answered)
+          (result) => {
+            send(request, response, result)
           },
           () => {
             response.destroy()
@@ -97,12 +97,12 @@ function refuse(
   if (!url.startsWith('/')) return text(400, 'bad request')
   const site = headers['sec-fetch-site']
   if (headers.origin !== undefined || (site !== undefined && site !== 'same-origin' && site !== 'none'))
-    return text(403, 'calls from web pages are refused')
-  // A name of somebody else that leads to this machine: a page that wants to read what it must not.
+    return text(403, 'requests from web pages of other origins are refused')
+  // DNS rebinding: a foreign host name that resolves to this machine.
   if (isLoopback(host) && !localHost.test(headers.host ?? ''))
-    return text(421, `this server is not called ${JSON.stringify(headers.host ?? '')}: use localhost`)
+    return text(421, `unknown host ${JSON.stringify(headers.host ?? '')}: use localhost`)
   if (url.startsWith('/debug/') && !isLoopback(socket.remoteAddress ?? ''))
-    return text(403, 'only this machine may ask')
+    return text(403, '/debug is available from this machine only')
   return method === 'GET' || method === 'HEAD' ? undefined : text(405, 'only GET is supported')
 }
 
@@ -149,24 +149,20 @@ function close(server: Server): Promise<void> {
   })
 }
 
-/*
- * The endpoints of one manager, or of several, as something to run.
- */
-
-interface EndpointParts {
+interface EndpointTaskOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
-  /** Asked for each time: controllers may come later. */
+  /** Called for each request: controllers may be added later. */
   readonly checks: () => HealthChecks
   readonly describe: () => object
   readonly rules?: RequestRules | undefined
 }
 
-/** Ready once it listens. */
+/** The endpoints of one manager, or of several, as a task; ready when it listens. */
 export function endpointTask(
   settings: EndpointSettings,
-  { clock, log, metrics, checks, describe, rules }: EndpointParts,
+  { clock, log, metrics, checks, describe, rules }: EndpointTaskOptions,
 ): Task {
   const { metrics: hasMetrics = true, debug = true, live = [], ready: more = [], onListening, ...address } = settings
   return {
@@ -186,7 +182,7 @@ export function endpointTask(
           return [...checks().ready, ...more]
         },
         onListening(url) {
-          log.info('endpoints are served', { url })
+          log.info('serving endpoints', { url })
           onListening?.(url)
           ready()
         },
@@ -195,25 +191,21 @@ export function endpointTask(
   }
 }
 
-/*
- * What the process takes of its machine, under the names that every Prometheus client gives it.
- */
-
-/** Until cancelled. */
+/** Registers the process metrics of Prometheus clients until cancelled. */
 function registerProcessMetrics(metrics: Metrics, { clock }: { readonly clock: Clock }): Cancel {
-  // The monotonic clock of a process begins with it.
+  // The monotonic clock of a process starts with the process.
   const startedMs = clock.now() - clock.monotonic()
   const cancels = [
     metrics
-      .counter('process_cpu_seconds_total', { help: 'Processor time of all threads, in seconds.' })
+      .counter('process_cpu_seconds_total', { help: 'CPU time of all threads, in seconds.' })
       .with()
       .follow(() => cpuSeconds()),
     metrics
-      .gauge('process_resident_memory_bytes', { help: 'Memory that is really there.' })
+      .gauge('process_resident_memory_bytes', { help: 'Resident memory size in bytes.' })
       .with()
       .follow(() => process.memoryUsage.rss()),
     metrics
-      .gauge('process_start_time_seconds', { help: 'When the process began, in seconds since 1970.' })
+      .gauge('process_start_time_seconds', { help: 'Start time of the process since unix epoch in seconds.' })
       .with()
       .follow(() => startedMs / 1000),
   ]

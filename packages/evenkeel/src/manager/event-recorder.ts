@@ -1,16 +1,20 @@
 /**
- * Tells people what happens to objects, by Event objects; the same thing again is counted, not told again.
+ * Records Events about objects. Repeated events are counted in a series instead of being written again.
  *
- *   event() ──new──▶ queued ──▶ created          first time
- *           ──known, second time or other note──▶ queued ──▶ changed
- *           ──known, nothing new──▶ counted here; written when the series has gone quiet, and every half hour
+ *   event() ──new series──▶ queued ──▶ created
+ *           ──second occurrence, or another note──▶ queued ──▶ patched
+ *           ──later occurrence──▶ counted in memory; written when the series ends, and every 30 minutes
  *
- * Invariants: `event` never waits and never throws; at most `queueMax` series wait to be written, each once however
- * often it happens; at most `seriesMax` are remembered; about one object nobody writes more than {@link SpamFilter} lets pass.
+ * Example: `FailedMount` of pod a every second for an hour is one create, one patch (count 2), two refreshes and a last
+ * patch with the final count when no event came for 6 minutes: 5 requests for 3600 events.
+ *
+ * Invariants: `event` never waits and never throws; at most `queueMax` series wait to be written, each at most once; at
+ * most `seriesMax` series are kept; {@link SpamFilter} limits the writes about one object. A transition event compares
+ * with the conditions in the object, not with memory, so a restart repeats nothing.
  */
 import type { Condition, KubeObject } from '#api'
 import {
-  deadline as limitOf,
+  deadline as startDeadline,
   deferred,
   onAbort,
   randomFraction,
@@ -40,9 +44,9 @@ import {
 } from './event-sink.ts'
 
 export interface EventRecorderOptions {
-  /** Not gated by a lease: what happened to a leader is worth telling when it leads no more. */
+  /** Not gated by the lease: the events of a former leader are still recorded. */
   readonly client: Client
-  /** Who reports: `my-controller`, or `example.com/my-controller`. */
+  /** The reporting controller: `my-controller`, or `example.com/my-controller`. */
   readonly controller: string
   /** @default 'events.k8s.io/v1' */
   readonly api?: EventApi
@@ -56,7 +60,7 @@ export interface EventRecorderOptions {
   readonly metrics?: Metrics
 }
 
-/** One series: how it is now, and how the server has it. */
+/** A series: its current state, and the state on the server. */
 interface Entry {
   readonly key: string
   series: EventSeries
@@ -102,18 +106,18 @@ export class EventRecorder {
       .with()
   }
 
-  /** Records that something happened to an object. */
+  /** Records an event about an object. */
   event(object: KubeObject, note: EventNote): void {
     const nowMs = this.#clock.now()
-    const begun = beginSeries(object, note, { nowMs, random: this.#random })
-    const key = seriesKey(begun)
+    const started = beginSeries(object, note, { nowMs, random: this.#random })
+    const key = seriesKey(started)
     const known = this.#entries.get(key)
-    if (!known) return this.#begin(key, begun)
+    if (!known) return this.#begin(key, started)
     known.series = continueSeries(known.series, { note: note.note, nowMs })
-    if (!known.isQueued) this.#writeNews(known)
+    if (!known.isQueued) this.#queueIfChanged(known)
   }
 
-  /** Records what changed from one set of conditions to another, and nothing when nothing did. */
+  /** Records an event for each condition that changed. */
   transitions(
     object: KubeObject,
     {
@@ -125,7 +129,7 @@ export class EventRecorder {
     for (const note of transitionNotes(before ?? [], after ?? [], options)) this.event(object, note)
   }
 
-  /** Writes until the signal aborts, and then for a moment what is still waiting. */
+  /** Writes until the signal aborts, and then writes the queue for at most two seconds. */
   async run(signal: AbortSignal): Promise<void> {
     const cleaning = this.#clean(signal)
     while (!signal.aborted) {
@@ -172,7 +176,7 @@ export class EventRecorder {
     return signal.aborted ? undefined : this.#queue.shift()
   }
 
-  /** While the server cannot be reached everything waits; what it rejects is not sent again. */
+  /** Retries while the server cannot be reached. A rejected event is not sent again. */
   async #write(entry: Entry, signal: AbortSignal): Promise<void> {
     for (let tries = 1; ; tries++) {
       const { series } = entry
@@ -187,19 +191,20 @@ export class EventRecorder {
       await sleep(this.#clock, retryMs * (1 + 0.25 * randomFraction(this.#random)), { signal }).catch(() => undefined)
     }
     entry.isQueued = false
-    // What could not be made is forgotten, so that the next time is a first time; what came meanwhile is told.
+    // A series that could not be created is dropped, so that its next event starts a new one.
     if (entry.written === undefined) this.#entries.delete(entry.key)
-    else this.#writeNews(entry)
+    else this.#queueIfChanged(entry)
   }
 
-  /** Only that it happened again, and what is said about it: how often can wait. */
-  #writeNews(entry: Entry): void {
+  /** Queues the second occurrence and a changed note. A higher count alone can wait. */
+  #queueIfChanged(entry: Entry): void {
     const { series, written } = entry
-    const isNews = written !== undefined && series !== written && (written.count === 1 || written.note !== series.note)
-    if (isNews && this.#filter.accepts(objectKey(series.regarding))) this.#enqueue(entry)
+    const isChanged =
+      written !== undefined && series !== written && (written.count === 1 || written.note !== series.note)
+    if (isChanged && this.#filter.accepts(objectKey(series.regarding))) this.#enqueue(entry)
   }
 
-  /** Ends series that have gone quiet, and keeps the others alive on the server. */
+  /** Ends series without recent events, and refreshes the others on the server. */
   async #clean(signal: AbortSignal): Promise<void> {
     let refreshedMs = this.#clock.monotonic()
     for (;;) {
@@ -220,7 +225,7 @@ export class EventRecorder {
   }
 
   async #drain(): Promise<void> {
-    const limit = limitOf(this.#clock, drainMs)
+    const limit = startDeadline(this.#clock, drainMs)
     for (let entry = this.#queue.shift(); entry && !limit.signal.aborted; entry = this.#queue.shift()) {
       await this.#sink.write(entry.series, entry.written, { signal: limit.signal, onError: () => undefined })
     }
@@ -228,16 +233,9 @@ export class EventRecorder {
   }
 
   #logFailure(error: unknown, { reason, note, regarding }: EventSeries, signal: AbortSignal): void {
-    if (!signal.aborted)
-      this.#log.warn('an event could not be written', { error, reason, note, object: regarding['name'] })
+    if (!signal.aborted) this.#log.warn('cannot write event', { error, reason, note, object: regarding['name'] })
   }
 }
-
-/*
- * How often somebody may write events about one object: a burst, then one now and then. The numbers are those of client-go.
- *
- * Invariant: never more than `objectsMax` objects are remembered; the one longest not written about is forgotten first.
- */
 
 interface SpamFilterOptions {
   readonly clock: Clock
@@ -254,6 +252,10 @@ interface Bucket {
   readonly atMs: number
 }
 
+/**
+ * Limits the events about one object with a token bucket, with the numbers of client-go. At most `objectsMax` buckets
+ * are kept; the least recently used one is evicted.
+ */
 export class SpamFilter {
   readonly #options: Required<SpamFilterOptions>
   readonly #buckets = new Map<string, Bucket>()
@@ -262,14 +264,14 @@ export class SpamFilter {
     this.#options = { clock, burst, refillMs, objectsMax }
   }
 
-  /** Whether one more may be written about this object; then it counts as written. */
+  /** Takes a token of this object. @returns whether there was one */
   accepts(object: string): boolean {
     const { clock, burst, refillMs, objectsMax } = this.#options
     const atMs = clock.monotonic()
     const known = this.#buckets.get(object) ?? { tokens: burst, atMs }
     const tokens = Math.min(burst, known.tokens + (atMs - known.atMs) / refillMs)
     const isAccepted = tokens >= 1
-    // Put in again, because the order of a map is the order of age.
+    // Reinserted, so that the map is ordered by last use.
     this.#buckets.delete(object)
     this.#buckets.set(object, { tokens: isAccepted ? tokens - 1 : tokens, atMs })
     const [oldest] = this.#buckets.keys()
@@ -278,22 +280,16 @@ export class SpamFilter {
   }
 }
 
-/*
- * Events for what changed, and only for that: a controller that looks again and finds everything as it was says nothing.
- *
- * What was before is read from the object, not remembered: a restart tells nothing twice.
- */
-
 export interface TransitionOptions {
   /**
-   * Conditions that are bad when they are true: `Degraded`, `Stalled`.
+   * Condition types whose status True is a problem: `Degraded`, `Stalled`.
    *
    * @default none
    */
   readonly negative?: readonly string[]
 }
 
-/** One note for every condition that is new, or has another status or another reason. */
+/** One event for every condition that is new, or has another status or reason. */
 function transitionNotes(
   before: readonly Condition[],
   after: readonly Condition[],
@@ -310,16 +306,13 @@ function transitionNotes(
     }))
 }
 
-/*
- * `context.event(...)`: what a reconcile tells people about its object, under the name of its controller.
- */
-
-/** The events of a run. */
+/** What the event plugin adds to the context of a run. */
 export interface EventContext {
-  /** Records that something happened to the object; the same again is counted. With the key alone there is nothing to record it on. */
+  /** Records an event about the object, with its controller as the reporter. Does nothing for `reconcileKey`. */
   event(note: EventNote): void
 }
 
+/** Adds `event` to the context of a run. */
 export function eventPlugin(recorder: (controller: string) => EventRecorder): ContextPlugin<EventContext> {
   return {
     name: 'events',

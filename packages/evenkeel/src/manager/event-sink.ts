@@ -1,8 +1,10 @@
 /**
- * Writes one series of events to the server: creates it, or changes what is there.
+ * Writes a series of events to the server, as `events.k8s.io/v1` or `v1` Events. Both APIs show the same stored event.
  *
- * A server of the newer form does not let a note be changed; the same event in the older form does. Where we may not use
- * that one, the count alone is kept up to date.
+ * `events.k8s.io/v1` does not allow a changed note; `v1` does. Without permission for `v1`, only the count is updated.
+ *
+ * Invariants: an event is in the namespace of its object, or in `default` for a cluster-scoped object; texts are cut to
+ * the limits of the server, because a shortened event is better than a rejected one.
  */
 import { hostname } from 'node:os'
 import {
@@ -29,8 +31,8 @@ interface SinkOptions {
   readonly api: EventApi
 }
 
-/** What came of it; `later` when the server could not be reached. */
-type Written = 'written' | 'rejected' | 'later'
+/** The outcome of a write; `later`: the server could not be reached. */
+type WriteOutcome = 'written' | 'rejected' | 'later'
 
 export class EventSink {
   readonly #options: SinkOptions
@@ -40,12 +42,12 @@ export class EventSink {
     this.#options = options
   }
 
-  /** @param before what the server has, if anything. Never throws; `onError` is told. */
+  /** Creates or patches an event; never throws. @param before the state on the server, if it was written before */
   async write(
     series: EventSeries,
     before: EventSeries | undefined,
     { signal, onError }: AbortOptions & { onError: (error: unknown) => void },
-  ): Promise<Written> {
+  ): Promise<WriteOutcome> {
     try {
       if (before) await this.#change(series, before, { signal })
       else await this.#create(series, { signal })
@@ -55,7 +57,7 @@ export class EventSink {
         onError(error)
         return 'later'
       }
-      // Nobody is interested in what happens in a namespace on its way out.
+      // Events in a namespace that is being deleted are not worth a log line.
       if (findCause(error, 'NamespaceTerminating') === undefined) onError(error)
       return 'rejected'
     }
@@ -66,7 +68,7 @@ export class EventSink {
     try {
       await client.create(eventKinds[api], encodeEvent(series, reporter, api), options)
     } catch (error) {
-      // The answer to our own create was lost.
+      // The answer to our own create request was lost.
       if (!isAlreadyExists(error)) throw error
     }
   }
@@ -75,7 +77,7 @@ export class EventSink {
     try {
       await this.#patch(series, before, options)
     } catch (error) {
-      // The server forgets events after an hour.
+      // The server deletes events after their TTL, one hour by default.
       if (!isNotFound(error)) throw error
       await this.#create(series, options)
     }
@@ -100,48 +102,40 @@ export class EventSink {
     { change, ...options }: AbortOptions & { change: JsonObject },
   ): Promise<void> {
     const { client } = this.#options
-    // A kind in full is found without asking the server, once the client has seen it.
+    // Registers the full kind, so that the client needs no discovery.
     await client.resourceOf(eventKinds[api], options)
     await client.patch(refTo(eventKinds[api], series), change, options)
   }
 }
 
-/*
- * Events as the server stores them, in both forms it knows: `events.k8s.io/v1` and the older `v1`. One event has one
- * place in the server whichever form it is written in.
- *
- * Invariants: an event lies in the namespace of what it is about, or in `default` if that has none; texts are cut to what
- * the server accepts, because an event that says less is better than one that is refused.
- */
-
-/** What to tell about an object. */
+/** An event to record. */
 export interface EventNote {
   /** @default 'Normal' */
   readonly type?: 'Normal' | 'Warning'
-  /** Why, as one word that programs can match: `FailedMount`. */
+  /** The reason in CamelCase, for programs: `FailedMount`. */
   readonly reason: string
   /**
-   * What was being done, as one word.
+   * The action in CamelCase.
    *
    * @default the reason
    */
   readonly action?: string
-  /** For people. A later one replaces it. */
+  /** A sentence for people. A later one of the same series replaces it. */
   readonly note: string
-  /** Another object that has to do with it. */
+  /** A related object. */
   readonly related?: KubeObject
 }
 
-/** The kind of object under which events are written. */
+/** The API version of the written events. */
 export type EventApi = 'events.k8s.io/v1' | 'v1'
 
-/** Who reports. */
+/** The reporting controller. */
 interface Reporter {
   readonly controller: string
   readonly instance: string
 }
 
-/** Everything that is known about a series of the same events. */
+/** The state of a series of equal events. */
 export interface EventSeries {
   readonly name: string
   readonly namespace: string
@@ -164,7 +158,7 @@ const eventKinds: Readonly<Record<EventApi, Kind>> = {
   v1: declareKind({ group: '', version: 'v1', kind: 'Event', statusSubresource: false }),
 }
 
-/** Where and by whom, as the server wants it. */
+/** The reporter with its instance: controller and host name. */
 export function makeReporter(controller: string): Reporter {
   return { controller, instance: cut(`${controller}-${hostname()}`, instanceMax) }
 }
@@ -195,20 +189,17 @@ export function continueSeries(series: EventSeries, { note, nowMs }: { note: str
   return { ...series, note: cut(note, noteMax), count: series.count + 1, lastMs: nowMs }
 }
 
-/**
- * The same for events that are the same. The version of the object is no part of it: it changes all the time, and what
- * happens again would never be counted.
- */
+/** The key of a series. Without the resourceVersion of the object: it changes too often for events to be equal. */
 export function seriesKey({ regarding, related = {}, type, reason, action }: EventSeries): string {
   return JSON.stringify([objectKey(regarding), objectKey(related), type, reason, action])
 }
 
-/** The same for objects that are the same. */
+/** The key of an object. */
 export function objectKey({ apiVersion, kind, namespace, name, uid }: JsonObject): string {
   return JSON.stringify([apiVersion, kind, namespace, name, uid])
 }
 
-/** The whole event, for the server. */
+/** The complete event. */
 function encodeEvent(series: EventSeries, { controller, instance }: Reporter, api: EventApi): KubeObject {
   const { name, namespace, regarding, related, type, reason, action, note, count, firstMs, lastMs } = series
   const { apiVersion, kind } = eventKinds[api]
@@ -246,14 +237,14 @@ function encodeEvent(series: EventSeries, { controller, instance }: Reporter, ap
   return event
 }
 
-/** What changed since it was written; in the newer form a note cannot be changed. */
+/** The patch for a later occurrence; `events.k8s.io/v1` does not allow another note. */
 function encodeChange(series: EventSeries, api: EventApi): JsonObject {
   return api === 'v1'
     ? { count: series.count, lastTimestamp: formatTime(series.lastMs), message: series.note }
     : { series: seriesField(series) }
 }
 
-/** The change of an event of the newer form, note included, as the older form lets it pass. */
+/** The `v1` patch of an `events.k8s.io/v1` event with another note. */
 function encodeNoteChange(series: EventSeries): JsonObject {
   return { message: series.note, series: seriesField(series) }
 }
@@ -278,14 +269,14 @@ function referenceTo({
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined && value !== ''))
 }
 
-/** The object's name and a number that no other event has: the time in nanoseconds, the end of it by chance. */
+/** The name of the object and a unique suffix: the time in nanoseconds, with random microseconds. */
 function eventName(name: string, nowMs: number, random: Random): string {
   const suffix = (BigInt(nowMs) * 1_000_000n + BigInt(randomInt(random, 1_000_000))).toString(16)
-  const made = `${name}.${suffix}`
-  return checkDnsSubdomain(made).length === 0 ? made : `event.${suffix}`
+  const candidate = `${name}.${suffix}`
+  return checkDnsSubdomain(candidate).length === 0 ? candidate : `event.${suffix}`
 }
 
-/** By characters that the server counts (bytes of UTF-8), without cutting one in half. */
+/** Cuts a text to a number of UTF-8 bytes, at a character boundary. */
 function cut(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= bytesMax) return text

@@ -1,8 +1,8 @@
 /**
- * Whether this process is well: `/healthz`, `/livez` and `/readyz`, in whole or check by check.
+ * Health of a process: `/healthz`, `/livez` and `/readyz`, for all checks or a single one, as in a kube-apiserver.
  *
- * The short answer is `ok`. `?verbose` lists every check, `?exclude=NAME` leaves one out. A check that fails is always
- * listed, but why it failed is in the log only, because anybody may ask.
+ * The short answer is `ok`. `?verbose` lists every check, `?exclude=NAME` skips one. A failed check is always listed. Its
+ * cause is only logged, because these paths need no authentication.
  */
 import { deadline, silentLogger, type Clock, type Logger } from '#base'
 import type { ObjectCache } from '#cache'
@@ -11,20 +11,20 @@ import type { LeaderElection } from './election/leader-election.ts'
 
 export interface HealthCheck {
   readonly name: string
-  /** Undefined when all is well, else what is wrong. What it throws is wrong too, and so is not answering for 5 s. */
+  /** Undefined if healthy, otherwise the problem. An error, or no result within 5 s, counts as a problem. */
   readonly failure: (options: { signal: AbortSignal }) => string | undefined | Promise<string | undefined>
 }
 
 interface HealthOptions {
-  /** Whether the process should go on living: `/healthz` and `/livez`. */
+  /** Whether the process should keep running: `/healthz` and `/livez`. */
   readonly live: readonly HealthCheck[]
-  /** Whether it should be given work: `/readyz`. */
+  /** Whether it is ready for work: `/readyz`. */
   readonly ready: readonly HealthCheck[]
   readonly clock: Clock
   readonly log?: Logger | undefined
 }
 
-/** An answer in plain text. */
+/** A plain text response. */
 interface TextAnswer {
   readonly status: number
   readonly text: string
@@ -33,7 +33,7 @@ interface TextAnswer {
 const paths = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/
 const checkMs = 5000
 
-/** The answer to a health path; undefined when it is none, or names no check. */
+/** The response to a health path; undefined for another path or an unknown check. */
 export async function answerHealth(
   path: string,
   query: URLSearchParams,
@@ -43,14 +43,14 @@ export async function answerHealth(
   if (kind === undefined) return undefined
   const checks = kind === 'readyz' ? options.ready : options.live
   if (single === undefined) return answerAll(kind, query, { ...options, checks: [ping, ...checks] })
-  const check = [ping, ...checks].find(({ name }) => name === decoded(single))
+  const check = [ping, ...checks].find(({ name }) => name === decode(single))
   if (!check) return undefined
   return (await passes(check, options))
     ? { status: 200, text: 'ok' }
     : { status: 500, text: `internal server error: ${check.name} check failed\n` }
 }
 
-/** Always there: an empty list of checks is hard to read. */
+/** Always present, as in a kube-apiserver. */
 const ping: HealthCheck = { name: 'ping', failure: () => undefined }
 
 async function answerAll(
@@ -62,27 +62,27 @@ async function answerAll(
   const results = await Promise.all(
     checks.map(async (check) => {
       const isExcluded = excluded.includes(check.name)
-      const isWell = isExcluded || (await passes(check, options))
+      const isHealthy = isExcluded || (await passes(check, options))
       return {
-        isWell,
+        isHealthy,
         line: isExcluded
           ? `[+]${check.name} excluded: ok`
-          : isWell
+          : isHealthy
             ? `[+]${check.name} ok`
             : `[-]${check.name} failed: reason withheld`,
       }
     }),
   )
-  const isWell = results.every((result) => result.isWell)
-  if (isWell && !query.has('verbose')) return { status: 200, text: 'ok' }
+  const isHealthy = results.every((result) => result.isHealthy)
+  if (isHealthy && !query.has('verbose')) return { status: 200, text: 'ok' }
   const unknown = excluded
     .filter((name) => !checks.some((check) => check.name === name))
     .map((name) => JSON.stringify(name))
   const warnings =
     unknown.length > 0 ? [`warn: some health checks cannot be excluded: no matches for ${unknown.join(', ')}`] : []
   return {
-    status: isWell ? 200 : 500,
-    text: `${[...results.map(({ line }) => line), ...warnings, `${kind} check ${isWell ? 'passed' : 'failed'}`].join('\n')}\n`,
+    status: isHealthy ? 200 : 500,
+    text: `${[...results.map(({ line }) => line), ...warnings, `${kind} check ${isHealthy ? 'passed' : 'failed'}`].join('\n')}\n`,
   }
 }
 
@@ -94,21 +94,21 @@ async function passes(
   try {
     const late = new Promise<string>((resolve) => {
       limit.signal.addEventListener('abort', () => {
-        resolve('no answer in time')
+        resolve('no result within 5 s')
       })
     })
-    const wrong = await Promise.race([failure({ signal: limit.signal }), late])
-    if (wrong !== undefined) log.warn('a health check failed', { check: name, why: wrong })
-    return wrong === undefined
+    const problem = await Promise.race([failure({ signal: limit.signal }), late])
+    if (problem !== undefined) log.warn('health check failed', { check: name, problem })
+    return problem === undefined
   } catch (error) {
-    log.warn('a health check failed', { check: name, error })
+    log.warn('health check failed', { check: name, error })
     return false
   } finally {
     limit.done()
   }
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -116,17 +116,13 @@ function decoded(text: string): string {
   }
 }
 
-/*
- * How a manager is, for whoever asks: its checks, and what its controllers are doing.
- */
-
-/** How many runs are shown; the ledger remembers more. */
+/** How many runs are shown; the ledger keeps more. */
 const runsMax = 200
 
 export interface HealthChecks {
-  /** Whether it should go on living: not if it leads on paper and does not know it. */
+  /** Fails if the lease has expired and the work of the leader has not stopped. */
   readonly live: readonly HealthCheck[]
-  /** Whether its controllers know what there is; a standby may be ready. */
+  /** Fails until the caches of all controllers are synced; a standby can be ready. */
   readonly ready: readonly HealthCheck[]
 }
 
@@ -137,21 +133,21 @@ export function checksOf(controllers: readonly Controller[], election: LeaderEle
       name: `controller-${controller.name}`,
       failure: () => {
         const { isReady, problems } = controller.health
-        return isReady ? undefined : problems.join('; ') || 'it has not heard of everything yet'
+        return isReady ? undefined : problems.join('; ') || 'caches are not synced yet'
       },
     })),
   }
 }
 
-interface DescribedParts {
+interface DescribeOptions {
   readonly controllers: readonly Controller[]
   readonly ledger: Ledger
   readonly cache: ObjectCache
   readonly election: LeaderElection | undefined
 }
 
-/** As plain JSON. */
-export function describeManager({ controllers, ledger, cache, election }: DescribedParts): object {
+/** The state of a manager, as JSON. */
+export function describeManager({ controllers, ledger, cache, election }: DescribeOptions): object {
   return {
     ...(election && { leader: { isLeading: election.isLeading, leader: election.leader } }),
     controllers: controllers.map(({ health }) => health),
@@ -160,7 +156,7 @@ export function describeManager({ controllers, ledger, cache, election }: Descri
   }
 }
 
-/** What a controller is at right now: `website (demo/shop, demo/blog)`. */
+/** The running reconciles of a controller: `controller website (reconciling demo/shop, demo/blog)`. */
 export function activeRuns(controller: string, ledger: Ledger): string {
   const keys = ledger
     .entries({ controller })

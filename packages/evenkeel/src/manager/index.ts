@@ -1,5 +1,5 @@
 /**
- * Layer 6: what a program of controllers needs around them: who leads, what is told to people, and how it is watched over.
+ * The manager layer: runs controllers with leader election, events, health endpoints, metrics and webhooks.
  */
 
 export {
@@ -26,8 +26,10 @@ export {
   type ElectionSettings,
 } from './election/leader-election.ts'
 export {
+  leaseKind,
   leaseLock,
   checkTimes,
+  type LeaseObject,
   type LeaseLock,
   type LeaseName,
   type CheckedTimes,

@@ -1,18 +1,18 @@
 /**
- * One run of a manager: everything is started in order, and stopped in the opposite one.
+ * One run of a manager: starts everything in order, and stops it in the opposite order.
  *
  *   events ─▶ endpoints ─▶ webhooks ─▶ caches ─▶ runnables of every replica ─▶ warm-up (controllers watch) ─▶ election
- *                                                                             leader: controllers work, leader's runnables
+ *                                                                         leader: controllers reconcile, leader runnables
  *
- * Webhooks are there before the caches, because the first list may need a conversion. Controllers watch on every replica
- * and work on the leader, so that a standby can go on at once; when the lease is lost they stop working and go on
- * watching.
+ * Webhooks start before the caches, because the first list may need a conversion webhook. Controllers watch on every
+ * replica and reconcile on the leader, so a standby takes over at once. When the lease is lost they stop reconciling and
+ * keep watching.
  *
- * Invariants: what comes later uses what came before, so nothing loses what it needs while it runs; the leader's work has
- * ended before the lease is given back; the first failure stops everything and is what `run` rejects with.
+ * Invariants: a task uses only tasks that started before it, so nothing loses what it needs while it runs; the work of
+ * the leader ends before the lease is released; the first failure stops everything, and `run` rejects with it.
  */
 import {
-  deadline as limitOf,
+  deadline as startDeadline,
   deferred,
   LightAbortController,
   nativeSignal,
@@ -37,9 +37,9 @@ export interface RunnableEntry {
   readonly run: RunFunction
 }
 
-/** What there is to run; more may come while it runs. */
-interface ManagerRunParts {
-  readonly shared: Cluster
+/** What to run; controllers, runnables and recorders may be added later. */
+interface ManagerRunOptions {
+  readonly cluster: Cluster
   readonly options: ManagerOptions
   readonly runnables: readonly RunnableEntry[]
   readonly recorders: ReadonlyMap<string, EventRecorder>
@@ -47,28 +47,28 @@ interface ManagerRunParts {
   readonly describe: () => object
 }
 
-const groupNames = ['events', 'endpoints', 'webhooks', 'caches', 'everywhere', 'warm-up', 'leading'] as const
+const groupNames = ['events', 'endpoints', 'webhooks', 'caches', 'replica', 'warm-up', 'leader'] as const
 type GroupName = (typeof groupNames)[number]
 
-/** A candidate that is not warm by then stands all the same: a kind that is missing must not stop the others. */
+/** After this time the election starts with unsynced caches: a missing kind must not block the other controllers. */
 const warmUpMs = 10_000
 
 export class ManagerRun {
-  readonly #parts: ManagerRunParts
+  readonly #options: ManagerRunOptions
   readonly #groups: Readonly<Record<GroupName, RunGroup>>
   readonly #stopping = new LightAbortController()
-  readonly #givingUp = new LightAbortController()
-  #begun = new Set<GroupName>()
+  readonly #forcing = new LightAbortController()
+  #started = new Set<GroupName>()
   #failure: { readonly error: unknown } | undefined
   #term: RunGroup | undefined
   #terms = 0
   #election: LeaderElection | undefined
 
-  constructor(parts: ManagerRunParts) {
-    this.#parts = parts
-    const { log } = parts.shared
+  constructor(options: ManagerRunOptions) {
+    this.#options = options
+    const { log } = options.cluster
     const onFailure = (error: unknown, task: string): void => {
-      log.error('stopping, because something failed', { task, error })
+      log.error('task failed: stopping the manager', { task, error })
       this.#failure ??= { error }
       this.#stopping.abort(error)
     }
@@ -84,9 +84,9 @@ export class ManagerRun {
   /** @throws what failed first, or a {@link GraceExceededError}. */
   async run(signal: AbortSignal): Promise<void> {
     const {
-      shared: { clock, log },
+      cluster: { clock, log },
       options: { gracePeriodMs = 30_000 },
-    } = this.#parts
+    } = this.#options
     const stopListening = onAbort(signal, (reason) => {
       this.#stopping.abort(reason)
     })
@@ -98,53 +98,53 @@ export class ManagerRun {
     })
     stopListening()
     log.info('stopping')
-    const cut = await stopGroups(groupNames.map((name) => this.#groups[name]).reverse(), {
+    const exceeded = await stopGroups(groupNames.map((name) => this.#groups[name]).reverse(), {
       reason: this.#stopping.signal.reason,
       graceMs: gracePeriodMs,
       clock,
       onGraceOver: () => {
-        this.#givingUp.abort()
+        this.#forcing.abort()
       },
     })
-    if (cut) log.error('not everything stopped in time', { graceMs: gracePeriodMs, cut: cut.cut })
+    if (exceeded) log.error('some tasks did not stop in time', { graceMs: gracePeriodMs, tasks: exceeded.tasks })
     if (this.#failure) throw this.#failure.error
-    if (cut) throw cut
+    if (exceeded) throw exceeded
     log.info('stopped')
   }
 
-  // What is added while it runs
+  // Additions while it runs
 
   addRunnable(entry: RunnableEntry): void {
     if (entry.needsLeader) void this.#term?.start(this.#runnableTask(entry))
-    else if (this.#begun.has('everywhere')) void this.#groups.everywhere.start(this.#runnableTask(entry))
+    else if (this.#started.has('replica')) void this.#groups.replica.start(this.#runnableTask(entry))
   }
 
   addController(controller: Controller, { needsLeader }: { needsLeader: boolean }): void {
-    const group = needsLeader ? 'warm-up' : 'everywhere'
-    if (!this.#begun.has(group)) return
-    void this.#groups[group].start(needsLeader ? this.#watchTask(controller) : this.#everywhereTask(controller))
+    const group = needsLeader ? 'warm-up' : 'replica'
+    if (!this.#started.has(group)) return
+    void this.#groups[group].start(needsLeader ? this.#watchTask(controller) : this.#replicaTask(controller))
     if (needsLeader) void this.#term?.start(this.#workTask(controller))
   }
 
   addRecorder(name: string, recorder: EventRecorder): void {
-    if (this.#begun.has('events')) void this.#groups.events.start(recorderTask(name, recorder))
+    if (this.#started.has('events')) void this.#groups.events.start(recorderTask(name, recorder))
   }
 
   // Starting
 
   async #startAll(): Promise<void> {
     const {
-      shared,
+      cluster,
       runnables,
       recorders,
       options: { webhooks, watchdog: isWatched = true },
-    } = this.#parts
-    const { clock, log, ledger } = shared
+    } = this.#options
+    const { clock, log, ledger } = cluster
     const watchdog = watchdogTask({
       clock,
       log,
       ledger,
-      controllers: () => [...shared.replicaControllers, ...shared.leaderControllers],
+      controllers: () => [...cluster.replicaControllers, ...cluster.leaderControllers],
     })
     await this.#start(
       'events',
@@ -154,63 +154,65 @@ export class ManagerRun {
     await this.#start('endpoints', this.#endpointTasks())
     await this.#start('webhooks', webhooks ? [webhookTask(webhooks, { clock, log })] : [])
     await this.#start('caches', [this.#cacheTask()])
-    const everywhere = [
+    const replicaTasks = [
       ...runnables.filter(({ needsLeader }) => !needsLeader).map((entry) => this.#runnableTask(entry)),
-      ...[...shared.replicaControllers].map((controller) => this.#everywhereTask(controller)),
+      ...[...cluster.replicaControllers].map((controller) => this.#replicaTask(controller)),
     ]
-    await this.#start('everywhere', everywhere, { waits: false })
+    await this.#start('replica', replicaTasks, { waits: false })
     await this.#start(
       'warm-up',
-      [...shared.leaderControllers].map((controller) => this.#watchTask(controller)),
+      [...cluster.leaderControllers].map((controller) => this.#watchTask(controller)),
       { waits: false },
     )
-    if (shared.election !== false) await this.#warmUp()
-    await this.#start('leading', [this.#leadingTask()], { waits: false })
+    if (cluster.election !== false) await this.#warmUp()
+    await this.#start('leader', [this.#leaderTask()], { waits: false })
   }
 
   async #start(group: GroupName, tasks: readonly Task[], { waits = true }: { waits?: boolean } = {}): Promise<void> {
     if (this.#stopping.signal.aborted) return
-    this.#begun.add(group)
+    this.#started.add(group)
     const ready = tasks.map((task) => this.#groups[group].start(task))
     if (waits) await Promise.all(ready)
   }
 
   async #warmUp(): Promise<void> {
     const {
-      shared: { clock, leaderControllers: leading, log },
-    } = this.#parts
-    const limit = limitOf(clock, warmUpMs, { signal: this.#stopping.signal })
+      cluster: { clock, leaderControllers, log },
+    } = this.#options
+    const limit = startDeadline(clock, warmUpMs, { signal: this.#stopping.signal })
     try {
-      await Promise.all([...leading].map((controller) => controller.waitForSync({ signal: limit.lightSignal })))
+      await Promise.all(
+        [...leaderControllers].map((controller) => controller.waitForSync({ signal: limit.lightSignal })),
+      )
     } catch {
-      if (!this.#stopping.signal.aborted) log.warn('standing for election before every controller knows what there is')
+      if (!this.#stopping.signal.aborted) log.warn('caches did not sync in time: starting leader election anyway')
     }
     limit.done()
   }
 
   // Leading
 
-  #leadingTask(): Task {
-    const { shared, options } = this.#parts
+  #leaderTask(): Task {
+    const { cluster, options } = this.#options
     const describe = (): string => this.#term?.running.join(', ') || 'leader election'
     const lead = (signal: AbortSignal): Promise<void> => this.#lead(signal)
-    if (shared.election === false) return { name: 'leader', describe, run: lead }
+    if (cluster.election === false) return { name: 'leader', describe, run: lead }
     const election = (this.#election = makeElection({
-      ...shared,
+      ...cluster,
       name: options.name,
-      settings: shared.election,
+      settings: cluster.election,
       lead,
-      giveUp: this.#givingUp.signal,
+      giveUp: this.#forcing.signal,
     }))
     return { name: 'leader election', describe, run: (signal) => election.run(signal) }
   }
 
-  /** One term: until the signal aborts, then until everything has ended; nothing lasts beyond it. */
+  /** One term as the leader: runs until the signal aborts, and resolves when all its tasks have ended. */
   async #lead(signal: AbortSignal): Promise<void> {
     const {
-      shared: { leaderControllers: leading, log },
+      cluster: { leaderControllers, log },
       runnables,
-    } = this.#parts
+    } = this.#options
     const over = deferred<void>()
     this.#terms++
     let failure: { readonly error: unknown } | undefined
@@ -219,7 +221,7 @@ export class ManagerRun {
       over.resolve()
     }
     const term = (this.#term = new RunGroup('leader', { log, onFailure }))
-    for (const controller of leading) void term.start(this.#workTask(controller))
+    for (const controller of leaderControllers) void term.start(this.#workTask(controller))
     for (const entry of runnables) if (entry.needsLeader) void term.start(this.#runnableTask(entry))
     const stopListening = onAbort(signal, () => {
       over.resolve()
@@ -235,30 +237,30 @@ export class ManagerRun {
     if (failure) throw failure.error
   }
 
-  // What is started
+  // Tasks
 
   #endpointTasks(): Task[] {
     const {
-      shared: { clock, log, metrics },
+      cluster: { clock, log, metrics },
       options: { endpoints = false, rules },
       checks,
       describe,
-    } = this.#parts
+    } = this.#options
     return endpoints === false ? [] : [endpointTask(endpoints, { clock, log, metrics, checks, describe, rules })]
   }
 
   #cacheTask(): Task {
     const {
-      shared: { cache, clock, log },
+      cluster: { cache, clock, log },
       options: { cacheSyncMs = 120_000 },
-    } = this.#parts
+    } = this.#options
     return {
       name: 'caches',
       async run(signal, ready) {
         const running = cache.run(signal)
-        const limit = limitOf(clock, cacheSyncMs, { signal })
+        const limit = startDeadline(clock, cacheSyncMs, { signal })
         await cache.waitForSync({ signal: limit.lightSignal }).catch((error: unknown) => {
-          if (!signal.aborted) log.error('going on without a cache that cannot be filled', { error })
+          if (!signal.aborted) log.error('caches did not sync in time: continuing with partial data', { error })
         })
         limit.done()
         ready()
@@ -268,11 +270,11 @@ export class ManagerRun {
   }
 
   #runnableTask({ name, needsLeader, run }: RunnableEntry): Task {
-    const { cache, client, leaderClient } = this.#parts.shared
+    const { cache, client, leaderClient } = this.#options.cluster
     return { name, run: (signal) => run(nativeSignal(signal), { cache, client: needsLeader ? leaderClient : client }) }
   }
 
-  #everywhereTask(controller: Controller): Task {
+  #replicaTask(controller: Controller): Task {
     return { ...this.#named(controller), run: (signal) => controller.run(signal) }
   }
 
@@ -287,17 +289,17 @@ export class ManagerRun {
   }
 
   #workTask(controller: Controller): Task {
-    // Whoever led in between knew when to look at what again; we do not. The first time everything is in the queue anyway.
-    const isAgain = this.#terms > 1
+    // The requeue times of the previous leader are not known here. In the first term everything is in the queue anyway.
+    const isLaterTerm = this.#terms > 1
     return {
       ...this.#named(controller),
       async run(signal) {
         const working = controller.work(signal)
-        if (isAgain)
+        if (isLaterTerm)
           controller
             .waitForSync({ signal })
             .then(() => {
-              controller.reconcileAll({ priority: lowPriority, note: 'leading again' })
+              controller.reconcileAll({ priority: lowPriority, note: 'became leader again' })
             })
             .catch(() => undefined)
         await working
@@ -306,7 +308,7 @@ export class ManagerRun {
   }
 
   #named({ name }: Controller): Pick<Task, 'name' | 'describe'> {
-    const { ledger } = this.#parts.shared
+    const { ledger } = this.#options.cluster
     return { name: `controller ${name}`, describe: () => activeRuns(name, ledger) }
   }
 }
@@ -315,11 +317,7 @@ function recorderTask(name: string, recorder: EventRecorder): Task {
   return { name: `events of ${name}`, run: (signal) => recorder.run(signal) }
 }
 
-/*
- * The webhooks of one manager, or of several, as something to run.
- */
-
-/** Ready once it listens. */
+/** The webhook listener of one manager, or of several; ready when it listens. */
 export function webhookTask(
   { webhooks, onListening, ...listener }: WebhookSettings,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
@@ -333,7 +331,7 @@ export function webhookTask(
         clock,
         log,
         onListening(url) {
-          log.info('webhooks are served', { url })
+          log.info('serving webhooks', { url })
           onListening?.(url)
           ready()
         },

@@ -1,12 +1,12 @@
 /**
- * A program of controllers: one cluster, one cache, one life.
+ * A manager: the controllers of a program with one cluster, one cache and one lifecycle.
  *
  * @example
  * const manager = new Manager({ name: 'websites', config: await loadConfig() })
  * manager.addController({ for: Website, owns: [Deployment], reconcile })
  * await manager.run(signal)
  *
- * It is made without asking anybody; `run` resolves when everything has stopped, and a manager runs once.
+ * The constructor sends no request. `run` resolves when everything has stopped. A manager runs once.
  */
 import type { Kind } from '#api'
 import type { AbortOptions, Clock, Logger, Metrics, Random } from '#base'
@@ -35,20 +35,20 @@ import { rbacOf, type Rbac } from './rbac.ts'
 export class Manager {
   readonly name: string
   readonly #options: ManagerOptions
-  readonly #shared: Cluster
+  readonly #cluster: Cluster
   readonly #runnables: RunnableEntry[] = []
   readonly #recorders = new Map<string, EventRecorder>()
   #run: ManagerRun | undefined
   #isOver = false
 
-  /** @throws {RangeError} for options that cannot be meant. */
+  /** @throws {RangeError} for an invalid option. */
   constructor(options: ManagerOptions) {
     const { name, controllers = [], runnables = [], gracePeriodMs = 30_000, cacheSyncMs = 120_000 } = options
     if (!(gracePeriodMs >= 0)) throw new RangeError(`gracePeriodMs must be 0 or more, got ${gracePeriodMs}`)
     if (!(cacheSyncMs > 0)) throw new RangeError(`cacheSyncMs must be above 0, got ${cacheSyncMs}`)
     this.name = name
     this.#options = options
-    this.#shared = makeCluster(options, {
+    this.#cluster = makeCluster(options, {
       plugins: [eventPlugin((controller) => this.recorder(controller)), childrenPlugin(options.children)],
       rbac: () => this.rbac(),
     })
@@ -56,56 +56,56 @@ export class Manager {
     for (const { needsLeader = true, ...runnable } of runnables) this.add(runnable, { needsLeader })
   }
 
-  /** Writes on every replica, at any time. */
+  /** Can write on every replica, at any time. */
   get client(): Client {
-    return this.#shared.client
+    return this.#cluster.client
   }
 
-  /** Refuses writes from the moment on at which another replica may lead. Reconciles of the leader write through it. */
+  /** Refuses writes as soon as another replica may be the leader. Reconciles of the leader use it. */
   get leaderClient(): Client {
-    return this.#shared.leaderClient
+    return this.#cluster.leaderClient
   }
 
-  /** The connection it has, for whoever wants to share it: another manager, a client of its own. */
+  /** The connection, to share it with another manager or client. */
   get transport(): ClientOptions['transport'] {
-    return this.#shared.connection.transport
+    return this.#cluster.connection.transport
   }
 
   get cache(): ObjectCache {
-    return this.#shared.cache
+    return this.#cluster.cache
   }
 
   get metrics(): Metrics {
-    return this.#shared.metrics
+    return this.#cluster.metrics
   }
 
-  /** Which reconcile wrote what, and why it ran. */
+  /** Which reconcile ran, why, and what it wrote. */
   get ledger(): Ledger {
-    return this.#shared.ledger
+    return this.#cluster.ledger
   }
 
   get controllers(): readonly Controller[] {
-    const { replicaControllers: everywhere, leaderControllers: leading } = this.#shared
-    return [...everywhere, ...leading]
+    const { replicaControllers, leaderControllers } = this.#cluster
+    return [...replicaControllers, ...leaderControllers]
   }
 
-  /** Whether this process may do the leader's work at this very moment; always, while it runs, without an election. */
+  /** Whether this process is the leader now. Without an election: whether it runs. */
   get isLeading(): boolean {
-    return this.#shared.election === false
+    return this.#cluster.election === false
       ? this.#run !== undefined && !this.#isOver
       : (this.#run?.election?.isLeading ?? false)
   }
 
-  /** One more controller; while the manager runs it is started at once. @throws {RangeError} for a name that is taken. */
+  /** Adds a controller, and starts it if the manager runs. @throws {RangeError} for a duplicate name. */
   addController<K extends Kind, Extra extends object = ManagedContext>(
     declaration: ControllerDeclaration<K, Extra>,
   ): Controller {
-    this.#refuseLate()
+    this.#assertNotStopped()
     const { needsLeader = true } = declaration
-    const { replicaControllers: everywhere, leaderControllers: leading } = this.#shared
-    const [own, other] = needsLeader ? [leading, everywhere] : [everywhere, leading]
+    const { replicaControllers, leaderControllers } = this.#cluster
+    const [own, other] = needsLeader ? [leaderControllers, replicaControllers] : [replicaControllers, leaderControllers]
     const name = declaration.name ?? declaration.for.kind.toLowerCase()
-    if (other.get(name)) throw new RangeError(`two controllers are called ${name}: give one of them another name`)
+    if (other.get(name)) throw new RangeError(`two controllers have the name ${name}: set another name for one of them`)
     const controller = own.add(declaration)
     for (const kind of kindsOf(controller.declaration))
       for (const client of [this.client, this.leaderClient]) void client.resourceOf(kind)
@@ -113,9 +113,9 @@ export class Manager {
     return controller
   }
 
-  /** One more thing to run; while the manager runs it is started at once. */
+  /** Adds a runnable, and starts it if the manager runs. */
   add(runnable: Runnable | RunFunction, { needsLeader = true, name }: RunnableOptions = {}): void {
-    this.#refuseLate()
+    this.#assertNotStopped()
     const given =
       typeof runnable === 'function'
         ? { name: runnable.name || undefined, run: runnable }
@@ -129,56 +129,56 @@ export class Manager {
     this.#run?.addRunnable(entry)
   }
 
-  /** Tells people what happens to objects, in the name of a controller. Always the same one for the same name. */
+  /** Records Events for a controller. The same name gives the same recorder. */
   recorder(name: string = this.name): EventRecorder {
     const known = this.#recorders.get(name)
     if (known) return known
-    const { client, clock, random, log, metrics } = this.#shared
+    const { client, clock, random, log, metrics } = this.#cluster
     const recorder = new EventRecorder({ client, controller: name, clock, random, log, metrics })
     this.#recorders.set(name, recorder)
     this.#run?.addRecorder(name, recorder)
     return recorder
   }
 
-  /** What this manager must be allowed to do, as rules and as roles to apply. */
+  /** The permissions that this manager needs, as rules and as roles to apply. */
   rbac(): Rbac {
     const {
       election,
       connection: { namespace },
-    } = this.#shared
+    } = this.#cluster
     const lease = election === false ? undefined : leaseOf(election, { name: this.name, namespace })
     return rbacOf({ name: this.name, declarations: this.controllers.map(({ declaration }) => declaration), lease })
   }
 
-  /** Asks the server what of that is missing, and which kinds. @throws {ConnectionError} when it cannot be reached. */
+  /** Checks which permissions and kinds are missing on the server. @throws {ConnectionError} if it cannot be reached. */
   preflight(options: AbortOptions = {}): Promise<Preflight> {
     const kinds = new Map(
       this.controllers.map(({ declaration: { for: kind } }) => [`${kind.apiVersion} ${kind.kind}`, kind]),
     )
-    return preflight({ client: this.#shared.client, scopes: this.rbac().scopes, kinds: [...kinds.values()] }, options)
+    return preflight({ client: this.#cluster.client, scopes: this.rbac().scopes, kinds: [...kinds.values()] }, options)
   }
 
-  /** What a process with this manager in it should be asked. */
+  /** The health checks of this manager. */
   get checks(): HealthChecks {
     return checksOf(this.controllers, this.#run?.election)
   }
 
-  /** What it is doing and has been doing, as plain JSON. */
+  /** The current state and the recent reconciles, as JSON. */
   describe(): object {
-    const { ledger, cache } = this.#shared
+    const { ledger, cache } = this.#cluster
     return describeManager({ controllers: this.controllers, ledger, cache, election: this.#run?.election })
   }
 
   /**
    * Runs until the signal aborts; resolves when everything has stopped.
    *
-   * @throws what failed, when something did: everything else has been stopped by then.
-   * @throws {GraceExceededError} when something did not stop in time.
+   * @throws the first failure, after everything else has stopped.
+   * @throws {GraceExceededError} if something did not stop in time.
    */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#run) throw new RangeError(`the manager ${this.name} was run already: make a new one`)
+    if (this.#run) throw new RangeError(`manager ${this.name} has already run: create a new Manager`)
     this.#run = new ManagerRun({
-      shared: this.#shared,
+      cluster: this.#cluster,
       options: this.#options,
       runnables: this.#runnables,
       recorders: this.#recorders,
@@ -193,17 +193,17 @@ export class Manager {
     }
   }
 
-  /** Lets go of connections, for a manager that is not run after all. `run` does it itself. */
+  /** Closes the connection of a manager that is never run. `run` closes it itself. */
   close(): Promise<void> {
-    return this.#shared.connection.close()
+    return this.#cluster.connection.close()
   }
 
-  #refuseLate(): void {
-    if (this.#isOver) throw new RangeError(`the manager ${this.name} has stopped: nothing can be added`)
+  #assertNotStopped(): void {
+    if (this.#isOver) throw new RangeError(`manager ${this.name} has stopped: nothing can be added`)
   }
 }
 
-/** Kinds that are known in full, so that a client remembers them without asking the server. */
+/** The full kinds of a declaration, which a client needs no discovery for. */
 function kindsOf({ for: own, owns = [] }: ControllerDeclaration): readonly Kind[] {
   return [
     own,
@@ -211,11 +211,7 @@ function kindsOf({ for: own, owns = [] }: ControllerDeclaration): readonly Kind[
   ]
 }
 
-/*
- * What a manager is made from.
- */
-
-/** Where health, metrics and what controllers are doing can be asked for. */
+/** The HTTP server for health, metrics and debug information. */
 export interface EndpointSettings extends Pick<EndpointsOptions, 'host' | 'port' | 'live' | 'ready' | 'onListening'> {
   /** Serve `/metrics`. @default true */
   readonly metrics?: boolean
@@ -228,49 +224,49 @@ export interface WebhookSettings extends Omit<WebhookListenerOptions, 'transport
 }
 
 export interface ManagerOptions extends ClusterSource {
-  /** What the program is called: in its lease, its user agent, its roles and its logs. */
+  /** Name of the program, used for its lease, user agent, roles and logs. */
   readonly name: string
   /** @default none; see `addController` */
   readonly controllers?: readonly ControllerDeclaration<Kind, ManagedContext>[]
-  /** What else runs, by default only on the leader. @default none; see `add` */
+  /** Other tasks, by default only on the leader. @default none; see `add` */
   readonly runnables?: readonly (Runnable & { readonly needsLeader?: boolean })[]
-  /** How replicas agree on who works. @default on when there is a config, off for a server in this process */
+  /** Leader election. @default on with a config, off for a server in this process */
   readonly leaderElection?: false | ElectionSettings
   /** @default false */
   readonly endpoints?: false | EndpointSettings
   /** @default none */
   readonly webhooks?: WebhookSettings
   /**
-   * How long everything may take to stop; 0 for no time at all, Infinity for as long as it takes.
+   * How long everything may take to stop; Infinity waits without a limit.
    *
    * @default 30_000
    */
   readonly gracePeriodMs?: number
   /**
-   * How long those who come after the caches wait for them; afterwards they start all the same.
+   * How long to wait for the caches before controllers start anyway.
    *
    * @default 120_000
    */
   readonly cacheSyncMs?: number
   /** Part of every key. @default 'default' */
   readonly cluster?: string
-  /** How the clients behave. */
+  /** Options of the clients. */
   readonly client?: Pick<ClientOptions, 'retry' | 'rateLimit' | 'timeoutMs' | 'onWarning' | 'responseBytesMax'>
-  /** How much memory cached objects should take; above it the log says which kinds do, and what helps. */
+  /** Memory limit of cached objects; above it a log line names the largest kinds and what helps. */
   readonly cache?: Pick<ObjectCacheOptions, 'bytesMax'>
-  /** How many runs and versions are remembered, to explain what caused what. */
+  /** How many runs and versions the ledger keeps. */
   readonly ledger?: Pick<LedgerOptions, 'runsMax' | 'versionsMax'>
-  /** Kinds that are known without asking the server, beside those of the controllers. @default none */
+  /** Kinds that need no discovery, in addition to those of the controllers. @default none */
   readonly kinds?: readonly Kind[]
-  /** What they add is in the context of every run. @default none */
+  /** Plugins that extend the context of every run. @default none */
   readonly plugins?: readonly ContextPlugin[]
-  /** How the children of reconciles are looked after. */
+  /** Options of `children`. */
   readonly children?: ChildrenOptions
-  /** Looks at every request and says what is wrong with it: `liveRules` of `evenkeel/testing`. @default nobody */
+  /** Inspects every request and reports violations: `liveRules` of `evenkeel/testing`. @default none */
   readonly rules?: RequestRules
-  /** When a key that keeps causing itself is slowed down. */
+  /** Back-off of keys that keep triggering themselves. */
   readonly hotLoops?: ControllerEnvironment['hotLoops']
-  /** Tell of runs that do not end, and of a process that stood still. @default true */
+  /** Log reconciles that do not end, and a blocked event loop. @default true */
   readonly watchdog?: boolean
   /** @default OpenTelemetry, if the program has it */
   readonly tracing?: Tracing
@@ -284,29 +280,25 @@ export interface ManagerOptions extends ClusterSource {
   readonly metrics?: Metrics
 }
 
-/*
- * What a manager runs beside its controllers.
- */
-
-/** What a runnable may use. */
+/** The context of a runnable. */
 export interface RunnableContext {
-  /** For one that needs to lead: refuses writes from the moment on at which another replica may lead. */
+  /** On a runnable of the leader: refuses writes as soon as another replica may be the leader. */
   readonly client: Client
   readonly cache: ObjectCache
 }
 
-/** Runs until the signal aborts, then ends soon. If it throws, the whole manager stops with that. */
+/** Runs until the signal aborts, then ends soon. An error stops the whole manager. */
 export type RunFunction = (signal: AbortSignal, context: RunnableContext) => Promise<void>
 
 export interface Runnable {
-  /** In logs, and in the report of what did not stop in time. */
+  /** For logs, and for the report of tasks that did not stop in time. */
   readonly name?: string
   readonly run: RunFunction
 }
 
 export interface RunnableOptions {
   /**
-   * Whether it runs only while this process leads; it is then started again each time.
+   * Whether it runs only while this process is the leader; it is started again with each term.
    *
    * @default true
    */
@@ -315,8 +307,5 @@ export interface RunnableOptions {
   readonly name?: string
 }
 
-/*
- * What every manager adds to the context of a run: events for people, and the children of its object.
- */
-
+/** What a manager adds to the context of a run: events and children. */
 export type ManagedContext = ChildrenContext & EventContext

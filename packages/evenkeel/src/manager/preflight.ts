@@ -1,8 +1,8 @@
 /**
- * Asks the server, before anything runs, whether what a manager will do is allowed and the kinds it is about are there.
+ * The preflight check: which permissions and kinds of a manager are missing on the server.
  *
- * Nothing is refused because of the answer: permissions may be given and kinds installed later. What cannot be asked
- * (an older server, no right to ask) is said once and counts as all right.
+ * A missing one does not prevent the start: it may be added later. If the check itself is not possible (an older server,
+ * or no permission for access reviews), it is reported once and counts as passed.
  */
 import { declareKind, isApiError, type Kind, type KubeObject } from '#api'
 import type { AbortOptions } from '#base'
@@ -10,32 +10,32 @@ import { isUnknownKind, type Client, type DiscoveredResource } from '#client'
 import type { PolicyRule } from '#controller'
 import type { ScopedRules } from './rbac.ts'
 
-/** One thing that is missing. */
+/** A missing permission or kind. */
 export interface MissingRequirement {
   readonly what: 'permission' | 'kind'
   readonly group: string
   /** The plural, with a subresource: `deployments/status`. */
   readonly resource: string
-  /** What may not be done with it. */
+  /** The denied verbs. */
   readonly verbs?: readonly string[]
-  /** Undefined for everywhere. */
+  /** Undefined for all namespaces. */
   readonly namespace?: string
-  /** Who may not. */
+  /** The denied user. */
   readonly identity?: string
-  /** All of it in a sentence that says what to do. */
+  /** What is missing, and what to do. */
   readonly message: string
 }
 
 export interface Preflight {
   readonly missing: readonly MissingRequirement[]
-  /** Why permissions could not be looked at. */
+  /** Why permissions could not be checked. */
   readonly unknown?: string
 }
 
-interface PreflightParts {
+interface PreflightOptions {
   readonly client: Client
   readonly scopes: readonly ScopedRules[]
-  /** Kinds that must be there. */
+  /** Required kinds. */
   readonly kinds: readonly Kind[]
 }
 
@@ -62,27 +62,27 @@ const selfReview: Kind<SelfReview> = declareKind<SelfReview>({
   statusSubresource: false,
 })
 
-/** @throws {ConnectionError} when the server cannot be reached, {ApiError} `Unauthorized` when it does not know us. */
+/** @throws {ConnectionError} if the server cannot be reached. @throws {ApiError} `Unauthorized`. */
 export async function preflight(
-  { client, scopes, kinds }: PreflightParts,
+  { client, scopes, kinds }: PreflightOptions,
   { signal }: AbortOptions = {},
 ): Promise<Preflight> {
-  const missingKinds = await missingOf(kinds, client, { signal })
+  const missingKinds = await missingKindsOf(kinds, client, { signal })
   try {
     const identity = await identityOf(client, { signal })
-    const asked = await Promise.all(
+    const answers = await Promise.all(
       questionsOf(scopes).map(async (question) => ({
         question,
         isAllowed: await isAllowed(question, client, { signal }),
       })),
     )
-    const refused = asked.filter(({ isAllowed: is }) => !is).map(({ question }) => question)
-    return { missing: [...missingKinds, ...grouped(refused).map((questions) => toMissing(questions, identity))] }
+    const refused = answers.filter(({ isAllowed: is }) => !is).map(({ question }) => question)
+    return { missing: [...missingKinds, ...groupByVerb(refused).map((questions) => toMissing(questions, identity))] }
   } catch (error) {
     if (!isUnknownKind(error) && !(isApiError(error) && error.reason !== 'Unauthorized')) throw error
     return {
       missing: missingKinds,
-      unknown: `whether permissions are missing could not be asked: ${(error as Error).message}`,
+      unknown: `cannot check permissions: ${(error as Error).message}`,
     }
   }
 }
@@ -131,7 +131,7 @@ async function isAllowed(
   return status?.allowed === true
 }
 
-/** Who the server takes us for; servers before 1.28 do not say. */
+/** Our user name on the server; servers before 1.28 do not tell. */
 async function identityOf(client: Client, { signal }: AbortOptions): Promise<string> {
   try {
     const { status } = await client.create({ ...typeOf(selfReview), metadata: {} } as SelfReview, {
@@ -145,8 +145,10 @@ async function identityOf(client: Client, { signal }: AbortOptions): Promise<str
   }
 }
 
-/** Those that differ in their verb only. */
-function grouped(questions: readonly AccessQuestion[]): readonly (readonly [AccessQuestion, ...AccessQuestion[]])[] {
+/** Groups of questions that differ in the verb only. */
+function groupByVerb(
+  questions: readonly AccessQuestion[],
+): readonly (readonly [AccessQuestion, ...AccessQuestion[]])[] {
   const groups = new Map<string, [AccessQuestion, ...AccessQuestion[]]>()
   for (const question of questions) {
     const { group, resource, name, namespace } = question
@@ -170,11 +172,11 @@ function toMissing(questions: readonly [AccessQuestion, ...AccessQuestion[]], id
     verbs,
     identity,
     ...(namespace !== undefined && { namespace }),
-    message: `permission missing: ${identity} may not ${verbs.join(', ')} ${what} ${where}; apply the roles of manager.rbac()`,
+    message: `permission missing: ${identity} cannot ${verbs.join(', ')} ${what} ${where}; apply the roles of manager.rbac()`,
   }
 }
 
-async function missingOf(
+async function missingKindsOf(
   kinds: readonly Kind[],
   client: Client,
   { signal }: AbortOptions,
@@ -191,7 +193,7 @@ async function missingOf(
       what: 'kind',
       group,
       resource: plural,
-      message: `kind missing: the server has no ${kind} (${group === '' ? version : `${group}/${version}`}); install its definition ${plural}.${group}, its controller waits for it`,
+      message: `kind missing: the server has no ${kind} (${group === '' ? version : `${group}/${version}`}); create the CustomResourceDefinition ${plural}.${group}; its controller waits for it`,
     }))
 }
 

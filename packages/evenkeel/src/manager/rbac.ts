@@ -1,20 +1,20 @@
 /**
- * What a manager must be allowed to do, as roles that can be applied: worked out from its controllers.
+ * The RBAC rules and roles of a manager, derived from its controllers.
  *
- * A controller of some namespaces needs nothing elsewhere; leases and their namespace are the manager's own.
+ * A controller with `namespaces` gets Roles in these namespaces only. The rules for the lease are added by the manager.
  */
 import type { UnstructuredObject } from '#api'
 import { rulesFor } from '#controller'
 import type { ControllerDeclaration, PolicyRule } from '#controller'
 
-/** Rules in one namespace, or everywhere when it is undefined. */
+/** Rules in one namespace, or in all namespaces if it is undefined. */
 export interface ScopedRules {
   readonly namespace: string | undefined
   readonly rules: readonly PolicyRule[]
 }
 
 export interface Rbac {
-  /** Whom the roles are for. */
+  /** The name of the manager, and of its roles. */
   readonly name: string
   readonly scopes: readonly ScopedRules[]
   /** Roles and bindings, ready for `kubectl apply` or `client.apply`. */
@@ -22,21 +22,21 @@ export interface Rbac {
 }
 
 export interface SubjectOptions {
-  /** The service account that the program runs as. @default the manager's name */
+  /** The service account of the program. @default the name of the manager */
   readonly serviceAccount?: string
-  /** Where that account is. */
+  /** The namespace of the service account. */
   readonly namespace: string
 }
 
-interface RbacParts {
+interface RbacOptions {
   readonly name: string
   readonly declarations: readonly ControllerDeclaration[]
   /** @default no election */
   readonly lease?: { readonly name: string; readonly namespace: string } | undefined
 }
 
-/** @throws {RangeError} when a watched kind is known by two words only. */
-export function rbacOf({ name, declarations, lease }: RbacParts): Rbac {
+/** @throws {RangeError} if a watched kind has no plural, because it is declared by apiVersion and kind only. */
+export function rbacOf({ name, declarations, lease }: RbacOptions): Rbac {
   const byScope = new Map<string | undefined, PolicyRule[]>()
   const add = (namespace: string | undefined, rules: readonly PolicyRule[]): void => {
     const known = byScope.get(namespace) ?? []
@@ -56,12 +56,12 @@ export function rbacOf({ name, declarations, lease }: RbacParts): Rbac {
   return { name, scopes, objects: (options) => scopes.flatMap((scope) => roleAndBinding(name, scope, options)) }
 }
 
-/** A controller that also watches other things may look at them anywhere. */
+/** A controller with additional watches needs them in all namespaces. */
 function namespacesOf({ for: kind, namespaces, watches = [] }: ControllerDeclaration): readonly (string | undefined)[] {
   return namespaces === undefined || kind.scope !== 'Namespaced' || watches.length > 0 ? [undefined] : namespaces
 }
 
-/** A lease that does not exist yet has no name to go by. */
+/** RBAC cannot restrict `create` by name. */
 function leaseRules(name: string): PolicyRule[] {
   const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] }
   return [
@@ -81,12 +81,12 @@ function roleAndBinding(
     metadata: { name, ...(namespace !== undefined && { namespace }) },
   }
   return [
-    { ...common, kind: `${prefix}Role`, rules },
+    { ...common, kind: `${prefix}Role`, rules: rules.map((rule) => ({ ...rule })) },
     {
       ...common,
       kind: `${prefix}RoleBinding`,
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: `${prefix}Role`, name },
       subjects: [{ kind: 'ServiceAccount', name: serviceAccount, namespace: home }],
     },
-  ] as unknown as UnstructuredObject[]
+  ]
 }

@@ -1,31 +1,34 @@
 /**
- * Things that run side by side and are stopped together.
+ * Tasks that run side by side and stop together.
  *
- * Invariants: `stop` resolves only when everything that was started has ended; the first failure is told at once, later
- * ones and those after a stop are logged; nothing that a task throws, at once or later, gets lost or goes unhandled.
+ * Invariants: `stop` resolves only when every started task has ended; a failure before the stop is reported at once, a
+ * failure after it is logged; no error of a task is lost or unhandled.
+ *
+ * Groups stop one after the other within a grace period. A promise cannot be killed, so a task that exceeds the period is
+ * only named in the error and no longer awaited.
  */
 import { abortable, deadline, deferred, LightAbortController, type Clock, type Logger } from '#base'
 
-/** Something with a name that runs until it is told to stop. */
+/** A named task that runs until its signal aborts. */
 export interface Task {
   readonly name: string
-  /** What it is at, for the report of what did not stop in time. @default its name */
+  /** What it does now, for the report of tasks that did not stop in time. @default its name */
   describe?(): string
-  /** Ends soon after the signal aborts. Calls `ready` when it has begun to do what it is for. */
+  /** Ends soon after the signal aborts. Calls `ready` when it is started. */
   run(signal: AbortSignal, ready: () => void): Promise<void>
 }
 
 interface RunGroupOptions {
   readonly log: Logger
-  /** A task failed before anybody asked it to stop. */
+  /** A task failed before the stop. */
   readonly onFailure: (error: unknown, task: string) => void
 }
 
 export class RunGroup {
   readonly name: string
   readonly #options: RunGroupOptions
-  /** Made for the first who needs it: most groups stay empty. */
-  #made: LightAbortController | undefined
+  /** Created on first use: most groups stay empty. */
+  #controller: LightAbortController | undefined
   readonly #running = new Map<Task, Promise<void>>()
 
   constructor(name: string, options: RunGroupOptions) {
@@ -34,15 +37,15 @@ export class RunGroup {
   }
 
   get #stopping(): LightAbortController {
-    return (this.#made ??= new LightAbortController())
+    return (this.#controller ??= new LightAbortController())
   }
 
-  /** What has not ended. */
+  /** The tasks that have not ended. */
   get running(): readonly string[] {
     return [...this.#running.keys()].map((task) => task.describe?.() ?? task.name)
   }
 
-  /** Starts a task; resolves when it is ready or has ended, however it ended. After a stop nothing is started. */
+  /** Starts a task; resolves when it is ready or has ended. Does nothing after a stop. */
   start(task: Task): Promise<void> {
     if (this.#stopping.signal.aborted) return Promise.resolve()
     const ready = deferred<void>()
@@ -54,7 +57,7 @@ export class RunGroup {
     return ready.promise
   }
 
-  /** Tells everything to stop, and waits for it. */
+  /** Aborts all tasks, and waits for their end. */
   async stop(reason: unknown): Promise<void> {
     this.#stopping.abort(reason)
     await Promise.all(this.#running.values())
@@ -66,70 +69,63 @@ export class RunGroup {
       await task.run(signal, ready)
     } catch (error) {
       if (!signal.aborted) this.#options.onFailure(error, task.name)
-      else if (error !== signal.reason)
-        this.#options.log.warn('something failed while it was being stopped', { task: task.name, error })
+      else if (error !== signal.reason) this.#options.log.warn('task failed while stopping', { task: task.name, error })
     }
   }
 }
 
-/*
- * Stopping in order, within a time: each group ends before the next is told, and what takes too long is cut off.
- *
- * A promise cannot be killed, so "cut off" means: it is told to stop, no longer waited for, and named.
- */
-
 interface StopOptions {
   readonly reason: unknown
-  /** For all groups together; 0 for no time at all, Infinity for as long as it takes. */
+  /** For all groups together; Infinity waits without a limit. */
   readonly graceMs: number
   readonly clock: Clock
-  /** The time is up: whatever else may be done to end things is done now. */
+  /** Called when the grace period is over. */
   readonly onGraceOver: () => void
 }
 
-/** Something did not stop in time; the process should end, because nobody knows what it still does. */
+/** Some tasks did not stop in time. The process should exit, because these tasks may still have effects. */
 export class GraceExceededError extends Error {
   override readonly name = 'GraceExceededError'
-  /** What was cut off. */
-  readonly cut: readonly string[]
+  /** The tasks that did not stop. */
+  readonly tasks: readonly string[]
 
-  constructor(graceMs: number, cut: readonly string[]) {
-    super(`not everything stopped within ${graceMs} ms; cut off: ${cut.join(', ')}`)
-    this.cut = cut
+  constructor(graceMs: number, tasks: readonly string[]) {
+    super(`some tasks did not stop within ${graceMs} ms: ${tasks.join(', ')}`)
+    this.tasks = tasks
   }
 }
 
-/** How long the groups whose turn had not come get once the time is up. */
+/** How long all remaining groups get together after the grace period. */
 const finalGraceMs = 1000
 
-/** Stops groups one after the other. Resolves with what was cut off, if anything was. */
+/** Stops groups one after the other. Resolves with an error if the grace period was exceeded. */
 export async function stopGroups(
   groups: readonly RunGroup[],
   options: StopOptions,
 ): Promise<GraceExceededError | undefined> {
   const { reason, graceMs, clock, onGraceOver } = options
   const limit = graceMs === Infinity ? undefined : deadline(clock, graceMs)
-  const told: RunGroup[] = []
+  const stopped: RunGroup[] = []
   for (const group of groups) {
-    told.push(group)
+    stopped.push(group)
     if (await endsInTime(group.stop(reason), limit?.signal)) continue
     const error = new GraceExceededError(
       graceMs,
-      told.flatMap(({ running }) => running),
+      stopped.flatMap(({ running }) => running),
     )
     onGraceOver()
-    const hurry = deadline(clock, finalGraceMs)
-    await endsInTime(Promise.all(groups.map((each) => each.stop(reason))), hurry.signal)
-    hurry.done()
+    const finalLimit = deadline(clock, finalGraceMs)
+    await endsInTime(Promise.all(groups.map((each) => each.stop(reason))), finalLimit.signal)
+    finalLimit.done()
     return error
   }
   limit?.done()
   return undefined
 }
 
-async function endsInTime(stopped: Promise<unknown>, signal: AbortSignal | undefined): Promise<boolean> {
+async function endsInTime(ending: Promise<unknown>, signal: AbortSignal | undefined): Promise<boolean> {
   try {
-    await abortable(stopped, { signal })
+    await abortable(ending, { signal })
     return true
   } catch {
     return false

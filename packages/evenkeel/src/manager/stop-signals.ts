@@ -1,22 +1,21 @@
 /**
- * The signals by which a process is told to stop: the first is a request, the second an order.
+ * SIGTERM and SIGINT: the first one stops the process gracefully, the second one ends it at once.
  *
- * One Ctrl-C often arrives twice, from the terminal and from whatever started the process, so what comes within a
- * moment counts as one.
+ * One Ctrl-C often arrives twice, from the terminal and from the parent process, so signals within 100 ms count as one.
  */
 import { SystemClock } from '#base'
 import type { Clock } from '#base'
 
-/** What of a process is needed; `process` itself has it. */
+/** The part of `process` that is used. */
 export interface SignalledProcess {
   on(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
   off(signal: 'SIGTERM' | 'SIGINT', listener: () => void): unknown
   exit(code: number): void
 }
 
-/** Dispose of it to stop listening. */
+/** Dispose it to remove the signal handlers. */
 export interface StopSignal extends Disposable {
-  /** Aborts with the first SIGTERM or SIGINT; the second ends the process with code 1. */
+  /** Aborts on the first SIGTERM or SIGINT; the second one exits the process with code 1. */
   readonly signal: AbortSignal
 }
 
@@ -32,7 +31,7 @@ export function stopSignal(
   const listener = (): void => {
     if (!controller.signal.aborted) {
       firstMs = clock.monotonic()
-      controller.abort(new Error('the process was told to stop'))
+      controller.abort(new Error('the process received SIGTERM or SIGINT'))
     } else if (clock.monotonic() - firstMs >= togetherMs) target.exit(1)
   }
   for (const name of names) target.on(name, listener)

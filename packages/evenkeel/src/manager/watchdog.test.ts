@@ -4,7 +4,7 @@ import type { Clock } from '#base'
 import { Ledger } from '#controller'
 import { watchdogTask } from './watchdog.ts'
 
-test('watchdogTask says that the process stood still, for how long, and who was at work all that time', async () => {
+test('watchdogTask logs a blocked event loop, its duration, and the reconciles that lasted all that time', async () => {
   const simulated = new SimulatedClock()
   let stoodMs = 0
   const clock: Clock = {
@@ -47,7 +47,7 @@ test('watchdogTask says that the process stood still, for how long, and who was 
   ledger.finish(slow, { durationMs: 20_000, result: 'success' })
   begin('afterwards')
   await simulated.advance(5000)
-  expect(lines).toEqual(['this process stood still 20000 note slower,note slow'])
+  expect(lines).toEqual(['event loop was blocked 20000 note slower,note slow'])
   stopping.abort()
   await running
   expect(simulated.pending).toBe(0)

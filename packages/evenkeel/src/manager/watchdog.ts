@@ -1,15 +1,15 @@
 /**
- * Says what nobody else would notice: a reconcile that does not end, and a process that stood still.
+ * The watchdog: logs a reconcile that does not end, and a blocked event loop.
  *
- * A reconcile that hangs keeps its key locked; one that computes for long holds up everything else in the process,
- * renewals in this thread included. Neither is ended, as that would be worse; both are said, once each.
+ * A reconcile that hangs keeps its key locked. A long computation blocks the whole process, and lease renewal if it runs
+ * in this thread. The watchdog aborts neither, because their state is unknown. It logs each of them once.
  */
 import { sleep } from '#base'
 import type { Clock, Logger } from '#base'
 import type { Controller, Ledger } from '#controller'
 import type { Task } from './run-group.ts'
 
-interface WatchdogParts {
+interface WatchdogOptions {
   readonly controllers: () => Iterable<Controller>
   readonly ledger: Ledger
   readonly clock: Clock
@@ -17,39 +17,39 @@ interface WatchdogParts {
 }
 
 const tickMs = 1000
-/** Looking at every controller is more work than looking at the clock. */
+/** Controllers are checked less often than the clock, because that costs more. */
 const ticksPerCheck = 10
-/** How late a tick must be to be worth a line. */
+/** How late a tick must be to be logged. */
 const lateMs = 2000
-/** How long ago a run may have ended to count as the one that stood in the way until now. */
+/** A run that ended within this time may have blocked the event loop until now. */
 const justNowMs = 1000
-/** Of so many it could have been. */
+/** How many suspected runs are logged. */
 const suspectsMax = 10
 
-export function watchdogTask({ controllers, ledger, clock, log }: WatchdogParts): Task {
-  const told = new Set<string>()
+export function watchdogTask({ controllers, ledger, clock, log }: WatchdogOptions): Task {
+  const logged = new Set<string>()
   return {
     name: 'watchdog',
     async run(signal) {
       for (let tick = 1; !signal.aborted; tick++) {
         const dueMs = clock.monotonic() + tickMs
         await sleep(clock, tickMs, { signal }).catch(() => undefined)
-        const stoodMs = clock.monotonic() - dueMs
-        if (!signal.aborted && stoodMs >= lateMs) {
-          log.warn('this process stood still: something computes for too long, or it was suspended', {
-            ms: Math.round(stoodMs),
-            reconciles: suspects(ledger, { stoodMs, nowMs: clock.now() }),
+        const blockedMs = clock.monotonic() - dueMs
+        if (!signal.aborted && blockedMs >= lateMs) {
+          log.warn('event loop was blocked: a computation took too long, or the process was suspended', {
+            ms: Math.round(blockedMs),
+            reconciles: suspects(ledger, { blockedMs, nowMs: clock.now() }),
           })
         }
-        if (tick % ticksPerCheck === 0) reportStuck(controllers(), told, log)
+        if (tick % ticksPerCheck === 0) reportStuck(controllers(), logged, log)
       }
     },
   }
 }
 
-/** Runs that lasted the whole time and go on, or have just ended: if it was one of ours, it is among them. */
-function suspects(ledger: Ledger, { stoodMs, nowMs }: { stoodMs: number; nowMs: number }): string[] {
-  const leastMs = stoodMs - tickMs
+/** Runs that lasted the whole time and are still active, or have just ended. */
+function suspects(ledger: Ledger, { blockedMs, nowMs }: { blockedMs: number; nowMs: number }): string[] {
+  const leastMs = blockedMs - tickMs
   return ledger
     .entries()
     .filter(({ startedMs, end }) =>
@@ -59,20 +59,20 @@ function suspects(ledger: Ledger, { stoodMs, nowMs }: { stoodMs: number; nowMs: 
     .map(({ controller, key }) => `${controller} ${key}`)
 }
 
-function reportStuck(controllers: Iterable<Controller>, told: Set<string>, log: Logger): void {
+function reportStuck(controllers: Iterable<Controller>, logged: Set<string>, log: Logger): void {
   const stuck = [...controllers].flatMap(({ name, health }) =>
     health.stuck.map((run) => ({ controller: name, ...run })),
   )
   for (const { controller, key, reconcileId, runningMs } of stuck) {
-    if (!told.has(reconcileId))
-      log.error('a reconcile does not end: its object is locked until it does', {
+    if (!logged.has(reconcileId))
+      log.error('reconcile does not end: its object is not reconciled until it does', {
         controller,
         object: key,
         reconcileId,
         runningMs: Math.round(runningMs),
       })
-    told.add(reconcileId)
+    logged.add(reconcileId)
   }
-  const going = new Set(stuck.map(({ reconcileId }) => reconcileId))
-  for (const id of told) if (!going.has(id)) told.delete(id)
+  const active = new Set(stuck.map(({ reconcileId }) => reconcileId))
+  for (const id of logged) if (!active.has(id)) logged.delete(id)
 }

@@ -182,7 +182,7 @@ describe('what others do wrong', () => {
     ])
     await world.clock.advance(30_000)
     const told = world.lines.filter(
-      ({ message }) => message === 'a reconcile does not end: its object is locked until it does',
+      ({ message }) => message === 'reconcile does not end: its object is not reconciled until it does',
     )
     expect(told.map(({ fields }) => [fields['controller'], fields['object']])).toEqual([
       ['note', 'default/test.dev/Note/default/stuck'],

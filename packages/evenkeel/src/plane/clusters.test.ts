@@ -74,7 +74,7 @@ test('ClusterManagers runs the same controllers on every cluster, with its name 
   // One listener for both.
   expect(urls).toEqual([expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/)])
   expect(new Set(seen)).toEqual(new Set(['east a', 'west a']))
-  expect(() => new ClusterManagers({ name: 'none', clusters: {} })).toThrow('there are no clusters')
+  expect(() => new ClusterManagers({ name: 'none', clusters: {} })).toThrow('needs at least one cluster')
   both.managers.get('west')?.add(() => Promise.reject(new Error('the west failed')))
   await until(() => end !== undefined)
   expect(end).toEqual({ error: new Error('the west failed') })

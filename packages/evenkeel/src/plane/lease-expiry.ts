@@ -1,25 +1,14 @@
 /**
- * Deletes the leases by which API servers say that they are there, once their holders have fallen silent.
+ * Deletes expired identity leases of API servers.
  *
- * Invariants: a lease that is renewed at the very moment stays, because it is deleted only in the state that was judged;
- * leases that elect leaders are not touched.
+ * Invariants: a lease that is renewed in the meantime stays, because its resourceVersion is a precondition of the delete
+ * request; leases of leader elections are not touched.
  */
-import { declareKind, isConflict, parseTime } from '#api'
-import type { KubeObject } from '#api'
+import { isConflict, parseTime } from '#api'
 import type { ControllerDeclaration } from '#controller'
+import { leaseKind, type LeaseObject } from '#manager'
 
-interface LeaseObject extends KubeObject {
-  readonly spec?: { readonly renewTime?: string | null; readonly leaseDurationSeconds?: number | null }
-}
-
-const leaseKind = declareKind<LeaseObject>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  kind: 'Lease',
-  statusSubresource: false,
-})
-
-/** What API servers put on their leases. */
+/** The label of identity leases of API servers. */
 const identityLabel = 'apiserver.kubernetes.io/identity'
 
 export function leaseExpiryController(): ControllerDeclaration<typeof leaseKind> {
@@ -36,7 +25,7 @@ export function leaseExpiryController(): ControllerDeclaration<typeof leaseKind>
       try {
         await client.delete(lease, { preconditions: { uid, resourceVersion }, ignoreNotFound: true, signal })
       } catch (error) {
-        // Renewed after all: its event brings it back here.
+        // Renewed in the meantime: its update event starts the next reconcile.
         if (!isConflict(error)) throw error
       }
       return undefined
@@ -44,7 +33,7 @@ export function leaseExpiryController(): ControllerDeclaration<typeof leaseKind>
   }
 }
 
-/** When a lease ends; one that does not say has ended. */
+/** When a lease expires; a lease without times has expired. */
 function expiryMs({ spec }: LeaseObject): number {
   const renewedMs = typeof spec?.renewTime === 'string' ? parseTime(spec.renewTime) : undefined
   return renewedMs === undefined || typeof spec?.leaseDurationSeconds !== 'number'

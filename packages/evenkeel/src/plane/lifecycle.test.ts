@@ -182,7 +182,7 @@ describe('Manager', () => {
     await running.stop()
     expect(running.end?.error).toBeInstanceOf(GraceExceededError)
     expect((running.end?.error as Error).message).toMatch(
-      /^not everything stopped within 30000 ms; cut off: controller note \(reconciling .*Note.*default\/a\)$/,
+      /^some tasks did not stop within 30000 ms: controller note \(reconciling .*Note.*default\/a\)$/,
     )
     // The lease was kept as long as it was waited for, and is not any more.
     const renewals = (): number => world.calls.filter((call) => call.includes('/leases/')).length
@@ -221,7 +221,7 @@ describe('Manager', () => {
     expect(order).toEqual(['+ leader', '+ everywhere'])
     expect(() => {
       manager.addController({ for: Note, needsLeader: false, reconcile: () => undefined })
-    }).toThrow('two controllers are called note')
+    }).toThrow('two controllers have the name note')
     await running.stop()
     expect(running.end).toEqual({})
   })

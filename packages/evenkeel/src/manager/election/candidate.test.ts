@@ -157,7 +157,7 @@ describe('Candidate', () => {
     await clock.advance(1)
     expect(isLeading()).toBe(stillLeads)
     expect(deadline.isOpen).toBe(stillLeads)
-    if (!stillLeads) expect(end()).toEqual({ reason: 'lost', message: 'the lease could not be renewed in time' })
+    if (!stillLeads) expect(end()).toEqual({ reason: 'lost', message: 'the lease was not renewed in time' })
   })
 
   test('case 110: a lease that is deleted under its leader is made again, and the count of transitions goes on', async () => {

@@ -1,18 +1,22 @@
 /**
- * One candidate for one lease: campaigns, renews while it leads, and lets go.
+ * A candidate for a lease: campaigns, renews the lease while it is the leader, and releases it.
  *
- *   standing ──nobody holds it, or it has run out──▶ leading ──holdMs without a renewal, or another holder──▶ lost
- *       └──────────────── signal ───────────────────────┴──────signal──▶ released ──▶ stopped
+ *   candidate ──no holder, or lease expired──▶ leader ──holdMs without a renewal, or another holder──▶ lost
+ *       └──────────────── signal ─────────────────┴──────signal──▶ released ──▶ stopped
  *
- * Only what was seen here counts: a lease runs out so and so long after we saw it change, by our monotonic clock and by
- * the duration in the record. What clocks say elsewhere has no effect.
+ * A lease expires its duration after this process observed its last change, by the monotonic clock of this process. The
+ * times in the record and the clocks of other machines do not matter.
  *
- * Invariants: the gate is open only from a write to the lease that the server confirmed until `holdMs` after that write
- * was sent; it is closed before the lease is given back; every wait ends with the signal.
+ * Example with leaseMs 15 s and holdMs 12 s: the leader sends a renewal at second 0 of its clock and then hangs. A
+ * candidate observes the renewal at second 1 of its own clock, and may take the lease at second 16. The leader may not
+ * write after second 12, whenever it wakes up.
+ *
+ * Invariants: the write gate is open from a lease write that the server confirmed until `holdMs` after that write was
+ * sent; it is closed before the lease is released; every wait ends with the signal.
  */
 import { isAlreadyExists, isApiError, isConflict, isNotFound } from '#api'
 import {
-  deadline as limitOf,
+  deadline as startDeadline,
   DeadlineError,
   randomFraction,
   silentLogger,
@@ -38,21 +42,21 @@ import type { LeaseDeadline } from './write-gate.ts'
 
 export interface CandidateOptions {
   readonly lock: LeaseLock
-  /** Who we are; no other candidate may have the same. */
+  /** Unique identity of this candidate. */
   readonly identity: string
   readonly times: CheckedTimes
   readonly deadline: Pick<LeaseDeadline, 'open' | 'close'>
   readonly clock: Clock
   readonly random: Random
-  /** Give the lease back when stopped. */
+  /** Release the lease on stop. */
   readonly release: boolean
   readonly log?: Logger
 }
 
-/** What happens while a candidate stands. */
+/** An event of a campaign. */
 export type CampaignEvent =
   | { readonly type: 'leading' }
-  /** Somebody else, or we, lead; empty when nobody does. */
+  /** The leader has changed; empty if there is none. */
   | { readonly type: 'leader'; readonly identity: string }
   /** A renewal had to read the lease first. */
   | { readonly type: 'slow-path' }
@@ -60,12 +64,12 @@ export type CampaignEvent =
 export type CampaignEnd = { readonly reason: 'stopped' } | { readonly reason: 'lost'; readonly message: string }
 
 export interface CampaignOptions {
-  /** Ends it: the lease is given back if it is ours. */
+  /** Ends the campaign, and releases the lease if it is ours. */
   readonly signal: AbortSignal
   readonly onEvent: (event: CampaignEvent) => void
 }
 
-/** Stands for election once, until it was led and lost, or stopped. */
+/** Runs one campaign: until the lease was acquired and lost, or until it is stopped. */
 export type Campaign = (options: CampaignOptions) => Promise<CampaignEnd>
 
 type Attempt = 'held' | 'refused' | 'failed'
@@ -94,7 +98,7 @@ export class Candidate {
     return { reason: 'lost', message }
   }
 
-  /** True once we lead, false when the signal aborts first. */
+  /** True when the lease is acquired, false if the signal aborts first. */
   async #campaign({ signal, onEvent }: CampaignOptions): Promise<boolean> {
     const {
       clock,
@@ -109,23 +113,23 @@ export class Candidate {
     return false
   }
 
-  /** Why the lease was lost; undefined when the signal aborts first. */
-  async #renewUntilLost(stand: CampaignOptions): Promise<string | undefined> {
+  /** Why the lease was lost; undefined if the signal aborts first. */
+  async #renewUntilLost(options: CampaignOptions): Promise<string | undefined> {
     const {
       clock,
       times: { retryMs, requestMs },
     } = this.#options
-    const { signal } = stand
+    const { signal } = options
     let nextMs = clock.monotonic() + retryMs
     while (!signal.aborted) {
       const leftMs = this.#holdUntilMs - clock.monotonic()
       await sleep(clock, Math.max(0, Math.min(nextMs - clock.monotonic(), leftMs)), { signal }).catch(() => undefined)
       const startMs = clock.monotonic()
       if (signal.aborted) return undefined
-      // Nothing can be sent and answered in the last millisecond.
-      if (startMs > this.#holdUntilMs - 1) return 'the lease could not be renewed in time'
+      // One millisecond is too short for a request.
+      if (startMs > this.#holdUntilMs - 1) return 'the lease was not renewed in time'
       nextMs = startMs + retryMs
-      const attempt = await this.#attempt(stand, {
+      const attempt = await this.#attempt(options, {
         isLeading: true,
         limitMs: Math.min(requestMs, this.#holdUntilMs - startMs),
       })
@@ -134,12 +138,12 @@ export class Candidate {
     return undefined
   }
 
-  /** One try to get or keep the lease. Never throws: what went wrong is logged, and tried again. */
+  /** One attempt to acquire or renew the lease. Never throws: a failure is logged and retried. */
   async #attempt(
     { signal, onEvent }: CampaignOptions,
     { isLeading, limitMs }: { isLeading: boolean; limitMs: number },
   ): Promise<Attempt> {
-    const limit = limitOf(this.#options.clock, limitMs, { signal })
+    const limit = startDeadline(this.#options.clock, limitMs, { signal })
     try {
       return isLeading ? await this.#renew(limit.signal, onEvent) : await this.#take(limit.signal)
     } catch (error) {
@@ -151,14 +155,14 @@ export class Candidate {
     }
   }
 
-  /** Writes without reading, because nobody else should have written; reads when that turns out to be wrong. */
+  /** Writes without reading first, because only the holder writes. Reads if the write is refused. */
   async #renew(signal: AbortSignal, onEvent: CampaignOptions['onEvent']): Promise<Attempt> {
     const lease = this.#lease
     if (lease && this.#isValid()) {
       try {
         return await this.#claim(lease, signal)
       } catch (error) {
-        // A server that does not answer is not asked again before the next attempt.
+        // No second request in this attempt if the server did not answer.
         if (signal.aborted || !isApiError(error)) throw error
         onEvent({ type: 'slow-path' })
       }
@@ -181,7 +185,7 @@ export class Candidate {
       identity,
       times: { leaseMs },
     } = this.#options
-    // One that was deleted under our hands goes on where it was.
+    // A lease that was deleted while we held it is created with its last spec.
     const known = this.#lease?.spec
     return this.#send((nowMs) => {
       const claim = { identity, leaseMs, nowMs }
@@ -201,7 +205,7 @@ export class Candidate {
     )
   }
 
-  /** Sends a claim; when the server has it, writes may leave for a while from when it was sent. */
+  /** Writes the lease, and opens the write gate for `holdMs` from the time of sending. */
   async #send(write: (nowMs: number) => Promise<LeaseObject>): Promise<Attempt> {
     const {
       clock,
@@ -215,7 +219,7 @@ export class Candidate {
     return 'held'
   }
 
-  /** Gives the lease back, if it is ours and that was asked for. Bounded, and never throws. */
+  /** Releases the lease if it is ours. Takes at most `renewMs`, and never throws. */
   async #release(): Promise<CampaignEnd> {
     const {
       clock,
@@ -227,18 +231,18 @@ export class Candidate {
     deadline.close()
     this.#holdUntilMs = -Infinity
     if (!release || !this.#lease || holderOf(this.#lease) !== identity) return { reason: 'stopped' }
-    const limit = limitOf(clock, renewMs)
+    const limit = startDeadline(clock, renewMs)
     try {
       while (!(await this.#releaseLease(limit.signal))) await sleep(clock, 10, { signal: limit.signal })
     } catch (error) {
-      this.#log.warn('the lease could not be given back: others have to wait until it runs out', { error })
+      this.#log.warn('cannot release the lease: other candidates must wait until it expires', { error })
     } finally {
       limit.done()
     }
     return { reason: 'stopped' }
   }
 
-  /** False when somebody else wrote at the same time. */
+  /** False after a conflict. */
   async #releaseLease(signal: AbortSignal): Promise<boolean> {
     const { lock, clock, identity } = this.#options
     const lease = await lock.read({ signal })
@@ -259,7 +263,7 @@ export class Candidate {
     this.#fingerprint = fingerprint
   }
 
-  /** Whether somebody else holds what we last saw; also when it is gone since, because its holder may not know that yet. */
+  /** Whether another holder had the lease when we last observed it. Also if it was deleted since: its holder may not know yet. */
   #isTaken(): boolean {
     if (!this.#lease) return false
     const holder = holderOf(this.#lease)
@@ -279,16 +283,10 @@ export class Candidate {
   }
 
   #logFailure(error: unknown): void {
-    // Others were faster: that is what elections are for.
+    // Losing a race is normal in an election.
     if (isConflict(error) || isAlreadyExists(error) || isNotFound(error))
-      this.#log.debug('somebody else wrote the lease', { error })
-    else
-      this.#log.warn(
-        error instanceof DeadlineError
-          ? 'the server did not answer for the lease in time'
-          : 'the lease could not be read or written',
-        { error },
-      )
+      this.#log.debug('another candidate wrote the lease', { error })
+    else this.#log.warn(error instanceof DeadlineError ? 'lease request timed out' : 'lease request failed', { error })
   }
 }
 

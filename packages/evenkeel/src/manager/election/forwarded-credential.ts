@@ -1,8 +1,8 @@
 /**
- * A credential that another thread hands over, for whoever cannot get one alone (a plugin may want to talk to a person).
+ * A credential that the main thread forwards to the renewal thread, because a credential plugin may be interactive.
  *
- * Invariant: the last one is used until the server refuses it, so a main thread that stands still stops nobody; a fresh
- * one is asked for now and then, in passing, and waited for only after a refusal.
+ * Invariant: the last credential is used until the server rejects it, so a blocked main thread does not stop renewals. A
+ * fresh one is requested periodically, and awaited only after a rejection.
  */
 import { abortable, deferred } from '#base'
 import type { Clock, Deferred } from '#base'
@@ -10,9 +10,10 @@ import type { Credential, CredentialSource } from '#client'
 
 interface ForwardedCredentialOptions {
   readonly clock: Clock
+  /** Requests a credential; `refused`: the server has rejected the last one. */
   readonly ask: (refused: boolean) => void
   /**
-   * How often a fresh one is asked for.
+   * How often a fresh credential is requested.
    *
    * @default 10_000
    */
@@ -21,39 +22,39 @@ interface ForwardedCredentialOptions {
 
 export class ForwardedCredential implements CredentialSource {
   readonly #options: ForwardedCredentialOptions
-  #known: Credential
+  #current: Credential
   #askedAtMs = -Infinity
-  #wanted: Deferred<Credential> | undefined
+  #pending: Deferred<Credential> | undefined
 
   constructor(first: Credential, options: ForwardedCredentialOptions) {
-    this.#known = first
+    this.#current = first
     this.#options = options
   }
 
   get({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<Credential> {
-    if (this.#wanted) return abortable(this.#wanted.promise, { signal })
+    if (this.#pending) return abortable(this.#pending.promise, { signal })
     const { clock, ask, askEveryMs = 10_000 } = this.#options
     if (clock.monotonic() - this.#askedAtMs >= askEveryMs) {
       this.#askedAtMs = clock.monotonic()
       ask(false)
     }
-    return Promise.resolve(this.#known)
+    return Promise.resolve(this.#current)
   }
 
   refuse(credential: Credential): boolean {
-    if (credential !== this.#known || this.#wanted) return true
-    this.#wanted = deferred()
+    if (credential !== this.#current || this.#pending) return true
+    this.#pending = deferred()
     this.#options.ask(true)
     return true
   }
 
-  /** The other thread has one. The same text as before stays the same object. */
-  hand(credential: Credential): void {
-    const { authorization, certPem, keyPem } = this.#known
+  /** Receives a credential. An equal one keeps the same object. */
+  receive(credential: Credential): void {
+    const { authorization, certPem, keyPem } = this.#current
     const isSame =
       authorization === credential.authorization && certPem === credential.certPem && keyPem === credential.keyPem
-    if (!isSame) this.#known = credential
-    this.#wanted?.resolve(this.#known)
-    this.#wanted = undefined
+    if (!isSame) this.#current = credential
+    this.#pending?.resolve(this.#current)
+    this.#pending = undefined
   }
 }

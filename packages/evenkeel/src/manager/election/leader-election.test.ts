@@ -159,7 +159,7 @@ describe('LeaderElection', () => {
     expect(server.lease?.spec?.holderIdentity).toBe('')
   })
 
-  test('says that it is unwell when it leads on paper long after the lease ran out', async () => {
+  test('is unhealthy if the work of the leader has not stopped long after the lease expired', async () => {
     const clock = new SimulatedClock()
     const deadline = new LeaseDeadline({ clock })
     const stopping = new AbortController()
@@ -181,7 +181,7 @@ describe('LeaderElection', () => {
     await clock.advance(21_000)
     expect(election.failure()).toBeUndefined()
     await clock.advance(1)
-    expect(election.failure()).toContain('the lease it ran out')
+    expect(election.failure()).toContain('the lease it has expired')
     stopping.abort()
     await run
     expect(election.failure()).toBeUndefined()

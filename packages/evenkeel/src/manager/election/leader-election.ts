@@ -1,12 +1,16 @@
 /**
- * Leading, again and again: stands for election, runs the leader's work while the lease is ours, and stands again.
+ * Leader election: campaigns for the lease, runs the work of the leader while it holds the lease, and campaigns again.
  *
- * Losing the lease does not end the process: the work is told to stop by its signal, its late writes are refused by the
- * gate, and once it has ended we stand again. Stopping is the other way round: first the work ends, while the lease is
- * still being renewed, then the lease is given back.
+ *   standby ──lease acquired──▶ leader ──lease lost──▶ abort the work, refuse its writes, wait for its end ──▶ standby
+ *                                 └──stop──▶ end the work, still renewing ──▶ release the lease ──▶ stopped
  *
- * Invariants: the work never runs twice at a time; its signal aborts before the lease can be somebody else's; `run` ends
- * only after the work has.
+ * Losing the lease does not end the process.
+ *
+ * Invariants: the work never runs twice at the same time; its signal aborts before another replica can hold the lease;
+ * `run` ends only after the work has ended.
+ *
+ * The lease is renewed in a separate thread if the server is reached over the network. A server in this process could not
+ * answer while this thread is busy anyway.
  */
 import { hostname } from 'node:os'
 import {
@@ -28,27 +32,27 @@ import { checkTimes, leaseKind, leaseLock, type LeaseTimes } from './lease.ts'
 import { preferThread, renewalThread } from './renewal-thread.ts'
 import type { LeaseDeadline } from './write-gate.ts'
 
-/** Where an election stands. */
+/** The state of an election. */
 export type ElectionState =
-  /** `leader` is who leads now, as far as we know. */
+  /** `leader` is the last known leader. */
   | { readonly state: 'standing'; readonly leader: string | undefined }
   | { readonly state: 'leading' }
   | { readonly state: 'lost'; readonly message: string }
   | { readonly state: 'stopped' }
 
-/** The reason of the leader's signal when the lease was lost. */
+/** The abort reason of the leader's work when the lease was lost. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
 
 export interface LeaderElectionOptions {
-  /** {@link Candidate.stand} in this thread, or one in a thread of its own. */
+  /** {@link Candidate.run} in this thread, or in a separate one. */
   readonly campaign: Campaign
-  /** What only the leader does. Ends soon after the signal aborts; if it throws, the election ends with that. */
+  /** The work of the leader. It ends soon after the signal aborts. An error ends the election. */
   readonly lead: (signal: AbortSignal) => Promise<void>
   readonly deadline: LeaseDeadline
   readonly clock: Clock
-  /** How long to wait after a candidacy that came to nothing. @default 2000 */
+  /** How long to wait after an unsuccessful campaign. @default 2000 */
   readonly retryMs?: number
   readonly onState?: (state: ElectionState) => void
   /** Names the lease in logs and metrics. */
@@ -60,33 +64,35 @@ export interface LeaderElectionOptions {
 export class LeaderElection {
   readonly #options: LeaderElectionOptions
   readonly #log: Logger
-  readonly #counts: ReturnType<typeof countsFor>
+  readonly #metrics: ReturnType<typeof metricsFor>
   #leader: string | undefined
   #isLeading = false
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options
     this.#log = (options.log ?? silentLogger).child({ lease: options.name })
-    this.#counts = countsFor(options)
+    this.#metrics = metricsFor(options)
   }
 
-  /** Whether we lead, and may write at this very moment. */
+  /** Whether this process is the leader, and may write now. */
   get isLeading(): boolean {
     return this.#isLeading && this.#options.deadline.isOpen
   }
 
-  /** Who leads, as far as we know; empty when nobody does. */
+  /** The last known leader; empty if there is none. */
   get leader(): string | undefined {
     return this.#leader
   }
 
-  /** A health check: what is wrong when we still lead on paper long after the lease ran out. */
+  /** Health check: fails if the work of the leader has not stopped long after the lease expired. */
   failure({ toleranceMs = 20_000 }: { toleranceMs?: number } = {}): string | undefined {
     const isStuck = this.#isLeading && this.#options.deadline.leftMs < -toleranceMs
-    return isStuck ? `the lease ${this.#options.name} ran out, and its leader has not stopped` : undefined
+    return isStuck
+      ? `the lease ${this.#options.name} has expired, and the work of the leader has not stopped`
+      : undefined
   }
 
-  /** Stands for election until the signal aborts and the work has ended. */
+  /** Campaigns until the signal aborts and the work has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, retryMs = 2000 } = this.#options
     try {
@@ -101,44 +107,44 @@ export class LeaderElection {
   }
 
   async #campaignOnce(signal: AbortSignal): Promise<{ wasLeading: boolean }> {
-    const candidacy = new AbortController()
+    const campaign = new AbortController()
     const term = new AbortController()
     let work: Promise<unknown> | undefined
     const stop = onAbort(signal, (reason) => {
       if (work) term.abort(reason)
-      else candidacy.abort(reason)
+      else campaign.abort(reason)
     })
     const onEvent = (event: CampaignEvent): void => {
       if (event.type !== 'leading') return this.#note(event)
       this.#begin()
-      // Elected at the very moment of being stopped.
-      if (signal.aborted) return candidacy.abort(signal.reason)
+      // Elected and stopped at the same moment.
+      if (signal.aborted) return campaign.abort(signal.reason)
       work = this.#work(term.signal).finally(() => {
-        candidacy.abort()
+        campaign.abort()
       })
-      // Looked at below, once the candidacy has ended.
+      // Awaited below, after the campaign has ended.
       work.catch(() => undefined)
     }
     try {
-      const end = await this.#options.campaign({ signal: candidacy.signal, onEvent })
+      const end = await this.#options.campaign({ signal: campaign.signal, onEvent })
       this.#end(end)
       if (end.reason === 'lost') term.abort(new LeaseLostError(end.message))
       await work
       return { wasLeading: work !== undefined }
     } catch (error) {
-      // The thread that renews is gone, or the work failed: nothing may leave any more.
+      // The renewal thread is gone, or the work failed: no write may be sent any more.
       this.#options.deadline.close()
       term.abort(error)
       await work?.catch(() => undefined)
       throw error
     } finally {
       this.#isLeading = false
-      this.#counts.leading.set(0)
+      this.#metrics.leading.set(0)
       stop()
     }
   }
 
-  /** The leader's work; when it is done before anybody asked it to stop, the lease is kept all the same. */
+  /** Runs the work of the leader. If it ends by itself, the lease is kept until the stop. */
   async #work(signal: AbortSignal): Promise<void> {
     await this.#options.lead(signal)
     if (!signal.aborted)
@@ -151,23 +157,23 @@ export class LeaderElection {
 
   #begin(): void {
     this.#isLeading = true
-    this.#counts.leading.set(1)
-    this.#log.info('leading')
+    this.#metrics.leading.set(1)
+    this.#log.info('became leader')
     this.#report({ state: 'leading' })
   }
 
   #end(end: CampaignEnd): void {
     this.#isLeading = false
-    this.#counts.leading.set(0)
+    this.#metrics.leading.set(0)
     if (end.reason === 'stopped') return
-    this.#log.warn('the lease was lost: standing by', { why: end.message })
+    this.#log.warn('lost the lease: now standby', { cause: end.message })
     this.#report({ state: 'lost', message: end.message })
   }
 
   #note(event: Exclude<CampaignEvent, { type: 'leading' }>): void {
-    if (event.type === 'slow-path') return this.#counts.slowPaths.add()
+    if (event.type === 'slow-path') return this.#metrics.slowPaths.add()
     this.#leader = event.identity
-    this.#log.info('the leader is', { leader: event.identity })
+    this.#log.info('new leader', { leader: event.identity })
     if (!this.#isLeading) this.#report({ state: 'standing', leader: event.identity })
   }
 
@@ -175,13 +181,13 @@ export class LeaderElection {
     try {
       this.#options.onState?.(state)
     } catch (error) {
-      this.#log.error('a listener of the election failed', { error })
+      this.#log.error('onState listener failed', { error })
     }
   }
 }
 
-/** Names as client-go has them, because dashboards do. */
-function countsFor({ metrics, name }: LeaderElectionOptions): {
+/** Metric names of client-go, because dashboards use them. */
+function metricsFor({ metrics, name }: LeaderElectionOptions): {
   leading: { set: (value: number) => void }
   slowPaths: { add: () => void }
 } {
@@ -205,29 +211,22 @@ function countsFor({ metrics, name }: LeaderElectionOptions): {
   }
 }
 
-/*
- * Puts an election together: who stands, for which lease, renewed by which thread.
- *
- * A thread of its own renews where the server is reached over the network; one in this process could not answer while
- * this thread is busy anyway.
- */
-
-/** How replicas agree on who works. */
+/** Options of leader election. */
 export interface ElectionSettings extends LeaseTimes {
-  /** The lease; replicas of one program share it. @default the manager's name */
+  /** Name of the lease, shared by the replicas of a program. @default the name of the manager */
   readonly name?: string
-  /** Where the lease is. @default the namespace of the configuration */
+  /** Namespace of the lease. @default the namespace of the config */
   readonly namespace?: string
-  /** Who we are. @default the host's name and something random */
+  /** Identity of this candidate. @default the host name and a random UUID */
   readonly identity?: string
-  /** Give the lease back when stopped, so that another replica can go on at once. @default true */
+  /** Release the lease on stop, so that another replica takes over at once. @default true */
   readonly release?: boolean
-  /** Renew in a thread of its own. @default true when there is a config */
+  /** Renew in a separate thread. @default true with a config */
   readonly thread?: boolean
   readonly onState?: (state: ElectionState) => void
 }
 
-interface ElectionParts {
+interface ElectionContext {
   readonly settings: ElectionSettings
   /** Of the manager. */
   readonly name: string
@@ -235,7 +234,7 @@ interface ElectionParts {
   readonly connection: Connection
   readonly deadline: LeaseDeadline
   readonly lead: (signal: AbortSignal) => Promise<void>
-  /** Ends the candidacy whatever the work does: nothing is written from then on, and the lease is let go. */
+  /** Ends the campaign before the work has ended: no write is sent from then on, and the lease is released. */
   readonly giveUp: AbortSignal
   readonly clock: Clock
   readonly random: Random
@@ -251,10 +250,10 @@ export function leaseOf(
   return { name: name ?? manager.name, namespace: namespace ?? manager.namespace }
 }
 
-/** @throws {RangeError} when the times make no sense. */
-export function makeElection(parts: ElectionParts): LeaderElection {
-  const { settings, deadline, lead, clock, log, metrics, giveUp } = parts
-  const stand = campaignFor(parts)
+/** @throws {RangeError} for invalid times. */
+export function makeElection(context: ElectionContext): LeaderElection {
+  const { settings, deadline, lead, clock, log, metrics, giveUp } = context
+  const runCampaign = campaignFor(context)
   const times = checkTimes(settings)
   return new LeaderElection({
     deadline,
@@ -262,18 +261,27 @@ export function makeElection(parts: ElectionParts): LeaderElection {
     clock,
     log,
     metrics,
-    name: leaseOf(settings, { name: parts.name, namespace: parts.connection.namespace }).name,
+    name: leaseOf(settings, { name: context.name, namespace: context.connection.namespace }).name,
     retryMs: times.retryMs,
-    campaign: (options) => stand({ ...options, signal: anySignal(options.signal, giveUp) }),
+    campaign: (options) => runCampaign({ ...options, signal: anySignal(options.signal, giveUp) }),
     ...(settings.onState && { onState: settings.onState }),
   })
 }
 
-function campaignFor({ settings, name, userAgent, connection, deadline, clock, random, log }: ElectionParts): Campaign {
+function campaignFor({
+  settings,
+  name,
+  userAgent,
+  connection,
+  deadline,
+  clock,
+  random,
+  log,
+}: ElectionContext): Campaign {
   const lease = leaseOf(settings, { name, namespace: connection.namespace })
   const times = checkTimes(settings)
   const { identity = makeElectionIdentity(random), release = true, thread = connection.config !== undefined } = settings
-  // Neither gated by the lease it is about, nor tried again behind the candidate's back.
+  // Not gated by its own lease, and without retries: the candidate retries itself.
   const client = new Client({
     transport: connection.transport,
     clock,
@@ -284,10 +292,18 @@ function campaignFor({ settings, name, userAgent, connection, deadline, clock, r
     retry: false,
     timeoutMs: times.requestMs,
   })
-  const here = new Candidate({ lock: leaseLock(client, lease), identity, times, deadline, clock, random, release, log })
-    .run
+  const runHere = new Candidate({
+    lock: leaseLock(client, lease),
+    identity,
+    times,
+    deadline,
+    clock,
+    random,
+    release,
+    log,
+  }).run
   const { config, credentials } = connection
-  if (!thread || !config || !(clock instanceof SystemClock)) return here
+  if (!thread || !config || !(clock instanceof SystemClock)) return runHere
   return preferThread(
     renewalThread({
       config,
@@ -301,17 +317,12 @@ function campaignFor({ settings, name, userAgent, connection, deadline, clock, r
       log,
       ...(credentials && { credentials }),
     }),
-    here,
+    runHere,
     { log },
   )
 }
 
-/*
- * Who a candidate is, in the form that client-go's tools give it: the machine, for people, and something that no other
- * process has.
- */
-
-/** `web-0_2b1f...`; new at every call. */
+/** A unique identity as in client-go, host name and UUID: `web-0_2b1f...`. */
 export function makeElectionIdentity(random: Random): string {
   return `${hostname()}_${randomUuid(random)}`
 }

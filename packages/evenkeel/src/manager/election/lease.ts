@@ -1,15 +1,22 @@
 /**
- * The Lease object that candidates compete for, in the form that client-go gives it.
+ * The Lease of a leader election, in the format of client-go, and its times.
  *
- * Invariants: a record is compared as a whole, down to the microsecond, so that two renewals within one second are two;
- * the times in it are for people and are never compared with a clock; what others put beside our fields stays.
+ * Invariants: a record is compared as a whole, with microseconds, so two renewals within a second differ; the times in
+ * the record are for people and are never compared with a clock; fields of others are kept.
+ *
+ *   renewal sent ──────────── retry, retry, ... ────────────▶ holdMs ──────▶ leaseMs
+ *                                              the holder has stopped        others may take over
+ *
+ * A holder stops before another candidate may start, even if it missed every timer: all of them count from events in a
+ * fixed order (renewal sent, stored by the server, observed by the others). The default times are those of client-go:
+ * leaseMs 15 s, renewMs 10 s, retryMs 2 s give holdMs = min(10 + 2, (10 + 15) / 2) = 12 s.
  */
 import { declareKind, formatMicroTime, type Kind, type KubeObject } from '#api'
 import type { AbortOptions } from '#base'
 import type { Client } from '#client'
 
 export interface LeaseSpec {
-  /** Who leads; empty or absent when nobody does. */
+  /** The leader; empty or absent if there is none. */
   readonly holderIdentity?: string | null
   readonly leaseDurationSeconds?: number | null
   readonly acquireTime?: string | null
@@ -33,12 +40,12 @@ export function holderOf({ spec }: LeaseObject): string {
   return spec?.holderIdentity ?? ''
 }
 
-/** How long the holder may be silent, as its own record says. */
+/** The lease duration of the record. */
 export function durationMsOf({ spec }: LeaseObject): number {
   return (spec?.leaseDurationSeconds ?? 0) * 1000
 }
 
-/** The same text for records that say the same. */
+/** A text that is equal for equal records. */
 export function fingerprintOf({ spec }: LeaseObject): string {
   return JSON.stringify(spec ?? {}, Object.keys(spec ?? {}).sort())
 }
@@ -50,7 +57,7 @@ interface Claim {
   readonly nowMs: number
 }
 
-/** The record of a candidate that takes the lease, or keeps it. */
+/** The record of a candidate that acquires or renews the lease. */
 export function claimed(spec: LeaseSpec, { identity, leaseMs, nowMs }: Claim): LeaseSpec {
   const now = formatMicroTime(nowMs)
   const isKept = spec.holderIdentity === identity
@@ -65,12 +72,12 @@ export function claimed(spec: LeaseSpec, { identity, leaseMs, nowMs }: Claim): L
   }
 }
 
-/** The record of a lease that nobody has ever held. */
+/** The record of a new lease. */
 export function firstClaim(claim: Claim): LeaseSpec {
   return { ...claimed({}, claim), leaseTransitions: 0 }
 }
 
-/** The record that lets everybody else in at once. */
+/** The record of a released lease: every candidate may acquire it at once. */
 export function released(spec: LeaseSpec, nowMs: number): LeaseSpec {
   const now = formatMicroTime(nowMs)
   return {
@@ -83,18 +90,15 @@ export function released(spec: LeaseSpec, nowMs: number): LeaseSpec {
   }
 }
 
-/*
- * One Lease on a server: read it, make it, replace it if it is as it was read.
- */
-
+/** The requests for one Lease. */
 export interface LeaseLock {
-  /** For people: `kube-system/my-controller`. */
+  /** For logs: `kube-system/my-controller`. */
   readonly name: string
-  /** Undefined when there is none. */
+  /** Undefined if it does not exist. */
   read(options: AbortOptions): Promise<LeaseObject | undefined>
   /** @throws {ApiError} `AlreadyExists` */
   create(spec: LeaseSpec, options: AbortOptions): Promise<LeaseObject>
-  /** @throws {ApiError} `Conflict`, when it is no longer as it was read; `NotFound` */
+  /** @throws {ApiError} `Conflict` if it has changed since it was read; `NotFound` */
   replace(lease: LeaseObject, options: AbortOptions): Promise<LeaseObject>
 }
 
@@ -103,7 +107,7 @@ export interface LeaseName {
   readonly name: string
 }
 
-/** The lease of that name. The client must not be gated by it. */
+/** The lock of a lease. The client must not be gated by this lease. */
 export function leaseLock(client: Client, { namespace, name }: LeaseName): LeaseLock {
   return {
     name: `${namespace}/${name}`,
@@ -113,31 +117,21 @@ export function leaseLock(client: Client, { namespace, name }: LeaseName): Lease
   }
 }
 
-/*
- * How long a lease lasts, and when its holder renews it or gives up. The numbers are those of client-go.
- *
- *   sent ──────────── retry, retry, ... ────────────▶ holdMs ──────▶ leaseMs
- *   the renewal goes out                    the holder has stopped   others may take over
- *
- * Invariant: a holder stops before anybody else may begin, also when it has slept through every timer: both count from
- * moments that are in this order for everybody (it sent, the server stored, the others saw).
- */
-
 export interface LeaseTimes {
   /**
-   * How long others wait for a silent holder. Whole seconds count.
+   * How long other candidates wait without a renewal; rounded down to whole seconds.
    *
    * @default 15_000
    */
   readonly leaseMs?: number
   /**
-   * How long a holder that cannot renew goes on trying.
+   * How long a holder retries a failed renewal.
    *
    * @default 10_000
    */
   readonly renewMs?: number
   /**
-   * Between two attempts.
+   * Time between two attempts.
    *
    * @default 2000
    */
@@ -145,16 +139,16 @@ export interface LeaseTimes {
 }
 
 export interface CheckedTimes extends Required<LeaseTimes> {
-  /** From sending a renewal until it is no longer good for a write. */
+  /** How long a renewal allows writes, from the time of sending. */
   readonly holdMs: number
-  /** The most that one request may take, so that another fits in. */
+  /** Timeout of a request, so that there is time for another one. */
   readonly requestMs: number
 }
 
-/** Attempts to become the holder are this much further apart, at random, so that candidates do not march in step. */
+/** Random factor between two attempts to acquire the lease, so that candidates do not retry in step. */
 export const retryJitter = 1.2
 
-/** @throws {RangeError} when a holder could not stop in time, or would not get to renew. */
+/** @throws {RangeError} for times with which a holder could not stop or renew in time. */
 export function checkTimes({ leaseMs = 15_000, renewMs = 10_000, retryMs = 2000 }: LeaseTimes = {}): CheckedTimes {
   const wholeMs = Math.floor(leaseMs / 1000) * 1000
   if (!(wholeMs >= 1000 && wholeMs < Infinity))

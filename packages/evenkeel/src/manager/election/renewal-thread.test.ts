@@ -111,7 +111,7 @@ describe('renewalThread', () => {
     const refused = write()
     await expect(refused).rejects.toThrow('lease not verified')
     expect(sent).toBe(1)
-    expect(await end).toEqual({ reason: 'lost', message: 'the lease could not be renewed in time' })
+    expect(await end).toEqual({ reason: 'lost', message: 'the lease was not renewed in time' })
     expect(deadline.isOpen).toBe(false)
   })
 

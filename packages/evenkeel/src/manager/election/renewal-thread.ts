@@ -1,8 +1,8 @@
 /**
- * A candidate in a thread of its own, seen from the main one: the same {@link Campaign} as in this thread.
+ * The main-thread side of the renewal thread: a {@link Campaign} whose candidate runs in a worker thread.
  *
- * Renewal goes on while the main thread computes; what comes back is the deadline, in shared memory. A thread per
- * candidacy: one that ended, however it ended, leaves nothing behind.
+ * The worker renews the lease while the main thread computes. It writes the deadline into shared memory. Each campaign
+ * has its own worker, so nothing is left of a campaign that ended. The messages between the threads are plain data.
  */
 import { Worker } from 'node:worker_threads'
 import { deferred, onAbort, silentLogger, type Clock, type Logger } from '#base'
@@ -14,7 +14,7 @@ import type { LeaseDeadline } from './write-gate.ts'
 export interface RenewalThreadOptions {
   readonly config: ConnectionConfig
   /**
-   * Hands credentials to the thread, for plugins that must not run twice.
+   * Forwards credentials to the thread, for credential plugins that must not run twice.
    *
    * @default the thread reads files and runs plugins itself
    */
@@ -25,25 +25,25 @@ export interface RenewalThreadOptions {
   readonly release: boolean
   readonly userAgent: string
   readonly deadline: LeaseDeadline
-  /** Must be the system's: the thread cannot see another. */
+  /** Must be the system clock: the thread cannot see another one. */
   readonly clock: Clock
   readonly log?: Logger
   /** @default a worker thread from the file */
   readonly startWorker?: (entry: URL, data: RenewalData) => Worker
 }
 
-/** A thread could not be started at all: a bundler left its file behind, or the runtime has none. */
+/** The thread could not be started: a bundler omitted its file, or the runtime has no threads. */
 export class RenewalThreadError extends Error {
   override readonly name = 'RenewalThreadError'
 }
 
-/** @throws {RenewalThreadError} when the thread does not start. One that dies later has lost the lease. */
+/** @throws {RenewalThreadError} if the thread does not start. A thread that dies later has lost the lease. */
 export function renewalThread(options: RenewalThreadOptions): Campaign {
-  return async (stand) => {
+  return async (campaign) => {
     const { credentials } = options
-    const first = await credentials?.get({ signal: stand.signal })
+    const first = await credentials?.get({ signal: campaign.signal })
     const worker = (options.startWorker ?? startWorker)(entryUrl(), dataFor(options, first))
-    return await new RenewalThread(worker, options).run(stand)
+    return await new RenewalThread(worker, options).run(campaign)
   }
 }
 
@@ -68,7 +68,7 @@ class RenewalThread {
       this.#fail(error)
     })
     this.#worker.on('exit', (code) => {
-      this.#fail(new Error(`the thread that renews the lease ended with code ${code}`))
+      this.#fail(new Error(`the lease renewal thread exited with code ${code}`))
     })
     const stop = onAbort(signal, () => {
       this.#order({ type: 'stop' })
@@ -95,29 +95,26 @@ class RenewalThread {
       case 'end':
         return this.#end.resolve(message.end)
       case 'want-credential':
-        return void this.#handCredential(message.refused)
+        return void this.#forwardCredential(message.refused)
       case 'log':
         return this.#log[message.level](message.message, { error: message.error })
     }
   }
 
-  async #handCredential(refused: boolean): Promise<void> {
+  async #forwardCredential(refused: boolean): Promise<void> {
     const { credentials } = this.#options
     if (!credentials) return
     try {
       if (refused) credentials.refuse(await credentials.get())
       this.#order({ type: 'credential', credential: { ...(await credentials.get()) } })
     } catch (error) {
-      this.#log.warn('no credential for the thread that renews the lease', { error })
+      this.#log.warn('cannot get a credential for the lease renewal thread', { error })
     }
   }
 
   #fail(cause: Error): void {
     if (this.#isReady) this.#end.resolve({ reason: 'lost', message: cause.message })
-    else
-      this.#end.reject(
-        new RenewalThreadError(`the thread that renews the lease could not be started: ${cause.message}`, { cause }),
-      )
+    else this.#end.reject(new RenewalThreadError(`cannot start the lease renewal thread: ${cause.message}`, { cause }))
   }
 
   #order(order: RenewalOrder): void {
@@ -141,7 +138,7 @@ function dataFor(
   }
 }
 
-/** The file beside this one, in the form that this one has. */
+/** The worker file: TypeScript or JavaScript, like this file. */
 function entryUrl(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './renewal-worker.ts' : './renewal-worker.js', import.meta.url)
 }
@@ -150,31 +147,27 @@ function startWorker(entry: URL, workerData: RenewalData): Worker {
   return new Worker(entry, { workerData, name: 'evenkeel-lease' })
 }
 
-/** In a thread of its own where that works, in this one where it does not: a bundled program may lack the file. */
+/** Runs the campaign in a thread, or in this thread if that does not start: a bundled program may lack the file. */
 export function preferThread(
   thread: Campaign,
-  here: Campaign,
+  fallback: Campaign,
   { log = silentLogger }: { log?: Logger | undefined } = {},
 ): Campaign {
   let isPossible = true
   return async (options) => {
-    if (!isPossible) return here(options)
+    if (!isPossible) return fallback(options)
     try {
       return await thread(options)
     } catch (error) {
       if (!(error instanceof RenewalThreadError)) throw error
       isPossible = false
-      log.warn('the lease is renewed by the main thread: long computations may lose it', { error })
-      return here(options)
+      log.warn('renewing the lease in the main thread: a blocked event loop may lose it', { error })
+      return fallback(options)
     }
   }
 }
 
-/*
- * What the thread that renews the lease and the one that works say to each other. Plain data, copied on the way.
- */
-
-/** What the thread starts with. */
+/** The initial data of the thread. */
 export interface RenewalData {
   readonly config: ConnectionConfig
   readonly lease: LeaseName
@@ -183,24 +176,24 @@ export interface RenewalData {
   readonly release: boolean
   readonly userAgent: string
   readonly memory: SharedArrayBuffer
-  /** Set when credentials are handed over instead of being fetched by the thread itself. */
+  /** Set if credentials are forwarded; otherwise the thread gets them itself. */
   readonly credential?: Credential
 }
 
-/** To the thread. */
+/** Messages to the thread. */
 export type RenewalOrder =
-  /** The monotonic clock of the main thread, at a moment before this arrives. */
+  /** The monotonic clock of the main thread when the message was sent. */
   | { readonly type: 'clock'; readonly monotonicMs: number }
   | { readonly type: 'credential'; readonly credential: Credential }
   | { readonly type: 'stop' }
 
-/** From the thread. */
+/** Messages from the thread. */
 export type RenewalReport =
   | { readonly type: 'ready' }
-  /** The deadline was moved. Answered by a look at the clock, so that the two threads agree ever better. */
+  /** The deadline was moved. The main thread answers with its clock, which improves the estimate of the offset. */
   | { readonly type: 'renewed' }
   | { readonly type: 'event'; readonly event: CampaignEvent }
   | { readonly type: 'end'; readonly end: CampaignEnd }
-  /** Another credential, please; `refused` when the server did not take the last one. */
+  /** Requests a credential; `refused`: the server has rejected the last one. */
   | { readonly type: 'want-credential'; readonly refused: boolean }
   | { readonly type: 'log'; readonly level: 'debug' | 'warn'; readonly message: string; readonly error: string }

@@ -1,10 +1,13 @@
 /**
- * The thread that renews the lease: a candidate with a connection of its own, so that no work of the main thread can
- * delay it. It is started by `renewal-thread`, stands once, and ends.
+ * The lease renewal thread: a candidate with its own connection, which no work of the main thread can delay. It is
+ * started by `renewal-thread.ts`, runs one campaign and exits.
  *
- * The two threads do not share a clock: each monotonic clock begins somewhere. The main thread says what its own shows;
- * by the time that arrives it shows more, so the difference is never larger than the real one, and the deadline that is
- * written for the main thread is never later than the real one.
+ * The monotonic clocks of two threads have different origins. The main thread sends the value of its clock. When the
+ * message arrives that clock is already ahead, so the estimated offset is never larger than the real one, and the deadline
+ * that is written for the main thread is never too late.
+ *
+ * Example: the clocks show 1000 (main) and 200 (worker), offset 800. A message with 1000 arrives at 230: estimate 770. A
+ * deadline of 12,230 on the worker clock is written as 13,000, which the main clock reaches 30 ms early.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert, SystemClock, SystemRandom, type Fields, type Logger } from '#base'
@@ -23,7 +26,7 @@ import type { RenewalData, RenewalOrder, RenewalReport } from './renewal-thread.
 import { LeaseDeadline, type ClockReading } from './write-gate.ts'
 
 const port = parentPort
-assert(port, 'this file is run as a thread')
+assert(port, 'renewal-worker must run as a worker thread')
 const data = workerData as RenewalData
 const clock = new SystemClock()
 const deadline = new LeaseDeadline({ clock, memory: data.memory })
@@ -39,14 +42,14 @@ const forwardedCredential =
       report({ type: 'want-credential', refused })
     },
   })
-let aheadMs = -Infinity
+let offsetMs = -Infinity
 let isRunning = false
 
 port.on('message', (order: RenewalOrder) => {
   if (order.type === 'stop') stopping.abort()
-  else if (order.type === 'credential') forwardedCredential?.hand(order.credential)
+  else if (order.type === 'credential') forwardedCredential?.receive(order.credential)
   else {
-    aheadMs = Math.max(aheadMs, order.monotonicMs - clock.monotonic())
+    offsetMs = Math.max(offsetMs, order.monotonicMs - clock.monotonic())
     if (!isRunning) void runCandidate()
   }
 })
@@ -74,7 +77,7 @@ async function runCandidate(): Promise<void> {
     log: reportingLogger(),
     deadline: {
       open({ monotonicMs, wallMs }: ClockReading) {
-        deadline.open({ monotonicMs: monotonicMs + aheadMs, wallMs })
+        deadline.open({ monotonicMs: monotonicMs + offsetMs, wallMs })
         report({ type: 'renewed' })
       },
       close: () => {
@@ -93,7 +96,7 @@ async function runCandidate(): Promise<void> {
   port?.close()
 }
 
-/** A connection of this thread alone; certificates of a handed credential are part of the connection. */
+/** The connection of this thread. A forwarded client certificate needs a connection of its own. */
 function connectionTo(
   config: ConnectionConfig,
   source: CredentialSource | undefined,
@@ -117,7 +120,7 @@ function connectionTo(
   }
 }
 
-/** Lines go to the main thread, which has the real logger. */
+/** Forwards log lines to the main thread. */
 function reportingLogger(): Logger {
   const line =
     (level: 'debug' | 'warn') =>

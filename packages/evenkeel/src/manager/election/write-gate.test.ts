@@ -109,7 +109,7 @@ describe('gateTransport', () => {
     await clock.advance(500)
     deadline.open({ monotonicMs: 1500, wallMs: clock.now() + 1000 })
     const outcome = expect(kept).rejects.toThrow(
-      'lease not verified: POST /api/v1/namespaces/a/pods was given up, and may or may not have happened',
+      'lease not verified: POST /api/v1/namespaces/a/pods was aborted and may or may not have happened',
     )
     await clock.advance(999)
     expect(clock.pending).toBe(1)

@@ -1,12 +1,23 @@
 /**
- * The write gate: a transport through which nothing that changes anything passes unless the lease was verified.
+ * The write gate: a transport that refuses writes unless the lease is verified.
  *
- * A process that stood still (a blocked event loop, a machine that slept, a stopped process) does not know it. So the
- * question is not "am I the leader?" but "until when?", asked at the moment of sending: when the write is made, and once
- * more when it is written to its socket. One that waits for a connection when the time runs out is taken back.
+ * A process that was suspended (a blocked event loop, a sleeping machine, SIGSTOP) does not notice it. So the question is
+ * not "am I the leader?" but "until when?". It is asked when a request is made and again when it is written to the
+ * socket. A request that waits for a connection when the deadline passes is aborted.
  *
- * It goes innermost, around the connection itself: retries then ask again each time. No server checks the lease, so a
- * write that is already on its way cannot be stopped: the time between `holdMs` and `leaseMs` is for those.
+ *   deadline 12.0   write at 11.9 ──▶ waits for a connection ──▶ 12.1: not sent, LeaseNotVerifiedError
+ *                   write at 11.9 ──▶ sent at 11.95 ──▶ no answer by 12.0 ──▶ aborted: it may or may not have happened
+ *                   write at 11.0 ──▶ renewal moves the deadline to 14.0 ──▶ answer at 12.5 ──▶ fine
+ *
+ * The gate wraps the connection itself, so every retry is checked again. No server checks the lease, so a write in flight
+ * cannot be stopped: the time between `holdMs` and `leaseMs` is for those.
+ *
+ * The deadline is in memory that two threads share, by two clocks that must agree: the monotonic clock stops while some
+ * machines sleep, and the wall clock may be set. If they disagree, the gate is closed until the next renewal. Only a wall
+ * clock that is set back by exactly the time of a sleep would hide that sleep.
+ *
+ * Invariants of the deadline: only the renewing thread writes it; each of the two times is read and written atomically,
+ * and a reader that sees one old and one new time is on the safe side; a deadline that was never set has passed.
  */
 import { onAbort, type Clock } from '#base'
 import type { ClientOptions } from '#client'
@@ -20,7 +31,7 @@ interface WriteGateOptions {
 
 const brand = Symbol.for('evenkeel.LeaseNotVerifiedError')
 
-/** A write that was refused because the lease may be somebody else's by now. It was not sent. */
+/** A write was refused, because another replica may hold the lease. The message says whether it was sent. */
 export class LeaseNotVerifiedError extends Error {
   override readonly name = 'LeaseNotVerifiedError'
 
@@ -28,9 +39,9 @@ export class LeaseNotVerifiedError extends Error {
     { method, target }: Pick<WireRequest, 'method' | 'target'>,
     { mayHaveHappened = false }: { mayHaveHappened?: boolean } = {},
   ) {
-    const what = mayHaveHappened ? 'was given up, and may or may not have happened' : 'was not sent'
+    const what = mayHaveHappened ? 'was aborted and may or may not have happened' : 'was not sent'
     super(
-      `lease not verified: ${method} ${target.split('?')[0] ?? ''} ${what}, because another replica may lead by now`,
+      `lease not verified: ${method} ${target.split('?')[0] ?? ''} ${what}, because another replica may be the leader`,
     )
   }
 
@@ -39,17 +50,17 @@ export class LeaseNotVerifiedError extends Error {
   }
 }
 
-/** Whether something thrown is a {@link LeaseNotVerifiedError}, of this or another copy of the package. */
+/** Whether an error is a {@link LeaseNotVerifiedError}, of this or another copy of the package. */
 export function isLeaseNotVerified(error: unknown): error is LeaseNotVerifiedError {
   return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true
 }
 
-/** Refuses a write once the deadline has passed. */
+/** @throws {LeaseNotVerifiedError} for a write after the deadline. */
 export function checkWriteGate(request: Pick<WireRequest, 'method' | 'target'>, deadline: LeaseDeadline): void {
   if (isWrite(request) && !deadline.isOpen) throw new LeaseNotVerifiedError(request)
 }
 
-/** The same transport, for reads at any time and for writes before the deadline. */
+/** The same transport, with reads at any time and writes only before the deadline. */
 export function gateWrites(transport: Transport, deadline: LeaseDeadline, { clock }: WriteGateOptions): Transport {
   return async (request) => {
     if (!isWrite(request)) return transport(request)
@@ -71,16 +82,16 @@ export function gateWrites(transport: Transport, deadline: LeaseDeadline, { cloc
   }
 }
 
-/** An answer in pieces can be ended until its last one was read. */
-async function* thenDone(pieces: AsyncIterable<Uint8Array>, done: () => void): AsyncGenerator<Uint8Array> {
+/** A streamed response can be aborted until its last chunk was read. */
+async function* thenDone(chunks: AsyncIterable<Uint8Array>, done: () => void): AsyncGenerator<Uint8Array> {
   try {
-    yield* pieces
+    yield* chunks
   } finally {
     done()
   }
 }
 
-/** Aborts with the request's own signal, or when the deadline passes without having been moved. */
+/** Aborts with the signal of the request, or when the deadline passes. Follows a deadline that moves. */
 function untilClosed(
   request: WireRequest,
   deadline: LeaseDeadline,
@@ -106,36 +117,25 @@ function untilClosed(
   }
 }
 
-/** Questions that are asked by POST change nothing. */
+/** Access and token reviews are POST requests without effects. */
 const reviews = /^\/apis\/(?:authentication|authorization)\.k8s\.io\//
 
 function isWrite({ method, target }: Pick<WireRequest, 'method' | 'target'>): boolean {
   return method !== 'GET' && method !== 'HEAD' && !reviews.test(target)
 }
 
-/*
- * Until when writes may leave, in memory that two threads share.
- *
- * Two clocks are asked, and they must agree: the monotonic one stands still while some machines sleep, and the wall
- * clock may be set. When they disagree nobody knows how late it is: then the gate is closed until the next renewal. Only
- * a wall clock that is set back by just as long as the machine slept would hide the sleep from both.
- *
- * Invariants: only whoever renews the lease writes; each of the two moments is read and written as a whole, and a
- * reader that sees one old and one new is on the safe side; a deadline that was never set has passed.
- */
-
 interface LeaseDeadlineOptions {
-  /** The clock of whoever asks. */
+  /** The clock of the reading thread. */
   readonly clock: Clock
   /**
-   * Memory of another thread's deadline.
+   * The memory of a deadline in another thread.
    *
    * @default new memory
    */
   readonly memory?: SharedArrayBuffer
 }
 
-/** A moment by both clocks. */
+/** A time by both clocks. */
 export interface ClockReading {
   readonly monotonicMs: number
   readonly wallMs: number
@@ -143,6 +143,7 @@ export interface ClockReading {
 
 const [monotonicCell, wallCell] = [0, 1]
 
+/** Until when writes may be sent. See the file header. */
 export class LeaseDeadline {
   readonly memory: SharedArrayBuffer
   readonly #cells: BigInt64Array
@@ -150,18 +151,18 @@ export class LeaseDeadline {
 
   constructor({ clock, memory = new SharedArrayBuffer(16) }: LeaseDeadlineOptions) {
     if (memory.byteLength !== 16)
-      throw new RangeError(`the memory of a deadline has 16 bytes, got ${memory.byteLength}`)
+      throw new RangeError(`the memory of a deadline must have 16 bytes, got ${memory.byteLength}`)
     this.memory = memory
     this.#cells = new BigInt64Array(memory)
     this.#clock = clock
   }
 
-  /** Whether the lease is known to be ours at this very moment. */
+  /** Whether the lease is verified now. */
   get isOpen(): boolean {
     return this.leftMs > 0
   }
 
-  /** How long it will still be ours if nobody renews it; 0 or less when it is not. */
+  /** How long the lease stays verified without a renewal; 0 or less if it is not. */
   get leftMs(): number {
     const [byMonotonicMs, byWallMs] = [
       this.#read(monotonicCell) - this.#clock.monotonic(),
@@ -170,13 +171,13 @@ export class LeaseDeadline {
     return Math.min(byMonotonicMs, byWallMs, Math.abs(byMonotonicMs - byWallMs) > disagreementMaxMs ? 0 : Infinity)
   }
 
-  /** The lease was verified to be good until then. */
+  /** The lease is verified until then. */
   open({ monotonicMs, wallMs }: ClockReading): void {
     this.#write(wallCell, wallMs)
     this.#write(monotonicCell, monotonicMs)
   }
 
-  /** Nothing may leave from now on. */
+  /** No write may be sent from now on. */
   close(): void {
     Atomics.store(this.#cells, monotonicCell, neverMicros)
     Atomics.store(this.#cells, wallCell, neverMicros)
@@ -191,8 +192,8 @@ export class LeaseDeadline {
   }
 }
 
-/** More than clocks drift apart while they are being corrected, and less than a sleep that matters. */
+/** Larger than the drift of clocks during a correction, and shorter than a relevant sleep. */
 const disagreementMaxMs = 500
 
-/** Before any moment of any clock. */
+/** Before any time of any clock. */
 const neverMicros = -(2n ** 62n)
