@@ -24,6 +24,6 @@ test('a bucket says where it is', async ({ plane }) => {
   await plane.until(async () => (await plane.client.get(Bucket, { name: 'photos' })).status?.region === 'north')
 })
 
-test('the program comes to rest', async () => {
+test('the program converges', async () => {
   await expect({ controllers: fixed, scenario }).toConverge()
 })
