@@ -126,13 +126,13 @@ export class RequestHandler {
   ): Promise<WireResponse> {
     const authorizer = this.#authorizer
     const caller = await authenticate(info, authenticators, this.#authentication)
-    const call = await impersonate(audited?.setUser(caller) ?? caller, authorizer)
-    audited?.setImpersonatedUser(call)
-    const entering = this.#flowControl.enter(call)
+    const context = await impersonate(audited?.setUser(caller) ?? caller, authorizer)
+    audited?.setImpersonatedUser(context)
+    const entering = this.#flowControl.enter(context)
     const seat = entering instanceof Promise ? await entering : entering
     try {
-      await authorize(call, audited?.watchAuthorizer(authorizer) ?? authorizer)
-      const response = await this.#dispatch(audited ? await audited.captureBody(call) : call)
+      await authorize(context, audited?.watchAuthorizer(authorizer) ?? authorizer)
+      const response = await this.#dispatch(audited ? await audited.captureBody(context) : context)
       return this.#flowControl.holdSeat(response, seat, info)
     } catch (error) {
       seat.leave()
@@ -140,12 +140,12 @@ export class RequestHandler {
     }
   }
 
-  #dispatch(call: RequestContext): Promise<WireResponse> {
-    const { resourcePath } = call
-    if (resourcePath === undefined) return this.#nonResources(call)
+  #dispatch(context: RequestContext): Promise<WireResponse> {
+    const { resourcePath } = context
+    if (resourcePath === undefined) return this.#nonResources(context)
     const { registry } = this.#resources
-    if (!isKnownGroup(call.path, registry)) return this.#nonResources({ ...call, path: '' })
-    return this.#resources.handle(call, resolveResource(resourcePath, call.verb, registry))
+    if (!isKnownGroup(context.path, registry)) return this.#nonResources({ ...context, path: '' })
+    return this.#resources.handle(context, resolveResource(resourcePath, context.verb, registry))
   }
 }
 
@@ -178,51 +178,51 @@ export class ResourceDispatcher {
     this.#crds = crds
   }
 
-  handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource, subresource } = target
     const { strategy, storage } = resource
-    if (strategy.deprecation !== undefined) call.warnings.add(strategy.deprecation)
+    if (strategy.deprecation !== undefined) context.warnings.add(strategy.deprecation)
     if (resource.virtual)
-      return call.verb === 'create' ? this.#handlers.reviews.handle(call, target) : handleVirtual(call, target)
-    if (subresource) return this.#handlers.subresources[subresource.role](call, target)
-    if (reads.has(call.verb)) return this.#handleVerb(call, target)
-    if (strategy.definesResources) return this.#handleCrdWrite(call, target)
-    if (this.#informers.has(storage.group, storage.plural)) return this.#handleInformedWrite(call, target)
-    return this.#handleVerb(call, target)
+      return context.verb === 'create' ? this.#handlers.reviews.handle(context, target) : handleVirtual(context, target)
+    if (subresource) return this.#handlers.subresources[subresource.role](context, target)
+    if (reads.has(context.verb)) return this.#handleVerb(context, target)
+    if (strategy.definesResources) return this.#handleCrdWrite(context, target)
+    if (this.#informers.has(storage.group, storage.plural)) return this.#handleInformedWrite(context, target)
+    return this.#handleVerb(context, target)
   }
 
-  #handleVerb(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    switch (call.verb) {
+  #handleVerb(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    switch (context.verb) {
       case 'get':
-        return this.#handlers.gets.handle(call, target)
+        return this.#handlers.gets.handle(context, target)
       case 'list':
-        return this.#handlers.lists.handle(call, target)
+        return this.#handlers.lists.handle(context, target)
       case 'watch':
-        return this.#handlers.watches.handle(call, target)
+        return this.#handlers.watches.handle(context, target)
       case 'create':
-        return this.#handlers.creates.handle(call, target)
+        return this.#handlers.creates.handle(context, target)
       case 'update':
-        return this.#handlers.updates.handle(call, target)
+        return this.#handlers.updates.handle(context, target)
       case 'patch':
-        return this.#handlers.patches.handle(call, target)
+        return this.#handlers.patches.handle(context, target)
       case 'delete':
-        return this.#handlers.deletes.handle(call, target)
+        return this.#handlers.deletes.handle(context, target)
       default:
-        return this.#handlers.deleteCollections.handle(call, target)
+        return this.#handlers.deleteCollections.handle(context, target)
     }
   }
 
   /** A write to a kind that the server itself uses is answered once it is in effect. */
-  async #handleInformedWrite(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    const response = await this.#handleVerb(call, target)
+  async #handleInformedWrite(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const response = await this.#handleVerb(context, target)
     if (response.status < 300) await this.#informers.waitForRevision(await this.#storage.store.head())
     return response
   }
 
   /** A write to a CRD is answered once its resources are served: clients may use them at once. */
-  async #handleCrdWrite(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async #handleCrdWrite(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     await loadPatternEngine()
-    const response = await this.#handleVerb(call, target)
+    const response = await this.#handleVerb(context, target)
     if (response.status >= 300) return response
     // The CRD controller may write in turn: a status, or the removal of a deleted CRD.
     let seen = 0
@@ -237,12 +237,12 @@ export class ResourceDispatcher {
 }
 
 /** A resource that is served and has no objects: an empty list. */
-function handleVirtual(call: RequestContext, { resource, name }: ResourceRef): Promise<WireResponse> {
-  if (call.verb !== 'list') throw notFound({ group: resource.group, kind: resource.plural, name })
-  const choice = negotiateResponse(call, resource, { answer: 'document' })
+function handleVirtual(context: RequestContext, { resource, name }: ResourceRef): Promise<WireResponse> {
+  if (context.verb !== 'list') throw notFound({ group: resource.group, kind: resource.plural, name })
+  const choice = negotiateResponse(context, resource, { answer: 'document' })
   const { apiVersion } = servedType(resource)
   const document = { kind: resource.listKind, apiVersion, metadata: {}, items: [] }
-  return Promise.resolve(replyDocument(call, document, { choice }))
+  return Promise.resolve(replyDocument(context, document, { choice }))
 }
 
 // The headers were made for this response, so no other response shows this id.

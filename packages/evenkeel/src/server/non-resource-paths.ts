@@ -18,8 +18,8 @@ import type { RequestContext } from './request-context.ts'
 import { unknownPath } from './request-info.ts'
 import { replyDocument } from './response.ts'
 
-/** Answers calls whose path is not about resources. */
-export type NonResourceHandler = (call: RequestContext) => Promise<WireResponse>
+/** Answers requests whose path is not about resources. */
+export type NonResourceHandler = (context: RequestContext) => Promise<WireResponse>
 
 interface NonResourceOptions {
   readonly registry: Registry
@@ -39,18 +39,18 @@ export function makeNonResourceHandler({
   authentication: { serviceAccounts: accounts, jwksUri: keysUrl },
 }: NonResourceOptions): NonResourceHandler {
   const documents = new DocumentCache(registry, address)
-  return async (call) => {
+  return async (context) => {
     const {
       path,
       query,
       request: { method },
-    } = call
+    } = context
     if (method !== 'GET' && method !== 'HEAD')
       return isKnownPath(path) ? plainText(405, 'Method Not Allowed') : plainText(404, '404 page not found')
     const health = answerHealth(path, query, checks)
     if (health) return health
     if (path === '/version' || path === '/version/')
-      return replyDocument(call, versionDocument(), { choice: { format: 'json', pretty: true } })
+      return replyDocument(context, versionDocument(), { choice: { format: 'json', pretty: true } })
     if (path === '/metrics')
       return {
         status: 200,
@@ -58,10 +58,10 @@ export function makeNonResourceHandler({
         body: Buffer.from(metrics.render()),
       }
     if (path === '/')
-      return replyDocument(call, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
+      return replyDocument(context, { paths: pathsOf(registry) }, { choice: { format: 'json', pretty: true } })
     const answer =
       answerOpenId(path, { tokens: accounts.tokens, jwksUri: keysUrl, address: address() }) ??
-      (await documents.answer(call))
+      (await documents.answer(context))
     if (answer) return answer
     if (isKnownGroup(path, registry)) throw unknownPath()
     return plainText(404, '404 page not found')
@@ -117,38 +117,39 @@ class DocumentCache {
     this.#address = address
   }
 
-  async answer(call: RequestContext): Promise<WireResponse | undefined> {
-    const { path } = call
+  async answer(context: RequestContext): Promise<WireResponse | undefined> {
+    const { path } = context
     this.#refresh()
-    if (path.startsWith('/openapi/')) return this.#answerOpenApi(call)
+    if (path.startsWith('/openapi/')) return this.#answerOpenApi(context)
     if (!/^\/apis?(?:\/|$)/.test(path)) return undefined
     const discovery = await (this.#discovery ??= discoveryOf(this.#registry, this.#address()))
     const isRoot = path === '/api' || path === '/apis'
-    const { format, shape } = negotiate(call.request.headers['accept'], {
+    const { format, shape } = negotiate(context.request.headers['accept'], {
       formats: ['json', 'yaml', 'protobuf'],
       accepts: (wanted, of) => isRoot && of === 'json' && isAggregated(wanted),
     })
     const document = discovery.document(path, { aggregated: shape !== undefined })
     if (document === undefined) return undefined
-    if (format === 'json') return replyServedDocument(document, call, { vary: isRoot })
+    if (format === 'json') return replyServedDocument(document, context, { vary: isRoot })
     // The documents of the core group have no version of their own; in protobuf they need one.
     return replyDocument(
-      call,
+      context,
       { apiVersion: 'v1', ...(JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject) },
       { choice: { format } },
     )
   }
 
-  async #answerOpenApi(call: RequestContext): Promise<WireResponse | undefined> {
+  async #answerOpenApi(context: RequestContext): Promise<WireResponse | undefined> {
     this.#openApi ??= openApiOf(this.#registry)
     const openApi = await this.#openApi
-    const protobuf = call.path === '/openapi/v2' && openApiProtobuf.test(call.request.headers['accept'] ?? '')
-    const document = openApi.document(call.path, { protobuf })
+    const protobuf = context.path === '/openapi/v2' && openApiProtobuf.test(context.request.headers['accept'] ?? '')
+    const document = openApi.document(context.path, { protobuf })
     if (document === undefined) return undefined
-    const hash = call.query.get('hash')
+    const hash = context.query.get('hash')
     const current = document.etag.slice(1, -1)
-    if (hash !== null && hash !== current) return { status: 301, headers: { location: `${call.path}?hash=${current}` } }
-    return replyServedDocument(document, call, {
+    if (hash !== null && hash !== current)
+      return { status: 301, headers: { location: `${context.path}?hash=${current}` } }
+    return replyServedDocument(document, context, {
       vary: true,
       ...(hash !== null && { cacheControl: 'public, immutable' }),
     })

@@ -32,7 +32,7 @@ export function parseRequestInfo(request: WireRequest): RequestInfo {
 const noQuery = new Query()
 
 /**
- * Finds what a call is about.
+ * Finds what a request is about.
  *
  * @throws {ApiError} `NotFound` when there is no such resource, `MethodNotAllowed` when it does not do this.
  */

@@ -68,34 +68,35 @@ interface ObjectResponse {
 
 /** An answer that is one stored object. */
 export function replyStored(
-  call: RequestContext,
+  context: RequestContext,
   stored: StoredObject,
   { status = 200, resource, choice, clock }: ObjectResponse,
 ): WireResponse | Promise<WireResponse> {
   if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && isCurrent(stored, resource)) {
-    return { status, headers: headersOf(call, 'json'), body: stored.bytes }
+    return { status, headers: headersOf(context, 'json'), body: stored.bytes }
   }
-  const reply = (): WireResponse => replyObject(call, toServed(stored, resource), { status, resource, choice, clock })
+  const reply = (): WireResponse =>
+    replyObject(context, toServed(stored, resource), { status, resource, choice, clock })
   return prepareConversions([stored], resource)?.then(reply) ?? reply()
 }
 
 /** An answer that is one object in the form it is served in. */
 export function replyObject(
-  call: RequestContext,
+  context: RequestContext,
   object: UnstructuredObject,
   { status = 200, resource, choice, clock }: ObjectResponse,
 ): WireResponse {
-  const shaped = transformObject(object, { resource, choice, clock, query: call.query })
-  return { status, headers: headersOf(call, choice.format), body: encode(shaped, choice) }
+  const shaped = transformObject(object, { resource, choice, clock, query: context.query })
+  return { status, headers: headersOf(context, choice.format), body: encode(shaped, choice) }
 }
 
 /** An answer that is a plain document: a list, a Status, a review. */
 export function replyDocument(
-  call: Pick<RequestInfo, 'warnings'>,
+  context: Pick<RequestInfo, 'warnings'>,
   document: JsonObject,
   { status = 200, choice }: { status?: number; choice: MediaChoice },
 ): WireResponse {
-  return { status, headers: headersOf(call, choice.format), body: encode(document, choice) }
+  return { status, headers: headersOf(context, choice.format), body: encode(document, choice) }
 }
 
 /** The answer to whatever was thrown. Unexpected errors are logged by the caller; the client sees a Status. */

@@ -26,7 +26,7 @@ import {
 } from './admission.ts'
 import { bodyResource, replaceDraft } from './conversion.ts'
 
-/** What is needed of a call to write for it; the server itself writes without being anybody. */
+/** What is needed of a request to write for it; the server itself writes without being anybody. */
 export type WriteRequest = Pick<RequestContext, 'warnings'> &
   Partial<Pick<RequestContext, 'user' | 'query' | 'request'>> & {
     /** Takes notes for the audit log, if there is one. */
@@ -34,7 +34,7 @@ export type WriteRequest = Pick<RequestContext, 'warnings'> &
   }
 
 interface WriteAdmissionOptions {
-  readonly call: WriteRequest
+  readonly context: WriteRequest
   readonly target: ResourceRef
   readonly dryRun: boolean
   /** DeleteOptions; those of other operations are read from the query. */
@@ -52,24 +52,24 @@ export class Admission {
   /** The admission of a write; undefined when no plugin handles it. */
   forWrite(
     operation: AdmissionOperation,
-    { call, target, dryRun, options }: WriteAdmissionOptions,
+    { context, target, dryRun, options }: WriteAdmissionOptions,
   ): WriteAdmission | undefined {
     if (!this.#chain.handles({ operation, target })) return undefined
     const kind = operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions'
     return new WriteAdmission(this.#chain, {
       operation,
       target,
-      user: call.user,
+      user: context.user,
       dryRun,
-      options: options ?? (call.query ? optionsObject(call.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
+      options: options ?? (context.query ? optionsObject(context.query, kind) : { kind, apiVersion: 'meta.k8s.io/v1' }),
       warn: (text) => {
-        call.warnings.add(text)
+        context.warnings.add(text)
       },
       annotate: (key, value) => {
-        call.annotate?.(key, value)
+        context.annotate?.(key, value)
       },
       reinvocation: new ReinvocationContext(),
-      ...(call.request && { signal: call.request.signal }),
+      ...(context.request && { signal: context.request.signal }),
     })
   }
 
@@ -85,7 +85,7 @@ export class Admission {
     const value = JSON.parse(JSON.stringify(given)) as JsonObject
     const draft = shapeObject({ value, duplicates: [] }, bodyResource(write.target), {
       fieldValidation: 'Ignore',
-      warnings: write.call.warnings,
+      warnings: write.context.warnings,
     })
     await admission.mutate(draft)
     await admission.validate(draft)

@@ -58,7 +58,7 @@ export class RequestAudit {
   readonly #receivedMs: number
   readonly #annotations: JsonObjectDraft = {}
   #info: RequestInfo | undefined
-  #call: RequestContext | undefined
+  #context: RequestContext | undefined
   #decision: AuditDecision | undefined
   #isSensitive = false
   #requestObject: JsonObject | undefined
@@ -77,24 +77,24 @@ export class RequestAudit {
     this.#isSensitive = !this.#log.showsSecrets && isSensitive(info.resourcePath)
   }
 
-  /** It is known who calls. The call takes notes for the log from here on. */
-  setUser(call: RequestContext): RequestContext {
-    this.#call = call
+  /** It is known who calls. The request takes notes for the log from here on. */
+  setUser(context: RequestContext): RequestContext {
+    this.#context = context
     this.#decide()
     this.#write('RequestReceived')
     return this.#isLogged()
       ? {
-          ...call,
+          ...context,
           annotate: (key, value) => {
             this.#annotate(key, value)
           },
         }
-      : call
+      : context
   }
 
   /** It is known as whom. */
-  setImpersonatedUser(call: RequestContext): void {
-    this.#call = call
+  setImpersonatedUser(context: RequestContext): void {
+    this.#context = context
   }
 
   /** The same door, with an ear at it. */
@@ -115,16 +115,17 @@ export class RequestAudit {
   }
 
   /**
-   * The call with its body read, when that has to be written down.
+   * The request with its body read, when that has to be written down.
    *
    * @throws {ApiError} `RequestEntityTooLarge`
    */
-  async captureBody(call: RequestContext): Promise<RequestContext> {
-    if (call.resourcePath === undefined || call.request.body === undefined || !this.#shows('Request')) return call
-    const { request } = call
+  async captureBody(context: RequestContext): Promise<RequestContext> {
+    if (context.resourcePath === undefined || context.request.body === undefined || !this.#shows('Request'))
+      return context
+    const { request } = context
     const body = await readBody(request)
     this.#requestObject = await documentOf(body, request.headers['content-type'])
-    return { ...call, request: new ChangedRequest(request, { body }) }
+    return { ...context, request: new ChangedRequest(request, { body }) }
   }
 
   /** It failed, and this is why. */
@@ -136,7 +137,7 @@ export class RequestAudit {
   async complete(response: WireResponse): Promise<WireResponse> {
     if (this.#decision === undefined) this.#decide()
     if (!this.#isLogged()) return response
-    if (this.#call === undefined) this.#write('ResponseStarted', response)
+    if (this.#context === undefined) this.#write('ResponseStarted', response)
     else if (this.#failure && !this.#failure.isExpected) this.#write('Panic', response)
     else if (this.#info?.verb === 'watch' && response.status < 300) return this.#streams(response)
     else this.#write('ResponseComplete', response, await this.#shown(response))
@@ -152,7 +153,7 @@ export class RequestAudit {
 
   #decide(): void {
     const { verb = '', path = '', resourcePath: place } = this.#info ?? {}
-    const user = this.#call?.impersonator ?? this.#call?.user
+    const user = this.#context?.impersonator ?? this.#context?.user
     this.#decision = decideAudit(this.#log.policy, { verb, path, resourcePath: place, ...(user && { user }) })
   }
 
@@ -202,7 +203,7 @@ export class RequestAudit {
   }
 
   #who(): JsonObjectDraft {
-    const { user, impersonator } = this.#call ?? {}
+    const { user, impersonator } = this.#context ?? {}
     const { peer, headers } = this.#request
     const agent = headers['user-agent']
     return {

@@ -25,18 +25,18 @@ import {
 } from './user.ts'
 
 /**
- * The call as whom the caller wants to be.
+ * The request as whom the caller wants to be.
  *
  * @throws {ApiError} `Forbidden`, and `BadRequest` for headers that make no sense.
  */
-export async function impersonate(call: RequestContext, authorizer: AuthorizerChain): Promise<RequestContext> {
-  const { headers } = call.request
+export async function impersonate(context: RequestContext, authorizer: AuthorizerChain): Promise<RequestContext> {
+  const { headers } = context.request
   // Asked for with every request, and almost never there.
-  if (!wantsImpersonation(headers)) return call
+  if (!wantsImpersonation(headers)) return context
   const wanted = requestedUser(headers)
-  if (wanted === undefined) return call
-  const user = await allowedUser(call, wanted, authorizer)
-  return { ...call, request: withoutImpersonationHeaders(call.request), user, impersonator: call.user }
+  if (wanted === undefined) return context
+  const user = await allowedUser(context, wanted, authorizer)
+  return { ...context, request: withoutImpersonationHeaders(context.request), user, impersonator: context.user }
 }
 
 function wantsImpersonation(headers: RequestContext['request']['headers']): boolean {
@@ -64,12 +64,12 @@ const impersonationModes: readonly ImpersonationMode[] = [
   { name: '', appliesTo: () => true },
 ]
 
-async function allowedUser(call: RequestContext, wanted: User, authorizer: AuthorizerChain): Promise<User> {
+async function allowedUser(context: RequestContext, wanted: User, authorizer: AuthorizerChain): Promise<User> {
   let first: ApiError | undefined
   for (const mode of impersonationModes) {
-    if (!mode.appliesTo(wanted, call.user)) continue
+    if (!mode.appliesTo(wanted, context.user)) continue
     try {
-      return await tryMode(mode, { call, wanted, authorizer })
+      return await tryMode(mode, { context, wanted, authorizer })
     } catch (error) {
       if (!isForbidden(error)) throw error
       first ??= error
@@ -79,18 +79,21 @@ async function allowedUser(call: RequestContext, wanted: User, authorizer: Autho
 }
 
 interface ImpersonationAttempt {
-  readonly call: RequestContext
+  readonly context: RequestContext
   readonly wanted: User
   readonly authorizer: AuthorizerChain
 }
 
-async function tryMode({ name }: ImpersonationMode, { call, wanted, authorizer }: ImpersonationAttempt): Promise<User> {
-  const caller = name === 'associated-node' ? withoutExtra(call.user) : call.user
+async function tryMode(
+  { name }: ImpersonationMode,
+  { context, wanted, authorizer }: ImpersonationAttempt,
+): Promise<User> {
+  const caller = name === 'associated-node' ? withoutExtra(context.user) : context.user
   if (name !== '')
-    await requireAllowed({ ...call, user: caller, verb: `impersonate-on:${name}:${call.verb}` }, authorizer)
+    await requireAllowed({ ...context, user: caller, verb: `impersonate-on:${name}:${context.verb}` }, authorizer)
   const verb = name === '' ? 'impersonate' : `impersonate:${name}`
   for (const { problem, ...question } of impersonationChecks(wanted, { mode: name })) {
-    const asked: AuthorizationAttributes = { user: caller, verb, path: call.path, resourcePath: question }
+    const asked: AuthorizationAttributes = { user: caller, verb, path: context.path, resourcePath: question }
     if (problem !== undefined) await requireAllowed(asked, refuse(problem))
     await requireAllowed(asked, authorizer)
   }

@@ -31,7 +31,7 @@ import type { RequestContext, ResourceRef, User } from '../request-context.ts'
 import { formatErrors, type AuthorizationAttributes, type AuthorizerChain } from './authorizer.ts'
 
 interface AccessReviewContext {
-  readonly call: RequestContext
+  readonly context: RequestContext
   readonly target: ResourceRef
   readonly authorizer: AuthorizerChain
 }
@@ -44,7 +44,7 @@ interface AccessReviewContext {
 export async function accessStatus(
   review: ObjectDraft,
   {
-    call,
+    context,
     target: {
       resource: { kind, group },
       namespace,
@@ -58,7 +58,7 @@ export async function accessStatus(
   const spec = objectIn(review, 'spec')
   const { question, errors: ignored } = attributesIn(
     spec,
-    kind === 'SelfSubjectAccessReview' ? call.user : userIn(spec),
+    kind === 'SelfSubjectAccessReview' ? context.user : userIn(spec),
   )
   const { allowed, noOpinion: undecided, reason: why, error } = await authorizer.decide(question)
   const evaluationError = [...(error === undefined ? [] : [error]), ...ignored].join('; ')
@@ -82,7 +82,7 @@ function completeReviewNamespace({ metadata }: ObjectDraft, namespace: string): 
  *
  * @throws {ApiError} `BadRequest`, when it names no namespace
  */
-export function rulesStatus(review: ObjectDraft, { call: { user }, authorizer }: AccessReviewContext): JsonObject {
+export function rulesStatus(review: ObjectDraft, { context: { user }, authorizer }: AccessReviewContext): JsonObject {
   const namespace = textIn(objectIn(review, 'spec'), 'namespace')
   if (namespace === '') throw badRequest('no namespace on request')
   const { rules, incomplete, errors } = authorizer.rulesFor(user, namespace)

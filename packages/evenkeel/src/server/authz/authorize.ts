@@ -25,8 +25,8 @@ import type { AuthorizationAttributes, AuthorizerChain } from './authorizer.ts'
  *
  * @throws {ApiError} `Forbidden`, when an authorizer says no or none says yes; `InternalError`, when it cannot be said.
  */
-export async function authorize(call: RequestContext, authorizer: AuthorizerChain): Promise<void> {
-  await requireAllowed(attributesOf(call), authorizer)
+export async function authorize(context: RequestContext, authorizer: AuthorizerChain): Promise<void> {
+  await requireAllowed(attributesOf(context), authorizer)
 }
 
 /**
@@ -75,11 +75,11 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 const narrowed: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 
 /**
- * What is asked about a call: the call, and what narrows a collection. A list or watch whose selector lets only one
+ * What is asked about a request: the request, and what narrows a collection. A list or watch whose selector lets only one
  * name through is about that name; storage reads the same selector and gives nothing else.
  */
-function attributesOf(call: RequestContext): AuthorizationAttributes {
-  const { user, verb, path, resourcePath: place, query } = call
+function attributesOf(context: RequestContext): AuthorizationAttributes {
+  const { user, verb, path, resourcePath: place, query } = context
   // The old way to ask for a watch knows no selectors.
   if (
     place === undefined ||
@@ -87,14 +87,14 @@ function attributesOf(call: RequestContext): AuthorizationAttributes {
     !narrowed.has(verb) ||
     !(query.has('fieldSelector') || query.has('labelSelector'))
   )
-    return call
+    return context
   const [fields, labels] = [fieldsOf(query), labelsOf(query)]
   const selected = verb === 'deletecollection' ? '' : (exactFieldValue(fields, 'metadata.name') ?? '')
   const name = place.name === '' && checkPathSegmentName(selected).length === 0 ? selected : place.name
   return { user, verb, path, resourcePath: { ...place, name }, fields, labels }
 }
 
-// A selector that cannot be read narrows nothing here, and is refused when the call is carried out.
+// A selector that cannot be read narrows nothing here, and is refused when the request is carried out.
 function fieldsOf(query: Query): readonly FieldRequirement[] {
   try {
     return parseFieldSelector(query.get('fieldSelector') ?? '')

@@ -208,7 +208,7 @@ export class CrdController {
           return draft
         },
         {
-          call: { warnings: new Warnings() },
+          context: { warnings: new Warnings() },
           target: this.#target(definition, 'status'),
           dryRun: false,
         },
@@ -311,7 +311,7 @@ export class CrdController {
         return draft
       },
       {
-        call: { warnings: new Warnings() },
+        context: { warnings: new Warnings() },
         target: this.#target(definition, 'status'),
         dryRun: false,
       },

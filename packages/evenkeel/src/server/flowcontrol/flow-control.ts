@@ -15,7 +15,7 @@ import { FairQueue, tooManyMessage, type Seat } from './fair-queue.ts'
 import { withDefaultLimits, type LimitOptions, type Limits } from './limits.ts'
 import { ListScheduler, ListSlices } from './list-scheduler.ts'
 
-/** What a call is counted as. */
+/** What a request is counted as. */
 type RequestClass = 'reads' | 'writes' | 'lists'
 
 const requestClasses: readonly RequestClass[] = ['reads', 'writes', 'lists']
@@ -49,16 +49,16 @@ export class FlowControl {
   }
 
   /**
-   * Lets a call in, or makes it wait. Watches are not counted here: {@link startWatch}.
+   * Lets a request in, or makes it wait. Watches are not counted here: {@link startWatch}.
    *
    * @throws {ApiError} `TooManyRequests`, also by rejecting.
    */
-  enter(call: RequestContext): Seat | Promise<Seat> {
-    if (call.verb === 'watch') return noSeat
-    const lane = requestClassOf(call.verb)
-    if (isExempt(call)) return this.#exemptSeat(lane)
-    const seat = this.#gates[lane].enter(call.user.name, () => call.request.signal)
-    return lane === 'lists' && call.request.peer !== undefined ? this.#paced(seat) : seat
+  enter(context: RequestContext): Seat | Promise<Seat> {
+    if (context.verb === 'watch') return noSeat
+    const lane = requestClassOf(context.verb)
+    if (isExempt(context)) return this.#exemptSeat(lane)
+    const seat = this.#gates[lane].enter(context.user.name, () => context.request.signal)
+    return lane === 'lists' && context.request.peer !== undefined ? this.#paced(seat) : seat
   }
 
   /**
@@ -66,8 +66,8 @@ export class FlowControl {
    *
    * @throws {ApiError} `TooManyRequests`
    */
-  startWatch(call: RequestContext): () => void {
-    return this.#watches.start(call.user.name, { isExempt: isExempt(call) })
+  startWatch(context: RequestContext): () => void {
+    return this.#watches.start(context.user.name, { isExempt: isExempt(context) })
   }
 
   /**

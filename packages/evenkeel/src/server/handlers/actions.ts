@@ -59,7 +59,7 @@ interface ActionServices {
 }
 
 interface ActionContext {
-  readonly call: RequestContext
+  readonly context: RequestContext
   /** The object itself, without the subresource. */
   readonly target: ResourceRef
   readonly definition: ActionDefinition
@@ -92,20 +92,20 @@ export class ActionRequestHandler {
   }
 
   /** @throws {ApiError} `NotFound`, `Conflict` (not enabled now), `Invalid` (its input), `ServiceUnavailable` (no handler). */
-  async handle(call: RequestContext, { subresource, ...target }: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, { subresource, ...target }: ResourceRef): Promise<WireResponse> {
     const definition = target.resource.actions?.find(({ name }) => name === subresource?.name)
     if (!definition) throw new ApiError('NotFound', `there is no action ${JSON.stringify(subresource?.name)}`)
-    const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-    const body = (await readOptionsBody(call.request)) ?? {}
+    const { dryRun } = readWriteOptions(context.query, 'CreateOptions')
+    const body = (await readOptionsBody(context.request)) ?? {}
     const stored = await getObject(target, this.#storage)
     await prepareConversions([stored], target.resource)
     const object = toServed(stored, target.resource)
-    const acting: ActionContext = { call, target, definition, object, input: body['input'], dryRun }
+    const acting: ActionContext = { context, target, definition, object, input: body['input'], dryRun }
     await checkInput(acting)
     await checkEnabled(acting, acting.object)
     const { status, ...result } = await this.#run(acting)
     return replyDocument(
-      call,
+      context,
       {
         apiVersion: 'evenkeel.dev/v1alpha1',
         kind: 'ActionResult',
@@ -142,7 +142,7 @@ export class ActionRequestHandler {
 
   async #stampRequest(acting: ActionContext): Promise<ActionResult> {
     const {
-      call: { user },
+      context: { user },
       definition,
       input,
     } = acting
@@ -163,18 +163,18 @@ export class ActionRequestHandler {
     acting: ActionContext,
     changed: (current: UnstructuredObject) => ObjectDraft,
   ): ReturnType<UpdateHandler['update']> {
-    const { call, target, dryRun } = acting
+    const { context, target, dryRun } = acting
     return this.#updates.update(
       async (current) => {
         await checkEnabled(acting, current)
         return changed(current)
       },
-      { call, target, dryRun, manager: managerName('', call.request.headers['user-agent']) },
+      { context, target, dryRun, manager: managerName('', context.request.headers['user-agent']) },
     )
   }
 
   async #createOperation(acting: ActionContext): Promise<ActionResult> {
-    const { call, target, definition, dryRun } = acting
+    const { context, target, definition, dryRun } = acting
     const resource = this.#registry.find(Operation.group, Operation.version, Operation.plural)
     if (!resource)
       throw new ApiError(
@@ -183,10 +183,10 @@ export class ActionRequestHandler {
       )
     const namespace = target.namespace || 'default'
     const stored = await this.#creates.create(() => operationDraft(acting, namespace), {
-      call,
+      context,
       target: { resource, namespace, name: '' },
       dryRun,
-      manager: managerName('', call.request.headers['user-agent']),
+      manager: managerName('', context.request.headers['user-agent']),
     })
     const { metadata } = toServed(stored, resource)
     return { status: 202, operation: { name: metadata.name, namespace } }
@@ -195,7 +195,7 @@ export class ActionRequestHandler {
   /** Without a handler in this process the action becomes an Operation for a controller in another one. */
   async #callHandler(acting: ActionContext): Promise<ActionResult> {
     const {
-      call: { user },
+      context: { user },
       target,
       definition,
       object,
@@ -208,7 +208,7 @@ export class ActionRequestHandler {
 }
 
 function operationDraft(
-  { call, target: { resource }, definition, object, input }: ActionContext,
+  { context, target: { resource }, definition, object, input }: ActionContext,
   namespace: string,
 ): ObjectDraft {
   const { apiVersion } = servedType(resource)
@@ -226,7 +226,7 @@ function operationDraft(
     spec: {
       action: definition.name,
       target: { apiVersion, kind, name, uid },
-      by: call.user.name,
+      by: context.user.name,
       ...(input !== undefined && { input }),
       ...(definition.ttlSeconds !== undefined && { ttlSeconds: definition.ttlSeconds }),
     },

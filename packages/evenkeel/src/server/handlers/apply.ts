@@ -44,30 +44,30 @@ export class ApplyHandler {
     this.#clock = clock
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const choice = negotiateResponse(call, resource)
-    const bytes = await readBody(call.request)
-    const options = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
+    const choice = negotiateResponse(context, resource)
+    const bytes = await readBody(context.request)
+    const options = readWriteOptions(context.query, 'PatchOptions', { isApply: true })
     const { dryRun, fieldManager: manager, fieldValidation, force } = options
     const { config, repeated } = await readConfiguration(bytes)
     const wanted = async (current: UnstructuredObject | undefined): Promise<ObjectDraft> => {
       const object = await this.#fieldManager.apply(config, current, { manager, target, force })
-      refuseDuplicates(repeated, { fieldValidation, warnings: call.warnings })
-      const shaped = shapeApplied(object, resource, { fieldValidation, warnings: call.warnings })
+      refuseDuplicates(repeated, { fieldValidation, warnings: context.warnings })
+      const shaped = shapeApplied(object, resource, { fieldValidation, warnings: context.warnings })
       checkName(shaped, target)
       if (!isUnchanged(object, current)) applyDefaults(shaped, resource)
       return shaped
     }
     const create = (): Promise<StoredObject> =>
-      this.#updates.createMissing(async () => asNew(await wanted(undefined), target), { call, target, dryRun })
+      this.#updates.createMissing(async () => asNew(await wanted(undefined), target), { context, target, dryRun })
     const { stored, created } = await this.#updates.update(wanted, {
-      call,
+      context,
       target,
       dryRun,
       create: target.subresource === undefined ? create : undefined,
     })
-    return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, clock: this.#clock })
+    return replyStored(context, stored, { status: created ? 201 : 200, resource, choice, clock: this.#clock })
   }
 }
 

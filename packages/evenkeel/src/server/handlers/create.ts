@@ -36,7 +36,7 @@ interface CreateServices {
 }
 
 interface CreateOptions {
-  readonly call: WriteRequest
+  readonly context: WriteRequest
   readonly target: ResourceRef
   readonly dryRun: boolean
   /** The field manager of the new object; absent when the draft has its managed fields already. */
@@ -60,20 +60,20 @@ export class CreateHandler {
     this.#random = random
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const choice = negotiateResponse(call, resource)
-    const options = readWriteOptions(call.query, 'CreateOptions')
-    const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
-    const bytes = await readBody(call.request)
+    const choice = negotiateResponse(context, resource)
+    const options = readWriteOptions(context.query, 'CreateOptions')
+    const format = bodyFormat(context.request, resource.custom ? ['json', 'yaml'] : undefined)
+    const bytes = await readBody(context.request)
     const wanted = async (): Promise<ObjectDraft> =>
       shapeObject(await parseObject(bytes, format, resource.kind), resource, {
         fieldValidation: options.fieldValidation,
-        warnings: call.warnings,
+        warnings: context.warnings,
       })
-    const manager = managerName(options.fieldManager, call.request.headers['user-agent'])
-    const stored = await this.create(wanted, { call, target, dryRun: options.dryRun, manager })
-    return replyStored(call, stored, { status: 201, resource, choice, clock: this.#clock })
+    const manager = managerName(options.fieldManager, context.request.headers['user-agent'])
+    const stored = await this.create(wanted, { context, target, dryRun: options.dryRun, manager })
+    return replyStored(context, stored, { status: 201, resource, choice, clock: this.#clock })
   }
 
   /**
@@ -119,8 +119,8 @@ export class CreateHandler {
   }
 
   /** Checks the namespace first: without it no plugin has to look at the object. */
-  async #mutate(object: ObjectDraft, admission: WriteAdmission, { call, target }: CreateOptions): Promise<void> {
-    prepareMetadataForCreate(object, { call, target })
+  async #mutate(object: ObjectDraft, admission: WriteAdmission, { context, target }: CreateOptions): Promise<void> {
+    prepareMetadataForCreate(object, { context, target })
     await this.#namespaces.requireActive(target, String(object.metadata['name'] ?? ''))
     await admission.mutate(object)
   }
@@ -128,14 +128,14 @@ export class CreateHandler {
   async #tryCreate(
     object: ObjectDraft,
     admission: WriteAdmission | undefined,
-    { call, target, dryRun }: CreateOptions,
+    { context, target, dryRun }: CreateOptions,
   ): Promise<WriteResult & { readonly name: string }> {
     const refusals: FieldError[] = []
-    const context = {
-      ...writeContext(call, target, this.#clock),
+    const write = {
+      ...writeContext(context, target, this.#clock),
       ...(await otherObjects(target, this.#storage, refusals)),
     }
-    beforeCreate(object, { call, target, random: this.#random, context })
+    beforeCreate(object, { context, target, random: this.#random, write })
     const name = String(object.metadata['name'] ?? '')
     const checks = await this.#namespaces.requireActive(target, name)
     await target.resource.strategy.loadValidators?.(object)

@@ -24,15 +24,15 @@ export class DeleteCollectionHandler {
     this.#deletes = deletes
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const choice = negotiateResponse(call, resource, { answer: 'document' })
-    const listed = readListOptions(call.query, { watch: false })
-    const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
-    const page = await this.#lists.readPage(target, listed, this.#lists.slicesFor(call))
+    const choice = negotiateResponse(context, resource, { answer: 'document' })
+    const listed = readListOptions(context.query, { watch: false })
+    const options = readDeleteOptions(context.query, await readOptionsBody(context.request))
+    const page = await this.#lists.readPage(target, listed, this.#lists.slicesFor(context))
     const items = storedOf(page)
     const waiting = items.values()
-    const admission = this.#deletes.admissionFor(call, target, options)
+    const admission = this.#deletes.admissionFor(context, target, options)
     const removeRest = async (): Promise<void> => {
       for (const { object } of waiting) {
         const { name = '', namespace = '' } = object.metadata
@@ -49,7 +49,7 @@ export class DeleteCollectionHandler {
       metadata: page.metadata as JsonObject,
       items: objects,
     }
-    return replyDocument(call, document, { choice: { format: choice.format } })
+    return replyDocument(context, document, { choice: { format: choice.format } })
   }
 }
 

@@ -58,28 +58,28 @@ export class DeleteHandler {
     this.#clock = clock
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const choice = negotiateResponse(call, resource)
-    const options = readDeleteOptions(call.query, await readOptionsBody(call.request))
+    const choice = negotiateResponse(context, resource)
+    const options = readDeleteOptions(context.query, await readOptionsBody(context.request))
     const { stored, gone } = await this.delete(target, {
       ...options,
-      admission: this.admissionFor(call, target, options),
+      admission: this.admissionFor(context, target, options),
     })
-    warnAboutOrphans(call, options, resource)
+    warnAboutOrphans(context, options, resource)
     if (!gone || resource.strategy.returnsDeleted) {
       const status = !gone && options.orphanDependents === false ? 202 : 200
-      return replyStored(call, stored, { status, resource, choice, clock: this.#clock })
+      return replyStored(context, stored, { status, resource, choice, clock: this.#clock })
     }
-    return replyDocument(call, deletedStatus(stored, resource), {
+    return replyDocument(context, deletedStatus(stored, resource), {
       choice: { format: choice.format },
     })
   }
 
   /** The admission of a deletion; undefined when no plugin handles it. */
-  admissionFor(call: RequestContext, target: ResourceRef, options: DeleteOptions): WriteAdmission | undefined {
+  admissionFor(context: RequestContext, target: ResourceRef, options: DeleteOptions): WriteAdmission | undefined {
     const { dryRun } = options
-    return this.#admission.forWrite('DELETE', { call, target, dryRun, options: deleteOptionsObject(options) })
+    return this.#admission.forWrite('DELETE', { context, target, dryRun, options: deleteOptionsObject(options) })
   }
 
   /**

@@ -18,10 +18,10 @@ export class GetHandler {
     this.#clock = clock
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    const choice = negotiateResponse(call, target.resource)
-    const stored = await getObject(target, this.#storage, { notOlderThan: call.query.get('resourceVersion') ?? '' })
-    return replyStored(call, stored, { resource: target.resource, choice, clock: this.#clock })
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const choice = negotiateResponse(context, target.resource)
+    const stored = await getObject(target, this.#storage, { notOlderThan: context.query.get('resourceVersion') ?? '' })
+    return replyStored(context, stored, { resource: target.resource, choice, clock: this.#clock })
   }
 }
 

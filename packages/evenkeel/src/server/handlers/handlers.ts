@@ -46,7 +46,7 @@ interface HandlerServices {
   readonly stopping: AbortSignal
 }
 
-type Handle = (call: RequestContext, target: ResourceRef) => Promise<WireResponse>
+type Handle = (context: RequestContext, target: ResourceRef) => Promise<WireResponse>
 
 export interface ResourceHandlers {
   readonly gets: GetHandler
@@ -92,15 +92,15 @@ function makeSubresources(
   const tokens = new TokenRequestHandler({ ...services, policy: services.authentication.serviceAccounts })
   const actions = new ActionRequestHandler({ ...services, ...writers, handlers: services.actionHandlers })
   return {
-    part: (call, target) => {
-      if (call.verb === 'get') return gets.handle(call, target)
-      return call.verb === 'patch' ? patches.handle(call, target) : updates.handle(call, target)
+    part: (context, target) => {
+      if (context.verb === 'get') return gets.handle(context, target)
+      return context.verb === 'patch' ? patches.handle(context, target) : updates.handle(context, target)
     },
-    scale: (call, target) => scales.handle(call, target),
-    eviction: (call, target) => pods.evict(call, target),
-    binding: (call, target) => pods.bind(call, target),
-    token: (call, target) => tokens.handle(call, target),
-    action: (call, target) => actions.handle(call, target),
+    scale: (context, target) => scales.handle(context, target),
+    eviction: (context, target) => pods.evict(context, target),
+    binding: (context, target) => pods.bind(context, target),
+    token: (context, target) => tokens.handle(context, target),
+    action: (context, target) => actions.handle(context, target),
     unavailable: (_, target) => {
       throw unsupportedSubresource(target)
     },

@@ -43,16 +43,16 @@ export class ListHandler {
     this.#clock = clock
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const choice = negotiateResponse(call, resource, { answer: 'list' })
-    const slices = this.slicesFor(call)
-    const page = await this.readPage(target, readListOptions(call.query, { watch: false }), slices)
+    const choice = negotiateResponse(context, resource, { answer: 'list' })
+    const slices = this.slicesFor(context)
+    const page = await this.readPage(target, readListOptions(context.query, { watch: false }), slices)
     if (choice.format === 'json' && choice.shape === undefined && !choice.pretty && areCurrent(page, resource))
-      return this.#replyText(call, listText(page, resource))
+      return this.#replyText(context, listText(page, resource))
     const { entries, metadata } = page
-    const body = await transformedList(entries, { call, target, clock: this.#clock, choice, slices, metadata })
-    return { status: 200, headers: headersOf(call, choice.format), body }
+    const body = await transformedList(entries, { context, target, clock: this.#clock, choice, slices, metadata })
+    return { status: 200, headers: headersOf(context, choice.format), body }
   }
 
   /** The slices in which the objects of a list are parsed, with turns for other requests in between. */
@@ -72,12 +72,12 @@ export class ListHandler {
   }
 
   /** Large lists are compressed from runs of objects that are remembered in compressed form. */
-  async #replyText(call: RequestContext, text: ListText): Promise<WireResponse> {
+  async #replyText(context: RequestContext, text: ListText): Promise<WireResponse> {
     const {
       method,
       headers: { 'accept-encoding': encodings = '' },
-    } = call.request
-    const headers = headersOf(call, 'json')
+    } = context.request
+    const headers = headersOf(context, 'json')
     if (text.size < gzipSizeMin || method === 'HEAD' || !acceptsGzip(encodings))
       return { status: 200, headers, body: joinedList(text, this.#clock) }
     const body = await compressedList(text, this.#compressedRuns, this.#clock)

@@ -62,13 +62,13 @@ export class PatchHandler {
     this.#clock = clock
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const type = patchType(call, resource)
-    if (type === applyType) return this.#applies.handle(call, target)
-    const choice = negotiateResponse(call, resource)
-    const bytes = await readBody(call.request)
-    const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'PatchOptions')
+    const type = patchType(context, resource)
+    if (type === applyType) return this.#applies.handle(context, target)
+    const choice = negotiateResponse(context, resource)
+    const bytes = await readBody(context.request)
+    const { dryRun, fieldValidation, fieldManager } = readWriteOptions(context.query, 'PatchOptions')
     const { value, duplicates } = readPatch(bytes)
     const apply = patcher(type, value, resource)
     const isBlind = !mentionsManagers(value)
@@ -79,15 +79,15 @@ export class PatchHandler {
           duplicates,
           resource,
           fieldValidation,
-          warnings: call.warnings,
+          warnings: context.warnings,
         })
         checkName(patched, target)
         applyDefaults(patched, resource)
         return patched
       },
-      { call, target, dryRun, manager: managerName(fieldManager, call.request.headers['user-agent']) },
+      { context, target, dryRun, manager: managerName(fieldManager, context.request.headers['user-agent']) },
     )
-    return replyStored(call, stored, { resource, choice, clock: this.#clock })
+    return replyStored(context, stored, { resource, choice, clock: this.#clock })
   }
 }
 

@@ -44,25 +44,25 @@ export class PodSubresources {
   }
 
   /** POST of an Eviction: a deletion. Disruption budgets are not checked. */
-  async evict(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-    const given = (await readOptionsBody(call.request)) ?? {}
-    const body = await this.#admission.admitDocument(given, { call, target, dryRun })
+  async evict(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { dryRun } = readWriteOptions(context.query, 'CreateOptions')
+    const given = (await readOptionsBody(context.request)) ?? {}
+    const body = await this.#admission.admitDocument(given, { context, target, dryRun })
     const options = readDeleteOptions(new Query(), isJsonObject(body['deleteOptions']) ? body['deleteOptions'] : {})
     await this.#deletes.delete(target, { ...options, dryRun: dryRun || options.dryRun })
-    return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
+    return replyDocument(context, created(), { status: 201, choice: { format: 'json' } })
   }
 
   /** POST of a Binding: sets the node of a Pod, once. */
-  async bind(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
-    const { dryRun } = readWriteOptions(call.query, 'CreateOptions')
-    const given = (await readOptionsBody(call.request)) ?? {}
-    const body = await this.#admission.admitDocument(given, { call, target, dryRun })
+  async bind(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
+    const { dryRun } = readWriteOptions(context.query, 'CreateOptions')
+    const given = (await readOptionsBody(context.request)) ?? {}
+    const body = await this.#admission.admitDocument(given, { context, target, dryRun })
     const node = isJsonObject(body['target']) ? body['target']['name'] : undefined
     if (typeof node !== 'string' || node === '') throw badRequest('a binding must name the node in target.name')
     const now = formatTime(this.#clock.now())
-    await this.#updates.update((current) => bound(current, node, now), { call, target, dryRun, admitted: false })
-    return replyDocument(call, created(), { status: 201, choice: { format: 'json' } })
+    await this.#updates.update((current) => bound(current, node, now), { context, target, dryRun, admitted: false })
+    return replyDocument(context, created(), { status: 201, choice: { format: 'json' } })
   }
 }
 

@@ -40,20 +40,20 @@ export class ReviewHandler {
   }
 
   /** Answers a POST of a review. */
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const choice = negotiateResponse(call, resource, { answer: 'document' })
-    const { fieldValidation } = readWriteOptions(call.query, 'CreateOptions')
-    const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
-    const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
+    const choice = negotiateResponse(context, resource, { answer: 'document' })
+    const { fieldValidation } = readWriteOptions(context.query, 'CreateOptions')
+    const read = await parseObject(await readBody(context.request), bodyFormat(context.request), resource.kind)
+    const shaped = shapeObject(read, resource, { fieldValidation, warnings: context.warnings })
     const draft = (await this.#admission.admitDocument(shaped, {
-      call,
+      context,
       target,
       dryRun: false,
     })) as ObjectDraft
-    const status = await this.#statusOf(draft, call, target)
+    const status = await this.#statusOf(draft, context, target)
     const object = { ...draft, ...emptyMetadata(resource.kind, this.#clock), status }
-    return replyObject(call, object, {
+    return replyObject(context, object, {
       status: 201,
       resource,
       choice,
@@ -61,17 +61,17 @@ export class ReviewHandler {
     })
   }
 
-  async #statusOf(draft: ObjectDraft, call: RequestContext, target: ResourceRef): Promise<JsonObject> {
+  async #statusOf(draft: ObjectDraft, context: RequestContext, target: ResourceRef): Promise<JsonObject> {
     const authorizer = this.#authorizer
     switch (target.resource.kind) {
       case 'SelfSubjectReview':
-        return { userInfo: userInfo(call.user) }
+        return { userInfo: userInfo(context.user) }
       case 'TokenReview':
         return await tokenReviewStatus(draft, this.#tokens)
       case 'SelfSubjectRulesReview':
-        return rulesStatus(draft, { call, target, authorizer })
+        return rulesStatus(draft, { context, target, authorizer })
       default:
-        return await accessStatus(draft, { call, target, authorizer })
+        return await accessStatus(draft, { context, target, authorizer })
     }
   }
 }

@@ -78,53 +78,53 @@ export class ScaleHandler {
     this.#clock = clock
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const resource = scaleResource(target.resource)
-    const choice = negotiateResponse(call, resource)
+    const choice = negotiateResponse(context, resource)
     const stored =
-      call.verb === 'get'
+      context.verb === 'get'
         ? await getObject(target, this.#storage)
-        : await this.#write(target, call, await this.#requested(call, resource, target))
+        : await this.#write(target, context, await this.#requested(context, resource, target))
     await prepareConversions([stored], target.resource)
-    return replyObject(call, scaleOf(toServed(stored, target.resource), target), {
+    return replyObject(context, scaleOf(toServed(stored, target.resource), target), {
       resource,
       choice,
       clock: this.#clock,
     })
   }
 
-  async #write(target: ResourceRef, call: RequestContext, wanted: RequestedScale): Promise<StoredObject> {
+  async #write(target: ResourceRef, context: RequestContext, wanted: RequestedScale): Promise<StoredObject> {
     const { dryRun } = wanted
     const { stored } = await this.#updates.update(
       async (current) => {
         const paths = replicasPaths(target, current, this.#registry)
         const before = withScaleManagers(scaleOf(current, target), current, paths)
         const next = await wanted.from(before)
-        await this.#admission.forWrite('UPDATE', { call, target, dryRun })?.mutate(next, before)
+        await this.#admission.forWrite('UPDATE', { context, target, dryRun })?.mutate(next, before)
         checkScale(next, target)
         const changed = withReplicas(current, next, target.resource.scale?.specReplicasPath)
         takeScaleManagers(changed, next, { paths, apiVersion: servedType(target.resource).apiVersion })
         return changed
       },
-      { call, target, dryRun, admitted: (object) => scaleOf(object, target) },
+      { context, target, dryRun, admitted: (object) => scaleOf(object, target) },
     )
     return stored
   }
 
-  async #requested(call: RequestContext, resource: Resource, target: ResourceRef): Promise<RequestedScale> {
-    const type = call.verb === 'patch' ? patchType(call, resource) : undefined
-    if (type === applyType) return this.#applied(call, resource, target)
-    const bytes = await readBody(call.request)
+  async #requested(context: RequestContext, resource: Resource, target: ResourceRef): Promise<RequestedScale> {
+    const type = context.verb === 'patch' ? patchType(context, resource) : undefined
+    if (type === applyType) return this.#applied(context, resource, target)
+    const bytes = await readBody(context.request)
     const { dryRun, fieldValidation, fieldManager } = readWriteOptions(
-      call.query,
+      context.query,
       type === undefined ? 'UpdateOptions' : 'PatchOptions',
     )
-    const manager = managerName(fieldManager, call.request.headers['user-agent'])
+    const manager = managerName(fieldManager, context.request.headers['user-agent'])
     const writer = { manager, schema: scaleSchema, clock: this.#clock }
-    const shaping = { fieldValidation, warnings: call.warnings }
+    const shaping = { fieldValidation, warnings: context.warnings }
     const read =
       type === undefined
-        ? readScale(bytes, { call, resource, shaping })
+        ? readScale(bytes, { context, resource, shaping })
         : patchedScale(bytes, type, { resource, shaping })
     return {
       dryRun,
@@ -137,12 +137,12 @@ export class ScaleHandler {
     }
   }
 
-  async #applied(call: RequestContext, resource: Resource, target: ResourceRef): Promise<RequestedScale> {
-    const bytes = await readBody(call.request)
-    const options = readWriteOptions(call.query, 'PatchOptions', { isApply: true })
+  async #applied(context: RequestContext, resource: Resource, target: ResourceRef): Promise<RequestedScale> {
+    const bytes = await readBody(context.request)
+    const options = readWriteOptions(context.query, 'PatchOptions', { isApply: true })
     const { dryRun, fieldValidation, fieldManager: manager, force } = options
     const { config, repeated } = await readConfiguration(bytes)
-    const shaping = { fieldValidation, warnings: call.warnings }
+    const shaping = { fieldValidation, warnings: context.warnings }
     return {
       dryRun,
       from: (current) => {
@@ -160,9 +160,9 @@ type ReadScale = (current: UnstructuredObject) => ObjectDraft | Promise<ObjectDr
 
 function readScale(
   bytes: Uint8Array,
-  { call, resource, shaping }: { call: RequestContext; resource: Resource; shaping: ShapeOptions },
+  { context, resource, shaping }: { context: RequestContext; resource: Resource; shaping: ShapeOptions },
 ): ReadScale {
-  const format = bodyFormat(call.request)
+  const format = bodyFormat(context.request)
   return async () => shapeObject(await parseObject(bytes, format, resource.kind), resource, shaping)
 }
 

@@ -65,15 +65,15 @@ export class TokenRequestHandler {
     this.#clock = clock
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const resource = this.#resource
-    const choice = negotiateResponse(call, resource, { answer: 'document' })
-    const { fieldValidation, dryRun } = readWriteOptions(call.query, 'CreateOptions')
-    const read = await parseObject(await readBody(call.request), bodyFormat(call.request), resource.kind)
-    const shaped = shapeObject(read, resource, { fieldValidation, warnings: call.warnings })
-    const draft = (await this.#admission.admitDocument(shaped, { call, target, dryRun })) as ObjectDraft
-    const answer = await this.#issue(draft, call, target)
-    return replyObject(call, answer, {
+    const choice = negotiateResponse(context, resource, { answer: 'document' })
+    const { fieldValidation, dryRun } = readWriteOptions(context.query, 'CreateOptions')
+    const read = await parseObject(await readBody(context.request), bodyFormat(context.request), resource.kind)
+    const shaped = shapeObject(read, resource, { fieldValidation, warnings: context.warnings })
+    const draft = (await this.#admission.admitDocument(shaped, { context, target, dryRun })) as ObjectDraft
+    const answer = await this.#issue(draft, context, target)
+    return replyObject(context, answer, {
       status: 201,
       resource,
       choice,
@@ -81,7 +81,7 @@ export class TokenRequestHandler {
     })
   }
 
-  async #issue(draft: ObjectDraft, call: RequestContext, target: ResourceRef): Promise<UnstructuredObject> {
+  async #issue(draft: ObjectDraft, context: RequestContext, target: ResourceRef): Promise<UnstructuredObject> {
     const policy = this.#policy
     const { metadata } = draft
     const spec: JsonObjectDraft = isJsonObject(draft['spec']) ? draft['spec'] : {}
@@ -94,7 +94,7 @@ export class TokenRequestHandler {
     const asked = typeof spec['expirationSeconds'] === 'number' ? spec['expirationSeconds'] : defaultSeconds
     checkSeconds(asked)
     const bound = isJsonObject(spec['boundObjectRef']) ? await this.#findBound(spec['boundObjectRef'], target) : {}
-    const seconds = limitSeconds(asked, policy, call)
+    const seconds = limitSeconds(asked, policy, context)
     const token = policy.tokens.issue({
       namespace: target.namespace,
       account,
@@ -187,10 +187,10 @@ function checkSeconds(seconds: number): void {
 function limitSeconds(
   seconds: number,
   { maxExpirationSeconds: lifeSecondsMax }: TokenRequestPolicy,
-  call: RequestContext,
+  context: RequestContext,
 ): number {
   if (lifeSecondsMax <= 0 || seconds <= lifeSecondsMax) return seconds
-  call.warnings.add(`requested expiration of ${seconds} seconds shortened to ${lifeSecondsMax} seconds`)
+  context.warnings.add(`requested expiration of ${seconds} seconds shortened to ${lifeSecondsMax} seconds`)
   return lifeSecondsMax
 }
 

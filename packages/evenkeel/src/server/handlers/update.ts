@@ -53,7 +53,7 @@ interface UpdateServices {
 type TryUpdate = (current: UnstructuredObject, stored: StoredObject) => ObjectDraft | Promise<ObjectDraft>
 
 interface UpdateOptions {
-  readonly call: WriteRequest
+  readonly context: WriteRequest
   readonly target: ResourceRef
   readonly dryRun: boolean
   /** The field manager of the change; absent when the draft has its managed fields already. */
@@ -91,17 +91,17 @@ export class UpdateHandler {
     this.#clock = clock
   }
 
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const choice = negotiateResponse(call, resource)
-    const { dryRun, fieldValidation, fieldManager } = readWriteOptions(call.query, 'UpdateOptions')
-    const manager = managerName(fieldManager, call.request.headers['user-agent'])
-    const format = bodyFormat(call.request, resource.custom ? ['json', 'yaml'] : undefined)
-    const bytes = await readBody(call.request)
+    const choice = negotiateResponse(context, resource)
+    const { dryRun, fieldValidation, fieldManager } = readWriteOptions(context.query, 'UpdateOptions')
+    const manager = managerName(fieldManager, context.request.headers['user-agent'])
+    const format = bodyFormat(context.request, resource.custom ? ['json', 'yaml'] : undefined)
+    const bytes = await readBody(context.request)
     const wanted = async (): Promise<ObjectDraft> => {
       const draft = shapeObject(await parseObject(bytes, format, resource.kind), resource, {
         fieldValidation,
-        warnings: call.warnings,
+        warnings: context.warnings,
       })
       checkName(draft, target)
       applyDefaults(draft, resource)
@@ -114,17 +114,17 @@ export class UpdateHandler {
       return draft
     }
     const create = (): Promise<StoredObject> =>
-      this.createMissing(async () => asCreated(await next(), target), { call, target, dryRun, manager })
+      this.createMissing(async () => asCreated(await next(), target), { context, target, dryRun, manager })
     const mayCreate = resource.strategy.createOnUpdate && target.subresource === undefined
     const { stored, created } = await this.update(next, {
-      call,
+      context,
       target,
       dryRun,
       manager,
       requiresUid: true,
       create: mayCreate ? create : undefined,
     })
-    return replyStored(call, stored, { status: created ? 201 : 200, resource, choice, clock: this.#clock })
+    return replyStored(context, stored, { status: created ? 201 : 200, resource, choice, clock: this.#clock })
   }
 
   /**
@@ -134,9 +134,9 @@ export class UpdateHandler {
    */
   async createMissing(
     wanted: () => ObjectDraft | Promise<ObjectDraft>,
-    options: UpdateOptions & { readonly call: RequestContext },
+    options: UpdateOptions & { readonly context: RequestContext },
   ): Promise<StoredObject> {
-    await authorizeCreation(options.call, options.target, this.#authorizer)
+    await authorizeCreation(options.context, options.target, this.#authorizer)
     return this.#creates.create(wanted, options)
   }
 
@@ -162,7 +162,7 @@ export class UpdateHandler {
 
   /** The result, or undefined after a lost race. */
   async #tryUpdate(change: TryUpdate, stored: StoredObject, options: UpdateOptions): Promise<StoredObject | undefined> {
-    const { call, target, manager, requiresUid = false, admitted } = options
+    const { context, target, manager, requiresUid = false, admitted } = options
     const { resource } = target
     const preparing = prepareConversions([stored], resource)
     if (preparing) await preparing
@@ -173,18 +173,18 @@ export class UpdateHandler {
     if (requiresUid) checkUid(wanted, current, resource)
     const admission = admitted === false ? undefined : this.#admission.forWrite('UPDATE', options)
     if (admission && admitted === undefined) {
-      prepareMetadataForUpdate(wanted, { call, target })
+      prepareMetadataForUpdate(wanted, { context, target })
       await admission.mutate(wanted, current)
     }
     checkVersion(wanted, current, resource)
     const refusals: FieldError[] = []
-    const context = {
-      ...writeContext(call, target, this.#clock),
+    const write = {
+      ...writeContext(context, target, this.#clock),
       ...(await otherObjects(target, this.#storage, refusals)),
     }
-    beforeUpdate(wanted, current, { call, target, context })
+    beforeUpdate(wanted, current, { context, target, write })
     await resource.strategy.loadValidators?.(wanted)
-    validateChanged(wanted, current, { target, refusals, warn: context.warn })
+    validateChanged(wanted, current, { target, refusals, warn: write.warn })
     if (admission)
       await (admitted ? admission.validate(admitted(wanted), admitted(current)) : admission.validate(wanted, current))
     return this.#commit(wanted, { current, stored, options })

@@ -33,7 +33,7 @@ interface WatchServices {
 }
 
 interface WatchContext {
-  readonly call: RequestContext
+  readonly context: RequestContext
   readonly target: ResourceRef
   readonly options: ListOptions
   readonly selection: ListSelection
@@ -75,22 +75,22 @@ export class WatchHandler {
   }
 
   /** When this resolves the watch has begun: it sends all later writes. */
-  async handle(call: RequestContext, target: ResourceRef): Promise<WireResponse> {
+  async handle(context: RequestContext, target: ResourceRef): Promise<WireResponse> {
     const { resource } = target
-    const choice = negotiateResponse(call, resource)
+    const choice = negotiateResponse(context, resource)
     if (choice.format === 'yaml') throw notAcceptable([mediaTypes.json, mediaTypes.protobuf])
-    const options = withName(readListOptions(call.query, { watch: true }), target.name)
+    const options = withName(readListOptions(context.query, { watch: true }), target.name)
     if (parseRequestedVersion(options.resourceVersion) === undefined)
       throw badRequest(`invalid resource version ${JSON.stringify(options.resourceVersion)}: it must be a whole number`)
     const selection = selectionFor(target, options, this.#storage)
     const { matches, key } = selection
-    const framer = new WatchEncoder({ resource, choice, query: call.query, matches, key, clock: this.#clock })
-    const leave = this.#countWatch(call)
+    const framer = new WatchEncoder({ resource, choice, query: context.query, matches, key, clock: this.#clock })
+    const leave = this.#countWatch(context)
     try {
       return {
         status: 200,
-        headers: headersOf(call, choice.format, { stream: true }),
-        body: await this.#begin({ call, target, options, selection, framer, leave }),
+        headers: headersOf(context, choice.format, { stream: true }),
+        body: await this.#begin({ context, target, options, selection, framer, leave }),
       }
     } catch (error) {
       leave()
@@ -99,9 +99,9 @@ export class WatchHandler {
   }
 
   /** A watch counts until it has ended or its client is gone. */
-  #countWatch(call: RequestContext): () => void {
-    const uncount = this.#flowControl.startWatch(call)
-    const stop = onAbort(call.request.signal, uncount)
+  #countWatch(context: RequestContext): () => void {
+    const uncount = this.#flowControl.startWatch(context)
+    const stop = onAbort(context.request.signal, uncount)
     return () => {
       stop()
       uncount()
@@ -127,7 +127,7 @@ export class WatchHandler {
     const page = await this.#lists.readPage(
       watching.target,
       { ...options, resourceVersion: '', resourceVersionMatch: '', limit: 0, sendInitialEvents: undefined },
-      this.#lists.slicesFor(watching.call),
+      this.#lists.slicesFor(watching.context),
     )
     const from = Number(page.metadata.resourceVersion)
     return this.#frames(watching, {
@@ -138,7 +138,7 @@ export class WatchHandler {
     })
   }
 
-  #listen({ call: { request }, selection }: WatchContext, after: number): Watch {
+  #listen({ context: { request }, selection }: WatchContext, after: number): Watch {
     return this.#storage.store.watch(selection.key ?? selection.prefix, { after, signal: request.signal })
   }
 
@@ -147,10 +147,14 @@ export class WatchHandler {
     watching: WatchContext,
     { source, above, existing = [], mark }: WatchStart,
   ): AsyncGenerator<Uint8Array, void> {
-    const { call, target, options, framer } = watching
+    const { context, target, options, framer } = watching
     const { stop, isLast } = this.#timers(source, watching)
     try {
-      yield* initialFrames(existing, { framer, resource: target.resource, isLent: call.request.borrowsChunks === true })
+      yield* initialFrames(existing, {
+        framer,
+        resource: target.resource,
+        isLent: context.request.borrowsChunks === true,
+      })
       if (mark !== undefined) yield framer.bookmark(mark, { initial: true })
       for await (const batch of source) {
         const preparing = framer.prepare(batch)
@@ -166,7 +170,7 @@ export class WatchHandler {
           toStatus(expired(`too old resource version: ${options.resourceVersion} (${source.end.compacted})`)),
         )
     } catch (error) {
-      if (call.request.signal.aborted || target.resource.retired?.aborted) return
+      if (context.request.signal.aborted || target.resource.retired?.aborted) return
       yield framer.error(toStatus(error))
     } finally {
       stop()

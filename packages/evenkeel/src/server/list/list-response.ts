@@ -117,7 +117,7 @@ const comma = 0x2c
 const brace = 0x7b
 
 interface TransformedListOptions {
-  readonly call: RequestContext
+  readonly context: RequestContext
   readonly target: ResourceRef
   readonly clock: Clock
   readonly choice: MediaChoice
@@ -185,7 +185,7 @@ function itemsText(objects: readonly UnstructuredObject[], options: TransformedL
 
 function transform(
   objects: readonly UnstructuredObject[],
-  { call, target: { resource }, clock, choice, metadata }: TransformedListOptions,
+  { context, target: { resource }, clock, choice, metadata }: TransformedListOptions,
 ): JsonObject {
   const version = choice.shape?.version as MetaVersion
   if (choice.shape?.kind === 'Table') {
@@ -193,7 +193,7 @@ function transform(
       columns: resource.columns,
       objects,
       listMeta: metadata,
-      includeObject: includeObjectOf(call.query),
+      includeObject: includeObjectOf(context.query),
       nowMs: clock.now(),
       version,
     })

@@ -94,7 +94,7 @@ async function ensure({ plural, name, namespace, rest }: BootstrapObject, server
     ...structuredClone(rest),
   })
   try {
-    await server.creates.create(draft, { call: { warnings: new Warnings() }, target, dryRun: false })
+    await server.creates.create(draft, { context: { warnings: new Warnings() }, target, dryRun: false })
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
   }

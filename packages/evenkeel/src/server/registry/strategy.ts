@@ -27,19 +27,19 @@ import { servedType } from '../storage/codec.ts'
 
 /** What a mutation needs to know beside the object. */
 interface StrategyContext {
-  readonly call: Pick<RequestContext, 'warnings'>
+  readonly context: Pick<RequestContext, 'warnings'>
   readonly target: ResourceRef
-  readonly context: WriteContext
+  readonly write: WriteContext
 }
 
 /** Takes from a new object what clients may not say, before anybody else looks at it. */
 export function prepareMetadataForCreate(
   { metadata }: ObjectDraft,
-  { call, target: { resource, namespace } }: Pick<StrategyContext, 'call' | 'target'>,
+  { context, target: { resource, namespace } }: Pick<StrategyContext, 'context' | 'target'>,
 ): void {
   wipeSystemFields(metadata)
   completeNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
-  dedupeOwners(metadata, call)
+  dedupeOwners(metadata, context)
 }
 
 /** Makes a client's object one that can be stored as new. */
@@ -47,7 +47,7 @@ export function beforeCreate(object: ObjectDraft, mutation: StrategyContext & { 
   const {
     target: { resource },
     random,
-    context,
+    write,
   } = mutation
   const { metadata } = object
   prepareMetadataForCreate(object, mutation)
@@ -56,28 +56,28 @@ export function beforeCreate(object: ObjectDraft, mutation: StrategyContext & { 
     metadata['name'] = generateName(metadata['generateName'], (below) => randomInt(random, below))
   }
   metadata['uid'] = randomUuid(random)
-  metadata['creationTimestamp'] = context.now
+  metadata['creationTimestamp'] = write.now
   delete metadata['generation']
   if (resource.strategy.generation) metadata['generation'] = 1
   if (hasStatus(resource) && resource.strategy.statusOnCreate !== 'keep') delete object['status']
-  resource.strategy.prepareForCreate?.(object, context)
+  resource.strategy.prepareForCreate?.(object, write)
   addEmptyParts(object, resource)
 }
 
 /** The same for one that is to take the place of another. */
 export function prepareMetadataForUpdate(
   { metadata }: ObjectDraft,
-  { call, target: { resource, namespace } }: Pick<StrategyContext, 'call' | 'target'>,
+  { context, target: { resource, namespace } }: Pick<StrategyContext, 'context' | 'target'>,
 ): void {
   completeNamespace(metadata, resource.scope === 'Cluster' ? '' : namespace)
-  dedupeOwners(metadata, call)
+  dedupeOwners(metadata, context)
 }
 
 /** Makes a client's object one that can take the place of `old`. */
 export function beforeUpdate(object: ObjectDraft, old: UnstructuredObject, mutation: StrategyContext): void {
   const {
     target: { resource, subresource },
-    context,
+    write,
   } = mutation
   const { metadata } = object
   prepareMetadataForUpdate(object, mutation)
@@ -85,7 +85,7 @@ export function beforeUpdate(object: ObjectDraft, old: UnstructuredObject, mutat
   restoreSystemFields(metadata, old)
   if (subresource === undefined && hasStatus(resource)) restore(object, old, 'status')
   if (subresource) keepOnlySubresource(subresource.name, object, { old, resource })
-  resource.strategy.prepareForUpdate?.(object, old, context)
+  resource.strategy.prepareForUpdate?.(object, old, write)
   addEmptyParts(object, resource)
   if (resource.strategy.generation && subresource?.name !== 'status' && changesSpec(object, old, resource)) {
     metadata['generation'] = (old.metadata.generation ?? 0) + 1
@@ -186,7 +186,7 @@ function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Res
 // Built-in kinds refuse such names; for custom ones it is too late for that.
 function warnAboutFinalizers(
   { finalizers }: JsonObjectDraft,
-  { call: { warnings }, target: { resource } }: StrategyContext,
+  { context: { warnings }, target: { resource } }: StrategyContext,
 ): void {
   if (!resource.custom || !Array.isArray(finalizers)) return
   for (const text of finalizerWarnings(
