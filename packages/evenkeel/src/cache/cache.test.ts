@@ -81,7 +81,9 @@ test('ObjectCache holds nothing by itself and says how to', async () => {
   )
   cache.getInformer(Widget, { namespaces: ['a'] })
   await clock.advance(0)
-  expect(() => cache.find(Widget, { name: 'two', namespace: 'b' })).toThrow('add "b" to the namespaces of its informer handle')
+  expect(() => cache.find(Widget, { name: 'two', namespace: 'b' })).toThrow(
+    'add "b" to the namespaces of its informer handle',
+  )
   expect(api.requests).toHaveLength(1)
 })
 
