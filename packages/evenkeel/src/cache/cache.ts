@@ -153,7 +153,7 @@ export class ObjectCache {
   find<K extends CacheKind>(kind: K, { name, namespace }: CacheKey): CachedOf<K> | undefined {
     for (const { informer } of this.#readable(kind, namespace)) {
       const object = informer.find({ name, ...(namespace !== undefined && { namespace }) })
-      if (object !== undefined) return object as unknown as CachedOf<K>
+      if (object !== undefined) return object as CachedOf<K>
     }
     return undefined
   }
@@ -161,7 +161,7 @@ export class ObjectCache {
   /** Objects of a kind, in no particular order. */
   list<K extends CacheKind>(kind: K, query: CacheQuery = {}): CachedOf<K>[] {
     const projections = this.#readable(kind, query.namespace)
-    return projections.flatMap(({ informer }) => informer.list(query)) as unknown as CachedOf<K>[]
+    return projections.flatMap(({ informer }) => informer.list(query)) as CachedOf<K>[]
   }
 
   /** Shows an object as the server stored it for us, in every informer that has it, until the watch delivers it. */

@@ -108,7 +108,7 @@ export class CacheEvent<T extends KubeObject = KubeObject> {
     const event = new CacheEvent<V>(this.#context, {
       type,
       item: this.#item as unknown as Item<V>,
-      old: this.#old as unknown as Item<V> | undefined,
+      old: this.#old as Item<V> | undefined,
       isInitial,
       isResync,
       isListed,

@@ -264,21 +264,20 @@ export class InformerHandle<T extends KubeObject> {
 
   /** The objects of this handle, listed or not; by an index of its own if one is named. */
   list(query: CacheQuery = {}): T[] {
-    return [...this.#projections.values()].flatMap(({ informer }) => informer.list(query)) as unknown as T[]
+    return [...this.#projections.values()].flatMap(({ informer }) => informer.list(query)) as T[]
   }
 
   /** One object of this handle. */
   find({ name, namespace }: { readonly name: string; readonly namespace?: string }): T | undefined {
     for (const { informer } of this.#projections.values()) {
       const object = informer.find({ name, ...(namespace !== undefined && { namespace }) })
-      if (object !== undefined) return object as unknown as T
+      if (object !== undefined) return object as T
     }
     return undefined
   }
 
   addIndex(name: string, values: IndexValues<T>): void {
-    for (const { informer } of this.#projections.values())
-      informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
+    for (const { informer } of this.#projections.values()) informer.addIndex(name, values as IndexValues<KubeObject>)
     this.#indexes.set(name, values)
   }
 
@@ -318,8 +317,7 @@ export class InformerHandle<T extends KubeObject> {
   #add(namespace: string): void {
     const projection = this.#options.acquire(namespace === allNamespaces ? undefined : namespace)
     this.#projections.set(namespace, projection)
-    for (const [name, values] of this.#indexes)
-      projection.informer.addIndex(name, values as unknown as IndexValues<KubeObject>)
+    for (const [name, values] of this.#indexes) projection.informer.addIndex(name, values as IndexValues<KubeObject>)
     for (const held of this.#handlers) subscribe(held, namespace, projection)
   }
 
@@ -341,5 +339,5 @@ function subscribe<T extends KubeObject>(
   namespace: string,
   { informer }: SharedProjection,
 ): void {
-  subscriptions.set(namespace, informer.addHandler(handler as unknown as Handler<KubeObject>, options))
+  subscriptions.set(namespace, informer.addHandler(handler as Handler<KubeObject>, options))
 }

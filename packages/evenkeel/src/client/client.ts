@@ -100,17 +100,17 @@ export class Client {
 
   /** All objects of a kind, or those selected, as one list at one version. Large lists are requested page by page. */
   async list<K extends KindLike>(kind: K, options: ListOptions = {}): Promise<ObjectList<ReadOf<K>>> {
-    return (await listObjects(this.#core, kind, options)) as unknown as ObjectList<ReadOf<K>>
+    return (await listObjects(this.#core, kind, options)) as ObjectList<ReadOf<K>>
   }
 
   /** One page of a list; `metadata.continue` is the token of the next. */
   async page<K extends KindLike>(kind: K, options: PageOptions = {}): Promise<ObjectList<ReadOf<K>>> {
-    return (await listPage(this.#core, kind, options)) as unknown as ObjectList<ReadOf<K>>
+    return (await listPage(this.#core, kind, options)) as ObjectList<ReadOf<K>>
   }
 
   /** A list page by page, so that it is never in memory as a whole. @throws {ApiError} `Expired`, when that takes too long. */
   pages<K extends KindLike>(kind: K, options: ListOptions = {}): AsyncIterable<ObjectList<ReadOf<K>>> {
-    return listPages(this.#core, kind, options) as unknown as AsyncIterable<ObjectList<ReadOf<K>>>
+    return listPages(this.#core, kind, options) as AsyncIterable<ObjectList<ReadOf<K>>>
   }
 
   /**
@@ -120,7 +120,7 @@ export class Client {
    * `Expired` says that this is no longer possible.
    */
   watch<K extends KindLike>(kind: K, options: WatchOptions = {}): WatchStream<ReadOf<K>> {
-    return watchObjects(this.#core, kind, options) as unknown as WatchStream<ReadOf<K>>
+    return watchObjects(this.#core, kind, options) as WatchStream<ReadOf<K>>
   }
 
   // Writing
@@ -202,7 +202,7 @@ export class Client {
   setScale(object: KubeObject, replicas: number, options: WriteOptions = {}): Promise<Scale> {
     if (!(Number.isInteger(replicas) && replicas >= 0))
       throw new RangeError(`replicas must be a whole number from 0, got ${replicas}`)
-    return this.subresource('scale').patch(object, { spec: { replicas } }, options) as unknown as Promise<Scale>
+    return this.subresource('scale').patch(object, { spec: { replicas } }, options) as Promise<Scale>
   }
 
   /** A subresource: `approval`, `eviction`, `token`, `log`. */

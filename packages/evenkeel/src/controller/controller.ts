@@ -361,7 +361,7 @@ export class ControllerSet implements Iterable<Controller> {
 
   /** @throws {RangeError} when the declaration is invalid, or its name is taken. */
   add<K extends Kind, Extra extends object>(declaration: ControllerDeclaration<K, Extra>): Controller {
-    const controller = new Controller(declaration as unknown as ControllerDeclaration, this.#environment)
+    const controller = new Controller(declaration as ControllerDeclaration, this.#environment)
     const other = this.#controllers.get(controller.name)
     if (other)
       throw new RangeError(

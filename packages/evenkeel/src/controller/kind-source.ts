@@ -132,7 +132,7 @@ class StartedKindSource implements StartedSource {
     this.#informer = cache.getInformer(
       kind,
       hold as Parameters<typeof cache.getInformer>[1],
-    ) as unknown as InformerHandle<KubeObject>
+    ) as InformerHandle<KubeObject>
     for (const [name, values] of Object.entries(indexes)) this.#informer.addIndex(name, values)
     this.#subscription = this.#informer.addHandler((event) => this.#handle(event), { resyncMs })
   }

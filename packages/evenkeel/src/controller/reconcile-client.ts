@@ -161,7 +161,7 @@ export class ReconcileClient extends Client {
 }
 
 function listOf<K extends KindLike>({ apiVersion, kind }: K, items: ReadOf<K>[]): ObjectList<ReadOf<K>> {
-  return { apiVersion, kind: `${kind}List`, metadata: {}, items } as unknown as ObjectList<ReadOf<K>>
+  return { apiVersion, kind: `${kind}List`, metadata: {}, items } as ObjectList<ReadOf<K>>
 }
 
 /** The result of a read from the cache; undefined when the cache cannot answer: it has no informer, or no list yet. */

@@ -233,7 +233,7 @@ function contextWith(
   extensions: readonly Extension<object>[],
   status: StatusWriter<never>,
 ): ReconcileContext {
-  return { ...withExtensions(base, extensions), status } as unknown as ReconcileContext
+  return { ...withExtensions(base, extensions), status } as ReconcileContext
 }
 
 /** @throws {RangeError} when a plug-in uses a name that is taken. */
