@@ -6,6 +6,7 @@
  */
 import { JsonMap, ListValue, MapValue } from './collections.ts'
 import { deepEqual, getOwn } from './primitives/json.ts'
+import { compareUtf8 } from './primitives/text.ts'
 import { Duration, Timestamp } from './timestamps.ts'
 import {
   Bytes,
@@ -171,7 +172,7 @@ function unknownFieldsEqual(a: JsonMap, b: MapValue): boolean | EvaluationError 
 /** Below 0, 0 or above 0, or an error when the values have no order. Numbers compare by value, strings by code points. */
 export function compare(a: Value, b: Value): number | EvaluationError {
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  if (typeof a === 'string') return typeof b === 'string' ? compareStrings(a, b) : noSuchOverload
+  if (typeof a === 'string') return typeof b === 'string' ? compareUtf8(a, b) : noSuchOverload
   if (isNumber(a)) return isNumber(b) ? numberOrder(compareNumbers(a, b)) : noSuchOverload
   if (typeof a === 'boolean') return typeof b === 'boolean' ? Number(a) - Number(b) : noSuchOverload
   if (a instanceof Timestamp)
@@ -182,22 +183,6 @@ export function compare(a: Value, b: Value): number | EvaluationError {
 
 export function isComparable(value: Value): boolean {
   return !(compare(value, value) instanceof EvaluationError) || isNumber(value)
-}
-
-/** Code point order, which is that of UTF-8; the order of JavaScript puts U+E000 after U+1F600. */
-export function compareStrings(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let index = 0; index < length; index++) {
-    const [left, right] = [a.charCodeAt(index), b.charCodeAt(index)]
-    if (left === right) continue
-    // A surrogate starts a character above U+FFFF.
-    return isSurrogate(left) === isSurrogate(right) ? left - right : isSurrogate(left) ? 1 : -1
-  }
-  return a.length - b.length
-}
-
-function isSurrogate(unit: number): boolean {
-  return (unit & 0xf800) === 0xd800
 }
 
 function numberOrder(order: number): number | EvaluationError {

@@ -5,7 +5,7 @@
  * {@link interpolate} iterates over the clauses; validation uses it too, with types in place of values.
  */
 import { ListValue, MapValue } from '../collections.ts'
-import { compareStrings } from '../comparison.ts'
+import { compareUtf8 } from '../primitives/text.ts'
 import { quote } from '../primitives/text.ts'
 import { Duration, printDuration, printTimestamp, Timestamp } from '../timestamps.ts'
 import { typeNameOf } from '../type-names.ts'
@@ -220,7 +220,7 @@ function formatMap(map: MapValue): string | FormatProblem {
     const text = formatNested(map.find(key) ?? null)
     entries.push({ key: shown, text: typeof text === 'string' ? `${shown}:${text}` : text })
   }
-  entries.sort((a, b) => compareStrings(a.key, b.key))
+  entries.sort((a, b) => compareUtf8(a.key, b.key))
   return joinParts(
     '{',
     entries.map(({ text }) => text),

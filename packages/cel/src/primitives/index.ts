@@ -42,7 +42,7 @@ export {
   type Quantity,
   type QuantityFormat,
 } from './quantity.ts'
-export { compareText, quote, utf8Length } from './text.ts'
+export { compareText, compareUtf8, quote, utf8Length } from './text.ts'
 export {
   formatDuration,
   formatMicroTime,

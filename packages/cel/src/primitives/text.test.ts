@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compareText, quote, utf8Length } from './text.ts'
+import { compareText, compareUtf8, quote, utf8Length } from './text.ts'
 
 test('utf8Length counts what TextEncoder writes, lone surrogates included', () => {
   fc.assert(
@@ -31,4 +31,11 @@ describe("quote writes Go's %q", () => {
 test('compareText orders by code units', () => {
   expect(['b', 'a', 'B', 'ab', ''].sort(compareText)).toEqual(['', 'B', 'a', 'ab', 'b'])
   expect(compareText('a', 'a')).toBe(0)
+})
+
+test('compareUtf8 orders by the bytes of UTF-8', () => {
+  const texts = ['', 'a', 'ab', 'b', '\ud7ff', '\ue000', '\uffff', '😀', '😁', '😀a']
+  const byBytes = texts.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  expect(texts.toReversed().sort(compareUtf8)).toEqual(byBytes)
+  expect(compareUtf8('😀', '😀')).toBe(0)
 })

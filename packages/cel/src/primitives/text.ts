@@ -30,6 +30,23 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
+/** Compares by code points, which is the order of UTF-8 bytes in Go; UTF-16 puts U+E000 behind U+1F600. */
+export function compareUtf8(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index)
+    const right = b.charCodeAt(index)
+    if (left === right) continue
+    // A surrogate begins a character beyond all others.
+    return isSurrogate(left) === isSurrogate(right) ? left - right : isSurrogate(left) ? 1 : -1
+  }
+  return a.length - b.length
+}
+
+function isSurrogate(unit: number): boolean {
+  return (unit & 0xf800) === 0xd800
+}
+
 const shortEscapes = new Map([
   ['"', '\\"'],
   ['\\', '\\\\'],

@@ -8,7 +8,15 @@
  * them are hash maps, and nothing is parsed before somebody wants to sort or show it. As every text starts with a
  * letter and a colon, no key of an object (`__proto__`) can do harm.
  */
-import { compareText, getOwn, isJsonObject, quote, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
+import {
+  compareText,
+  compareUtf8,
+  getOwn,
+  isJsonObject,
+  quote,
+  type JsonObject,
+  type JsonValue,
+} from '@evenkeel/cel/primitives'
 
 export type PathElement = string
 export type ElementPath = readonly PathElement[]
@@ -23,7 +31,7 @@ export function valueElement(value: JsonValue): PathElement {
 
 /** The step to the item of a list that has these values under its keys; the order of the keys does not matter. */
 export function keyElement(fields: readonly (readonly [name: string, value: JsonValue])[]): PathElement {
-  const sorted = fields.length < 2 ? fields : fields.toSorted(([a], [b]) => compareBytes(a, b))
+  const sorted = fields.length < 2 ? fields : fields.toSorted(([a], [b]) => compareUtf8(a, b))
   let text = ''
   for (const [name, value] of sorted) text += `${text === '' ? 'k:{' : ','}${plainString(name)}:${encodeValue(value)}`
   return text === '' ? 'k:{}' : `${text}}`
@@ -42,7 +50,7 @@ export function isKeyElement(element: PathElement): boolean {
 export function keyFields(element: PathElement): (readonly [string, JsonValue])[] {
   const fields = JSON.parse(element.slice(2)) as JsonObject
   return Object.keys(fields)
-    .sort(compareBytes)
+    .sort(compareUtf8)
     .map((name) => [name, getOwn(fields, name) ?? null] as const)
 }
 
@@ -78,7 +86,7 @@ export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0
   const kindA = a.charCodeAt(0)
   const kindB = b.charCodeAt(0)
-  if (kindA === letterF && kindB === letterF) return compareBytes(a, b)
+  if (kindA === letterF && kindB === letterF) return compareUtf8(a, b)
   if (kindA !== kindB) return ranks.indexOf(a.charAt(0)) - ranks.indexOf(b.charAt(0))
   switch (a.charAt(0)) {
     case 'k':
@@ -125,12 +133,12 @@ function isCanonicalKey(text: string): boolean {
 
 function compareKeys(a: PathElement, b: PathElement): number {
   const [ours, theirs] = [onlyText(a), onlyText(b)]
-  if (ours && theirs && ours.name === theirs.name) return compareBytes(ours.value, theirs.value)
+  if (ours && theirs && ours.name === theirs.name) return compareUtf8(ours.value, theirs.value)
   const others = keyFields(b)
   for (const [index, [name, value]] of keyFields(a).entries()) {
     const other = others[index]
     if (other === undefined) return 1
-    const order = compareBytes(name, other[0]) || compareValues(value, other[1])
+    const order = compareUtf8(name, other[0]) || compareValues(value, other[1])
     if (order !== 0) return order
   }
   return -1
@@ -181,31 +189,12 @@ function formatNumber(value: number): string {
  * characters HTML minds escaped in values, and no short escapes but those for quotes, backslashes, tabs and line ends.
  */
 
-/** The order of UTF-8 bytes. It differs from that of UTF-16 units only where a surrogate meets one of the last of the plane. */
-function compareBytes(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let index = 0; index < length; index++) {
-    const ours = a.charCodeAt(index)
-    const theirs = b.charCodeAt(index)
-    if (ours === theirs) continue
-    if (isSurrogate(ours) && theirs > lastSurrogate) return 1
-    return isSurrogate(theirs) && ours > lastSurrogate ? -1 : ours - theirs
-  }
-  return a.length - b.length
-}
-
-const lastSurrogate = 0xdfff
-
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= lastSurrogate
-}
-
 /** Numbers before texts, then booleans, lists, maps, null; within a kind by value. */
 function compareValues(a: JsonValue, b: JsonValue): number {
   const kind = kindRank(a) - kindRank(b)
   if (kind !== 0) return kind
   if (typeof a === 'number') return Math.sign(a - Number(b))
-  if (typeof a === 'string') return compareBytes(a, String(b))
+  if (typeof a === 'string') return compareUtf8(a, String(b))
   if (typeof a === 'boolean') return Number(a) - Number(b)
   // Containers are no keys in any schema; any fixed order will do.
   return compareText(encodeValue(a), encodeValue(b))
@@ -224,7 +213,7 @@ export function encodeValue(value: JsonValue): string {
   if (isJsonObject(value)) {
     const keys = Object.keys(value)
       .filter((key) => value[key] !== undefined)
-      .sort(compareBytes)
+      .sort(compareUtf8)
     return `{${keys.map((key) => `${plainString(key)}:${encodeValue(value[key] ?? null)}`).join(',')}}`
   }
   return `[${value.map(encodeValue).join(',')}]`

@@ -8,6 +8,7 @@
 import { countMax, escapeName, type DeclType } from '@evenkeel/cel'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
 import type { SchemaNode } from '../schema/schema.ts'
+import { compileSchema } from '../schema/compile.ts'
 import { compileRules, declTypeAt, type CompiledRule } from './compile.ts'
 import { crdEstimateMax, ruleEstimateMax, showRule } from './rules.ts'
 
@@ -108,7 +109,7 @@ class RuleChecker {
     else {
       const cardinality = place.cardinality ?? cardinalityOf(type.minSerializedSize)
       const isResource = place.parent === undefined || isEmbedded(node)
-      for (const [index, compiled] of compileRules({ node, type, isResource }).entries()) {
+      for (const [index, compiled] of compileRules({ schema: compileSchema(node), type, isResource }).entries()) {
         this.#checkRule(compiled, { path: at.index(index), type, cardinality, uncorrelated: place.uncorrelated })
       }
     }
@@ -167,7 +168,7 @@ class RuleChecker {
       if (type !== undefined) return type
     }
     return (
-      declTypeAt(node, parent === undefined || isEmbedded(node)) ??
+      declTypeAt(compileSchema(node), parent === undefined || isEmbedded(node)) ??
       'unable to convert structural schema to CEL declarations'
     )
   }

@@ -22,13 +22,13 @@ import {
 import { followReference, type JsonSchemaProps } from '../crd/json-schema-props.ts'
 import { schemaDeclType } from '../schema/cel-types.ts'
 import { jsonAdapter, withObjectMeta } from '../schema/cel-values.ts'
-import { compileSchema } from '../schema/compile.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
 import type { SchemaNode } from '../schema/schema.ts'
-import { hasRules, readRules, type Rule } from './rules.ts'
+import { readRules, type Rule } from './rules.ts'
 
 /** A place of a schema that has rules. */
 interface RuleLocation {
-  readonly node: SchemaNode
+  readonly schema: CompiledSchema
   /** What expressions see there. */
   readonly type: DeclType
   /** The root of an object, or of an object inside one. */
@@ -52,17 +52,16 @@ export interface CompiledRule {
 /** Compiles all rules of a place, each with what is wrong with it. */
 export function compileRules(place: RuleLocation): readonly CompiledRule[] {
   const compiler = new RuleCompiler(place)
-  return readRules(place.node).map((rule) => compiler.compile(rule))
+  return readRules(place.schema).map((rule) => compiler.compile(rule))
 }
 
 /** What expressions see of a whole object, or of an object inside one. */
-export function declTypeAt(node: SchemaNode, isResource: boolean): DeclType | undefined {
-  return schemaDeclType(compileSchema(node), { isResource })
+export function declTypeAt(schema: CompiledSchema, isResource: boolean): DeclType | undefined {
+  return schemaDeclType(schema, { isResource })
 }
 
 /** Reads what stands at a place. */
-function adapterOf({ node, isResource }: Pick<RuleLocation, 'node' | 'isResource'>): Adapt {
-  const schema = compileSchema(node)
+function adapterOf({ schema, isResource }: Pick<RuleLocation, 'schema' | 'isResource'>): Adapt {
   return jsonAdapter(isResource ? withObjectMeta(schema) : schema)
 }
 
@@ -90,7 +89,7 @@ class RuleCompiler {
     const usesOld = found.variables.has('oldSelf')
     const message = this.#compileMessage(rule)
     // Upstream leaves off at a wrong message and never comes to the field.
-    const fieldPath = typeof message === 'string' ? '' : fieldOf(rule, this.#place.node)
+    const fieldPath = typeof message === 'string' ? '' : fieldOf(rule, this.#place.schema.node)
     return {
       rule,
       expression: found,
@@ -154,32 +153,33 @@ function named(type: Type, name: string): Type {
  */
 
 export class RuleNode {
-  readonly node: SchemaNode
+  readonly schema: CompiledSchema
   readonly items: RuleNode | undefined
   readonly properties: ReadonlyMap<string, RuleNode>
   readonly additional: RuleNode | undefined
-  readonly hasOwnRules: boolean
   readonly #type: DeclType | undefined
   readonly #isResource: boolean
   #rules: readonly CompiledRule[] | string | undefined
   #adapt: Adapt | undefined
   #usesOld: boolean | undefined
 
-  constructor(node: SchemaNode, type: DeclType | undefined, { isResource }: { isResource: boolean }) {
-    this.node = node
+  constructor(schema: CompiledSchema, type: DeclType | undefined, { isResource }: { isResource: boolean }) {
+    this.schema = schema
     this.#type = type
     this.#isResource = isResource
-    this.hasOwnRules = (node['x-kubernetes-validations']?.length ?? 0) > 0
-    this.items = node.items && below(node.items, type?.element)
-    this.additional =
-      typeof node.additionalProperties === 'object' ? below(node.additionalProperties, type?.element) : undefined
-    this.properties = fieldsOf(node, type)
+    this.items = schema.items && below(schema.items, type?.element)
+    this.additional = schema.additional && below(schema.additional, type?.element)
+    this.properties = fieldsOf(schema, type)
+  }
+
+  get hasOwnRules(): boolean {
+    return this.schema.rules.length > 0
   }
 
   /** The rules of this place; a sentence when what stands here has no type, so that there can be none. */
   get rules(): readonly CompiledRule[] | string {
     return (this.#rules ??= this.#type
-      ? compileRules({ node: this.node, type: this.#type, isResource: this.#isResource })
+      ? compileRules({ schema: this.schema, type: this.#type, isResource: this.#isResource })
       : 'failed to convert to declType for CEL validation rules')
   }
 
@@ -190,27 +190,28 @@ export class RuleNode {
 
   /** Reads what stands here. */
   get adapt(): Adapt {
-    return (this.#adapt ??= adapterOf({ node: this.node, isResource: this.#isResource }))
+    return (this.#adapt ??= adapterOf({ schema: this.schema, isResource: this.#isResource }))
   }
 
   /** The type as errors name it; empty for int-or-string. */
   get typeName(): string {
-    return this.node.type ?? ''
+    return this.schema.type ?? ''
   }
 
   /** Whether what stands here is too large to be repeated in an error. */
   get isStructure(): boolean {
-    return this.node.type === 'object' || this.node.type === 'array'
+    return this.schema.type === 'object' || this.schema.type === 'array'
   }
 }
 
 /** The rules of a schema; `undefined` when it has none that anything could be held to. */
-export function ruleTree(node: SchemaNode, { isResource }: { isResource: boolean }): RuleNode | undefined {
-  return hasRules(node) ? unlessEmpty(new RuleNode(node, declTypeAt(node, isResource), { isResource })) : undefined
+export function ruleTree(schema: CompiledSchema, { isResource }: { isResource: boolean }): RuleNode | undefined {
+  if (!schema.hasRules) return undefined
+  return unlessEmpty(new RuleNode(schema, declTypeAt(schema, isResource), { isResource }))
 }
 
-function below(node: SchemaNode, type: DeclType | undefined): RuleNode | undefined {
-  return hasRules(node) ? unlessEmpty(new RuleNode(node, type, { isResource: isEmbedded(node) })) : undefined
+function below(schema: CompiledSchema, type: DeclType | undefined): RuleNode | undefined {
+  return schema.hasRules ? unlessEmpty(new RuleNode(schema, type, { isResource: schema.isEmbedded })) : undefined
 }
 
 function unlessEmpty(node: RuleNode): RuleNode | undefined {
@@ -218,18 +219,14 @@ function unlessEmpty(node: RuleNode): RuleNode | undefined {
 }
 
 /** Fields whose type nobody can tell are left out, rules and all; a name that expressions cannot write is no obstacle. */
-function fieldsOf({ properties = {} }: SchemaNode, type: DeclType | undefined): ReadonlyMap<string, RuleNode> {
+function fieldsOf({ properties }: CompiledSchema, type: DeclType | undefined): ReadonlyMap<string, RuleNode> {
   const fields = new Map<string, RuleNode>()
-  for (const [name, node] of Object.entries(properties)) {
-    if (!hasRules(node)) continue
+  for (const [name, schema] of properties ?? []) {
+    if (!schema.hasRules) continue
     const escaped = escapeName(name)
-    const fieldType = escaped === undefined ? declTypeAt(node, isEmbedded(node)) : type?.fields?.get(escaped)
-    const field = fieldType && below(node, fieldType)
+    const fieldType = escaped === undefined ? declTypeAt(schema, schema.isEmbedded) : type?.fields?.get(escaped)
+    const field = fieldType && below(schema, fieldType)
     if (field) fields.set(name, field)
   }
   return fields
-}
-
-function isEmbedded(node: SchemaNode): boolean {
-  return node['x-kubernetes-embedded-resource'] === true
 }

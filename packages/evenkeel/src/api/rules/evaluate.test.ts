@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
 import { formatFieldError } from '../errors/field-error.ts'
+import { compileSchema } from '../schema/compile.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { validateCustomObject } from '../schema/validate.ts'
 import { ruleTree } from './compile.ts'
@@ -37,7 +38,7 @@ function texts(errors: ReturnType<typeof evaluateRules>['errors']): string[] {
 const numbers = (count: number): JsonValue => Array.from({ length: count }, (_, index) => index)
 
 function tree(spec: SchemaNode): NonNullable<ReturnType<typeof ruleTree>> {
-  const root = ruleTree(spec, { isResource: false })
+  const root = ruleTree(compileSchema(spec), { isResource: false })
   if (!root) throw new Error('no rules')
   return root
 }

@@ -55,7 +55,7 @@ export function evaluateRules(
   const walk = new RuleEvaluation(budget, warn)
   walk.visit(value, root, {
     path,
-    pair: old === undefined ? undefined : new CorrelatedValue(value, old, compileSchema(root.node)),
+    pair: old === undefined ? undefined : new CorrelatedValue(value, old, root.schema),
     nearest: undefined,
     ratcheting: true,
   })
@@ -294,7 +294,7 @@ export function violationError(
 
 export const ruleEngine: RuleEngine = {
   compile(schema) {
-    const root = ruleTree(schema, { isResource: true })
+    const root = ruleTree(compileSchema(schema), { isResource: true })
     return (
       root && { evaluate: (object, { old, warn = ignore } = {}) => evaluateRules(object, root, { old, warn }).errors }
     )
@@ -305,7 +305,8 @@ export const ruleEngine: RuleEngine = {
   startDefaults() {
     let left = objectCostMax
     return (value, schema, path): readonly FieldError[] => {
-      const root = ruleTree(schema, { isResource: schema['x-kubernetes-embedded-resource'] === true })
+      const compiled = compileSchema(schema)
+      const root = ruleTree(compiled, { isResource: compiled.isEmbedded })
       if (!root || left < 0) return []
       // As if it had always been there, and as if it were new: both must be allowed.
       const kept = evaluateRules(value, root, { old: value, path, budget: left })

@@ -5,6 +5,7 @@
 import { getOwn, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import type { ExpressionChecks } from '../crd/version-schema.ts'
 import type { FieldError } from '../errors/field-error.ts'
+import type { CompiledSchema } from '../schema/compile.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 
 /** The rules of one schema, compiled. */
@@ -59,17 +60,9 @@ export interface Rule {
   readonly optionalOldSelf: boolean | undefined
 }
 
-/** The rules that stand at a place, in order. */
-export function readRules(node: SchemaNode): readonly Rule[] {
-  return node['x-kubernetes-validations']?.map(readRule) ?? []
-}
-
-/** Whether there are rules at a place or below it. */
-export function hasRules(node: SchemaNode): boolean {
-  if ((node['x-kubernetes-validations']?.length ?? 0) > 0) return true
-  if (node.items && hasRules(node.items)) return true
-  if (typeof node.additionalProperties === 'object' && hasRules(node.additionalProperties)) return true
-  return Object.values(node.properties ?? {}).some(hasRules)
+/** The rules of a schema node, in order. */
+export function readRules({ rules }: CompiledSchema): readonly Rule[] {
+  return rules.map(readRule)
 }
 
 /** What errors say of a rule: its message if it has one. */

@@ -93,12 +93,17 @@ export class CompiledSchema {
   readonly listMapKeys: readonly string[]
   readonly mapType: SchemaNode['x-kubernetes-map-type']
 
+  /** The CEL rules as they are written; `rules/rules.ts` reads them. */
+  readonly rules: readonly JsonValue[]
+
   /** Whether there are defaults below, in what is written here; references are not followed. */
   readonly hasDefaults: boolean
   /** Whether there are lists of type set or map here or below; references are not followed. */
   readonly hasListTypes: boolean
   /** Whether there are embedded resources here or below; references are not followed. */
   readonly hasEmbedded: boolean
+  /** Whether there are CEL rules here or below; references are not followed. */
+  readonly hasRules: boolean
 
   readonly #definitions: Definitions
   #target: CompiledSchema | undefined
@@ -134,6 +139,7 @@ export class CompiledSchema {
     this.listType = node['x-kubernetes-list-type']
     this.listMapKeys = node['x-kubernetes-list-map-keys'] ?? []
     this.mapType = node['x-kubernetes-map-type']
+    this.rules = node['x-kubernetes-validations'] ?? []
 
     const below = [...(this.properties?.values() ?? []), this.additional, this.items].filter(
       (each) => each !== undefined,
@@ -141,6 +147,7 @@ export class CompiledSchema {
     this.hasDefaults = below.some((each) => each.defaultValue !== undefined || each.hasDefaults)
     this.hasListTypes = (this.listType ?? 'atomic') !== 'atomic' || below.some(({ hasListTypes }) => hasListTypes)
     this.hasEmbedded = this.isEmbedded || below.some(({ hasEmbedded }) => hasEmbedded)
+    this.hasRules = this.rules.length > 0 || below.some(({ hasRules }) => hasRules)
   }
 
   /**
