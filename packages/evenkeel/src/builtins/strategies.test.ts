@@ -68,7 +68,7 @@ describe('rulesFor', () => {
     expect(checkName(bad)).not.toEqual([])
   })
 
-  test('gives a kind nobody has heard of ordinary rules, whatever it is called', () => {
+  test('gives an unknown kind the default strategy, whatever its name', () => {
     for (const [group, kind] of [
       ['x', 'Y'],
       ['constructor', 'toString'],

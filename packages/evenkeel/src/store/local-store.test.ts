@@ -54,15 +54,15 @@ describe('a commit that is not durable yet', () => {
   test('is not answered, not visible and not sent to watches', async () => {
     const { clock, journal, store } = setUp()
     const watch = store.watch('/', { after: 1 })
-    const [told, made] = [observed(nextOf(watch)), observed(put(store, '/a'))]
+    const [delivered, made] = [observed(nextOf(watch)), observed(put(store, '/a'))]
     await settle(clock)
-    expect([made.isSettled(), told.isSettled(), await keysOf(store), await store.head()]).toEqual([false, false, [], 1])
+    expect([made.isSettled(), delivered.isSettled(), await keysOf(store), await store.head()]).toEqual([false, false, [], 1])
     expect(await store.get('/a', { revision: 2 })).toEqual({ ok: false, reason: 'ahead', revision: 1 })
     expect(await store.compact(2)).toEqual({ ok: false, reason: 'ahead', revision: 1 })
     journal.durable()
     expect([
       await made.promise,
-      (await told.promise)?.changes[0]?.key,
+      (await delivered.promise)?.changes[0]?.key,
       await keysOf(store),
       await store.head(),
     ]).toEqual([{ ok: true, revision: 2 }, '/a', ['/a'], 2])

@@ -17,7 +17,7 @@ function joined(hub: WatchHub, prefix: string): WatchChannel {
 }
 
 /** What waits in a channel. */
-async function told(watch: WatchChannel): Promise<WatchBatch[]> {
+async function batchesOf(watch: WatchChannel): Promise<WatchBatch[]> {
   const batches: WatchBatch[] = []
   while (watch.weight > 0) {
     const { done, value } = await watch.next()
@@ -40,7 +40,7 @@ describe('Hub.tell', () => {
       6,
     )
     for (const [index, prefix] of prefixes.entries()) {
-      const batches = await told(watches[index] as WatchChannel)
+      const batches = await batchesOf(watches[index] as WatchChannel)
       expect(keysOf(batches)).toEqual(keys.filter((key) => key.startsWith(prefix)))
       expect(batches.map(({ revision }) => revision)).toEqual(prefix === '/c' ? [] : [6])
     }
@@ -51,7 +51,7 @@ describe('Hub.tell', () => {
     const [one, two] = [joined(hub, '/'), joined(hub, '/')]
     hub.publish([version('/a', 2)], 2)
     hub.publish([version('/b', 3)], 3)
-    const [first, second] = [await told(one), await told(two)]
+    const [first, second] = [await batchesOf(one), await batchesOf(two)]
     expect(first[0]).toBe(second[0])
     expect(first.map(({ changes }) => changes.length)).toEqual([1, 1])
   })
@@ -60,7 +60,7 @@ describe('Hub.tell', () => {
     const hub = new WatchHub()
     const [one, two] = [joined(hub, '/'), joined(hub, '/a')]
     hub.publish([version('/a', 2)], 2)
-    expect((await told(one))[0]?.changes[0]).toBe((await told(two))[0]?.changes[0])
+    expect((await batchesOf(one))[0]?.changes[0]).toBe((await batchesOf(two))[0]?.changes[0])
   })
 
   test('delivers nothing to a closed or replaying watch', async () => {
@@ -69,7 +69,7 @@ describe('Hub.tell', () => {
     hub.add(reads)
     hub.leave('/', leaves)
     hub.publish([version('/a', 2)], 2)
-    expect([(await told(stays)).length, leaves.weight, reads.weight, hub.size]).toEqual([1, 0, 0, 2])
+    expect([(await batchesOf(stays)).length, leaves.weight, reads.weight, hub.size]).toEqual([1, 0, 0, 2])
   })
 
   test('is unaffected by a watch that overflows', async () => {
@@ -81,7 +81,7 @@ describe('Hub.tell', () => {
     hub.join('/', small)
     const other = joined(hub, '/')
     hub.publish([version('/a', 2)], 2)
-    expect([small.reason, hub.size, keysOf(await told(other))]).toEqual([{ reason: 'overflow' }, 1, ['/a']])
+    expect([small.reason, hub.size, keysOf(await batchesOf(other))]).toEqual([{ reason: 'overflow' }, 1, ['/a']])
   })
 })
 
@@ -94,10 +94,10 @@ describe('Hub.leave', () => {
     hub.publish([version('/a', 2)], 2)
     hub.leave('/a', two)
     hub.leave('/never', two)
-    expect([hub.size, (await told(two)).length]).toEqual([0, 1])
+    expect([hub.size, (await batchesOf(two)).length]).toEqual([0, 1])
     const three = joined(hub, '/a')
     hub.publish([version('/a', 3)], 3)
-    expect(keysOf(await told(three))).toEqual(['/a'])
+    expect(keysOf(await batchesOf(three))).toEqual(['/a'])
   })
 })
 

@@ -71,11 +71,11 @@ export function validateMutatingOperations(match: JsonObject | undefined, path: 
 
 /** A rule with operations, as in webhooks. */
 export function validateMatchRule(rule: JsonObject, path: FieldPath): FieldError[] {
-  const asked = textsIn(rule, 'operations')
-  const errors = asked.length === 0 ? [fieldError.required(path.child('operations'))] : []
-  errors.push(...validateWildcard(asked, path.child('operations'), { things: 'operations' }))
+  const ruleOperations = textsIn(rule, 'operations')
+  const errors = ruleOperations.length === 0 ? [fieldError.required(path.child('operations'))] : []
+  errors.push(...validateWildcard(ruleOperations, path.child('operations'), { things: 'operations' }))
   errors.push(
-    ...asked.flatMap((operation, index) => requireOneOf(operation, path.child('operations').index(index), operations)),
+    ...ruleOperations.flatMap((operation, index) => requireOneOf(operation, path.child('operations').index(index), operations)),
   )
   for (const [key, things] of [
     ['apiGroups', 'API groups'],

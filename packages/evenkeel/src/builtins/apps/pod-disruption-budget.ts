@@ -40,9 +40,7 @@ export const podDisruptionBudgetStrategy: StrategyHooks = {
 }
 
 function isCondition(value: JsonObject): value is JsonObject & Condition {
-  return [value['type'], value['status'], value['reason'], value['message']].every(
-    (text) => typeof text === 'string',
-  )
+  return [value['type'], value['status'], value['reason'], value['message']].every((text) => typeof text === 'string')
 }
 
 /** The spec in the internal form of kube-apiserver. */

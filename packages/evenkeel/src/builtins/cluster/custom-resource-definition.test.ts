@@ -11,7 +11,7 @@ const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Sc
 const spec = { group: 'a.b', scope: 'Namespaced', names: { plural: 'shapes', kind: 'Shape' }, versions: [version] }
 
 describe('customResourceDefinitionRules on create', () => {
-  test('derive names, convert nothing unless told, and note the stored version', () => {
+  test('derive names, default to no conversion, and record the stored version', () => {
     const { object, errors } = write({ object: { ...kind, spec } })
     expect(errors).toEqual([])
     expect(object['spec']).toEqual({

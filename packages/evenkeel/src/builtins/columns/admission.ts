@@ -21,13 +21,13 @@ import {
 const group = 'admissionregistration.k8s.io'
 const webhooks = columnsOf(
   nameColumn,
-  integerColumn('Webhooks', 'How many there are.', (o) => o.size('webhooks')),
+  integerColumn('Webhooks', 'The number of webhooks.', (o) => o.size('webhooks')),
   ageColumn,
 )
 const policyBinding = columnsOf(
   nameColumn,
-  column('PolicyName', 'Which policy it puts in force.', (o) => o.text('spec', 'policyName')),
-  column('ParamRef', 'With which parameters.', parameterReference),
+  column('PolicyName', 'The bound policy.', (o) => o.text('spec', 'policyName')),
+  column('ParamRef', 'The parameters of the binding.', parameterReference),
   ageColumn,
 )
 
@@ -40,65 +40,65 @@ export const admissionColumns: Readonly<Record<string, TableColumns>> = {
   [`MutatingAdmissionPolicyBinding.${group}`]: policyBinding,
   'FlowSchema.flowcontrol.apiserver.k8s.io': columnsOf(
     nameColumn,
-    column('PriorityLevel', 'At which level its requests are served.', (o) =>
+    column('PriorityLevel', 'The priority level of its requests.', (o) =>
       o.text('spec', 'priorityLevelConfiguration', 'name'),
     ),
-    column('MatchingPrecedence', 'Its place among schemas; the lowest that matches counts.', (o) =>
+    column('MatchingPrecedence', 'The precedence; the matching schema with the lowest number wins.', (o) =>
       o.number('spec', 'matchingPrecedence'),
     ),
-    column('DistinguisherMethod', 'What tells its flows apart.', (o) =>
+    column('DistinguisherMethod', 'The method that distinguishes flows.', (o) =>
       o.has('spec', 'distinguisherMethod') ? o.text('spec', 'distinguisherMethod', 'type') : '<none>',
     ),
     ageColumn,
     column(
       'MissingPL',
-      'Whether its level does not exist.',
+      'Whether the priority level is missing.',
       (o) => conditionStatus(o.list('status', 'conditions'), 'Dangling') ?? '?',
     ),
   ),
   'PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io': columnsOf(
     nameColumn,
-    column('Type', 'Whether it is limited at all.', (o) => o.text('spec', 'type')),
-    column('NominalConcurrencyShares', 'Its share of the seats.', (o) =>
+    column('Type', 'Whether the level is limited or exempt.', (o) => o.text('spec', 'type')),
+    column('NominalConcurrencyShares', 'The share of the concurrency limit.', (o) =>
       limit(o.at('spec', 'limited'), 'nominalConcurrencyShares'),
     ),
-    column('Queues', 'How many queues it has.', (o) => limit(queuing(o), 'queues')),
-    column('HandSize', 'Over how many queues a flow is spread.', (o) => limit(queuing(o), 'handSize')),
-    column('QueueLengthLimit', 'How many may wait in a queue.', (o) => limit(queuing(o), 'queueLengthLimit')),
+    column('Queues', 'The number of queues.', (o) => limit(queuing(o), 'queues')),
+    column('HandSize', 'The number of queues per flow.', (o) => limit(queuing(o), 'handSize')),
+    column('QueueLengthLimit', 'The maximum length of a queue.', (o) => limit(queuing(o), 'queueLengthLimit')),
     ageColumn,
   ),
   'APIService.apiregistration.k8s.io': columnsOf(
     nameColumn,
-    column('Service', 'Who serves this API.', (o) =>
+    column('Service', 'The Service that serves this API version.', (o) =>
       o.has('spec', 'service')
         ? `${o.text('spec', 'service', 'namespace')}/${o.text('spec', 'service', 'name')}`
         : 'Local',
     ),
-    column('Available', 'Whether it can be reached.', availability),
+    column('Available', 'Whether the API is available.', availability),
     ageColumn,
   ),
   'CertificateSigningRequest.certificates.k8s.io': columnsOf(
     nameColumn,
     ageColumn,
-    column('SignerName', 'Who is asked to sign.', (o) => o.text('spec', 'signerName') || '<none>'),
-    column('Requestor', 'Who asks.', (o) => o.text('spec', 'username')),
-    column('RequestedDuration', 'For how long.', (o) =>
+    column('SignerName', 'The requested signer.', (o) => o.text('spec', 'signerName') || '<none>'),
+    column('Requestor', 'The requesting user.', (o) => o.text('spec', 'username')),
+    column('RequestedDuration', 'The requested validity.', (o) =>
       o.has('spec', 'expirationSeconds') ? humanDuration(o.number('spec', 'expirationSeconds') * 1000) : '<none>',
     ),
-    column('Condition', 'How far it is.', signingStatus),
+    column('Condition', 'The current state.', signingStatus),
   ),
   'ClusterTrustBundle.certificates.k8s.io': columnsOf(
     nameColumn,
-    column('SignerName', 'Whose roots these are.', (o) => o.text('spec', 'signerName') || '<none>'),
+    column('SignerName', 'The signer of these trust anchors.', (o) => o.text('spec', 'signerName') || '<none>'),
   ),
   'PodCertificateRequest.certificates.k8s.io': columnsOf(
     nameColumn,
-    column('PodName', 'For which pod.', (o) => o.text('spec', 'podName')),
-    column('ServiceAccountName', 'As which account it runs.', (o) => o.text('spec', 'serviceAccountName')),
-    column('NodeName', 'On which node it runs.', (o) => o.text('spec', 'nodeName')),
-    column('SignerName', 'Who is asked to sign.', (o) => o.text('spec', 'signerName')),
-    column('State', 'How far it is.', requestState),
-    column('UnverifiedUserAnnotations', 'What the pod says about itself.', (o) =>
+    column('PodName', 'The Pod of the request.', (o) => o.text('spec', 'podName')),
+    column('ServiceAccountName', 'The ServiceAccount of the Pod.', (o) => o.text('spec', 'serviceAccountName')),
+    column('NodeName', 'The Node of the Pod.', (o) => o.text('spec', 'nodeName')),
+    column('SignerName', 'The requested signer.', (o) => o.text('spec', 'signerName')),
+    column('State', 'The current state.', requestState),
+    column('UnverifiedUserAnnotations', 'Unverified annotations of the Pod.', (o) =>
       formatLabels(o.at('spec', 'unverifiedUserAnnotations')),
     ),
   ),
@@ -106,18 +106,18 @@ export const admissionColumns: Readonly<Record<string, TableColumns>> = {
     nameColumn,
     column(
       'CommonEncodingVersion',
-      'The version all servers write.',
+      'The storage version common to all API servers.',
       (o) => o.optionalText('status', 'commonEncodingVersion') ?? '<unset>',
     ),
-    column('StorageVersions', 'The version each server writes.', storageVersions),
+    column('StorageVersions', 'The storage version of each API server.', storageVersions),
     ageColumn,
   ),
   'StorageVersionMigration.storagemigration.k8s.io': columnsOf(
     unformattedNameColumn,
-    column('Resource', 'What is migrated.', (o) =>
+    column('Resource', 'The migrated resource.', (o) =>
       qualifiedName(o.text('spec', 'resource', 'resource'), o.text('spec', 'resource', 'group')),
     ),
-    column('Status', 'How far it is.', migrationStatus),
+    column('Status', 'The current state.', migrationStatus),
   ),
 }
 
@@ -125,7 +125,7 @@ function policy(rules: 'Validations' | 'Mutations'): TableColumns {
   return columnsOf(
     nameColumn,
     integerColumn(rules, 'How many rules it has.', (o) => o.size('spec', rules.toLowerCase())),
-    column('ParamKind', 'What its parameters are.', (o) =>
+    column('ParamKind', 'The kind of the parameters.', (o) =>
       o.has('spec', 'paramKind')
         ? `${o.text('spec', 'paramKind', 'apiVersion')}/${o.text('spec', 'paramKind', 'kind')}`
         : '<unset>',

@@ -23,13 +23,13 @@ import {
 import { podColumns } from './pod.ts'
 
 const replicaCounts: readonly Column[] = [
-  integerColumn('Desired', 'How many pods there should be.', (o) => o.number('spec', 'replicas')),
-  integerColumn('Current', 'How many pods there are.', (o) => o.number('status', 'replicas')),
-  integerColumn('Ready', 'How many pods are ready.', (o) => o.number('status', 'readyReplicas')),
+  integerColumn('Desired', 'The desired number of Pods.', (o) => o.number('spec', 'replicas')),
+  integerColumn('Current', 'The current number of Pods.', (o) => o.number('status', 'replicas')),
+  integerColumn('Ready', 'The number of ready Pods.', (o) => o.number('status', 'readyReplicas')),
 ]
 const readyOfDesired = column(
   'Ready',
-  'How many pods are ready, of how many.',
+  'Ready Pods and desired Pods.',
   (o) => `${o.number('status', 'readyReplicas')}/${o.number('spec', 'replicas')}`,
 )
 
@@ -41,7 +41,7 @@ export const appsColumns: Readonly<Record<string, TableColumns>> = {
       definition: { ...definition, priority: 0 },
       cell,
     })),
-    column('Pod Labels', 'The labels a pod of this template gets.', (o) =>
+    column('Pod Labels', 'The labels of Pods of this template.', (o) =>
       formatLabels(o.at('template', 'metadata', 'labels')),
     ),
   ),
@@ -50,7 +50,7 @@ export const appsColumns: Readonly<Record<string, TableColumns>> = {
     ...replicaCounts,
     ageColumn,
     ...containerColumns('spec', 'template'),
-    wideColumn(column('Selector', 'Which pods belong to it.', (o) => formatLabels(o.at('spec', 'selector')))),
+    wideColumn(column('Selector', 'The label selector of its Pods.', (o) => formatLabels(o.at('spec', 'selector')))),
   ),
   'ReplicaSet.apps': columnsOf(
     nameColumn,
@@ -63,32 +63,34 @@ export const appsColumns: Readonly<Record<string, TableColumns>> = {
     nameColumn,
     readyOfDesired,
     column('Up-to-date', 'How many pods are of the latest template.', (o) => o.number('status', 'updatedReplicas')),
-    column('Available', 'How many pods have been ready for long enough.', (o) =>
-      o.number('status', 'availableReplicas'),
-    ),
+    column('Available', 'The number of available Pods.', (o) => o.number('status', 'availableReplicas')),
     ageColumn,
     ...containerColumns('spec', 'template'),
     wideColumn(
-      column('Selector', 'Which pods belong to it.', (o) => formatSelector(o.at('spec', 'selector')) ?? '<invalid>'),
+      column(
+        'Selector',
+        'The label selector of its Pods.',
+        (o) => formatSelector(o.at('spec', 'selector')) ?? '<invalid>',
+      ),
     ),
   ),
   'StatefulSet.apps': columnsOf(nameColumn, readyOfDesired, ageColumn, ...containerColumns('spec', 'template')),
   'DaemonSet.apps': columnsOf(
     nameColumn,
-    integerColumn('Desired', 'On how many nodes a pod should run.', (o) =>
+    integerColumn('Desired', 'The number of Nodes that should run a Pod.', (o) =>
       o.number('status', 'desiredNumberScheduled'),
     ),
-    integerColumn('Current', 'On how many nodes a pod should run and does.', (o) =>
+    integerColumn('Current', 'The number of Nodes that should run a Pod and do.', (o) =>
       o.number('status', 'currentNumberScheduled'),
     ),
-    integerColumn('Ready', 'On how many of these the pod is ready.', (o) => o.number('status', 'numberReady')),
+    integerColumn('Ready', 'The number of Nodes with a ready Pod.', (o) => o.number('status', 'numberReady')),
     integerColumn('Up-to-date', 'On how many the pod is of the latest template.', (o) =>
       o.number('status', 'updatedNumberScheduled'),
     ),
-    integerColumn('Available', 'On how many the pod has been ready for long enough.', (o) =>
+    integerColumn('Available', 'The number of Nodes with an available Pod.', (o) =>
       o.number('status', 'numberAvailable'),
     ),
-    column('Node Selector', 'Which nodes are meant.', (o) =>
+    column('Node Selector', 'The node selector of the Pods.', (o) =>
       formatLabels(o.at('spec', 'template', 'spec', 'nodeSelector')),
     ),
     ageColumn,
@@ -97,26 +99,26 @@ export const appsColumns: Readonly<Record<string, TableColumns>> = {
   ),
   'ControllerRevision.apps': columnsOf(
     nameColumn,
-    column('Controller', 'Whose revision it is.', controllerName),
-    column('Revision', 'Its number.', (o) => o.number('revision')),
+    column('Controller', 'The controller of the revision.', controllerName),
+    column('Revision', 'The revision number.', (o) => o.number('revision')),
     ageColumn,
   ),
   'Job.batch': columnsOf(
     nameColumn,
-    column('Status', 'How far the job is.', jobStatus),
-    column('Completions', 'How many pods have ended well, of how many.', completions),
-    column('Duration', 'How long the job took, or has been running.', jobDuration),
+    column('Status', 'The state of the Job.', jobStatus),
+    column('Completions', 'Succeeded Pods and required completions.', completions),
+    column('Duration', 'The run time of the Job.', jobDuration),
     ageColumn,
     ...containerColumns('spec', 'template'),
     selectorColumn('spec', 'selector'),
   ),
   'CronJob.batch': columnsOf(
     nameColumn,
-    column('Schedule', 'When jobs are started.', (o) => o.text('spec', 'schedule')),
-    column('Timezone', 'Where the schedule is meant.', (o) => o.optionalText('spec', 'timeZone') ?? '<none>'),
-    booleanColumn('Suspend', 'Whether no jobs are started for now.', suspended),
-    integerColumn('Active', 'How many jobs are running.', (o) => o.size('status', 'active')),
-    column('Last Schedule', 'How long ago a job was started.', (o, nowMs) =>
+    column('Schedule', 'The schedule in cron format.', (o) => o.text('spec', 'schedule')),
+    column('Timezone', 'The time zone of the schedule.', (o) => o.optionalText('spec', 'timeZone') ?? '<none>'),
+    booleanColumn('Suspend', 'Whether the CronJob is suspended.', suspended),
+    integerColumn('Active', 'The number of running Jobs.', (o) => o.size('status', 'active')),
+    column('Last Schedule', 'The time since the last scheduled Job.', (o, nowMs) =>
       o.has('status', 'lastScheduleTime') ? o.age(nowMs, 'status', 'lastScheduleTime') : '<none>',
     ),
     ageColumn,

@@ -19,40 +19,38 @@ export const autoscalingColumns: Readonly<Record<string, TableColumns>> = {
     nameColumn,
     column(
       'Reference',
-      'What it scales.',
+      'The scale target.',
       (o) => `${o.text('spec', 'scaleTargetRef', 'kind')}/${o.text('spec', 'scaleTargetRef', 'name')}`,
     ),
-    column('Targets', 'What it measures: the value now, and the one it wants.', targets),
-    column('MinPods', 'The fewest pods.', (o) =>
+    column('Targets', 'Current and target values of the metrics.', targets),
+    column('MinPods', 'The minimum number of Pods.', (o) =>
       o.has('spec', 'minReplicas') ? String(o.number('spec', 'minReplicas')) : '<unset>',
     ),
-    column('MaxPods', 'The most pods.', (o) => o.number('spec', 'maxReplicas')),
-    column('Replicas', 'How many pods there are.', (o) => o.number('status', 'currentReplicas')),
+    column('MaxPods', 'The maximum number of Pods.', (o) => o.number('spec', 'maxReplicas')),
+    column('Replicas', 'The current number of Pods.', (o) => o.number('status', 'currentReplicas')),
     ageColumn,
   ),
   'Scale.autoscaling': columnsOf(
     unformattedNameColumn,
-    integerColumn('Desired', 'How many there should be.', (o) => o.number('spec', 'replicas')),
-    integerColumn('Available', 'How many there are.', (o) => o.number('status', 'replicas')),
+    integerColumn('Desired', 'The desired number of replicas.', (o) => o.number('spec', 'replicas')),
+    integerColumn('Available', 'The current number of replicas.', (o) => o.number('status', 'replicas')),
     ageColumn,
   ),
   'PodDisruptionBudget.policy': columnsOf(
     nameColumn,
-    column('Min Available', 'How many pods must stay.', (o) => countOrShare(o.at('spec', 'minAvailable'))),
-    column('Max Unavailable', 'How many pods may be missing.', (o) => countOrShare(o.at('spec', 'maxUnavailable'))),
-    integerColumn('Allowed Disruptions', 'How many pods may be evicted now.', (o) =>
+    column('Min Available', 'The minimum number of available Pods.', (o) => countOrShare(o.at('spec', 'minAvailable'))),
+    column('Max Unavailable', 'The maximum number of unavailable Pods.', (o) =>
+      countOrShare(o.at('spec', 'maxUnavailable')),
+    ),
+    integerColumn('Allowed Disruptions', 'The number of currently allowed disruptions.', (o) =>
       o.number('status', 'disruptionsAllowed'),
     ),
     ageColumn,
   ),
   ResourceQuota: columnsOf(
     nameColumn,
-    column('Request', 'What is used of what may be requested.', (o) =>
-      quota(o, (resource) => !resource.startsWith('limits.')),
-    ),
-    column('Limit', 'What is used of what limits may add up to.', (o) =>
-      quota(o, (resource) => resource.startsWith('limits.')),
-    ),
+    column('Request', 'Used and maximum requests.', (o) => quota(o, (resource) => !resource.startsWith('limits.'))),
+    column('Limit', 'Used and maximum limits.', (o) => quota(o, (resource) => resource.startsWith('limits.'))),
     ageColumn,
   ),
 }

@@ -17,72 +17,72 @@ import {
 export const clusterColumns: Readonly<Record<string, TableColumns>> = {
   Namespace: columnsOf(
     nameColumn,
-    column('Status', 'Whether it is in use or going away.', (o) => o.text('status', 'phase')),
+    column('Status', 'The phase of the Namespace.', (o) => o.text('status', 'phase')),
     ageColumn,
   ),
   ConfigMap: columnsOf(
     nameColumn,
-    column('Data', 'How many entries it has.', (o) => o.size('data') + o.size('binaryData')),
+    column('Data', 'The number of entries.', (o) => o.size('data') + o.size('binaryData')),
     ageColumn,
   ),
   Secret: columnsOf(
     nameColumn,
-    column('Type', 'What it is for.', (o) => o.text('type')),
-    column('Data', 'How many entries it has.', (o) => o.size('data')),
+    column('Type', 'The type of the Secret.', (o) => o.text('type')),
+    column('Data', 'The number of entries.', (o) => o.size('data')),
     ageColumn,
   ),
   ServiceAccount: columnsOf(nameColumn, ageColumn),
   Node: columnsOf(
     nameColumn,
-    column('Status', 'Whether it is ready for pods.', nodeStatus),
-    column('Roles', 'What it is for.', (o) => nodeRoles(o).join(',') || '<none>'),
+    column('Status', 'The state of the Node.', nodeStatus),
+    column('Roles', 'The roles of the Node.', (o) => nodeRoles(o).join(',') || '<none>'),
     ageColumn,
-    column('Version', 'The version of its agent.', (o) => o.text('status', 'nodeInfo', 'kubeletVersion')),
-    wideColumn(column('Internal-IP', 'Its address inside.', (o) => nodeAddress(o, 'InternalIP'))),
-    wideColumn(column('External-IP', 'Its address outside.', (o) => nodeAddress(o, 'ExternalIP'))),
+    column('Version', 'The kubelet version.', (o) => o.text('status', 'nodeInfo', 'kubeletVersion')),
+    wideColumn(column('Internal-IP', 'The internal IP address.', (o) => nodeAddress(o, 'InternalIP'))),
+    wideColumn(column('External-IP', 'The external IP address.', (o) => nodeAddress(o, 'ExternalIP'))),
     wideColumn(
-      column('OS-Image', 'Its operating system.', (o) => o.text('status', 'nodeInfo', 'osImage') || '<unknown>'),
+      column('OS-Image', 'The operating system image.', (o) => o.text('status', 'nodeInfo', 'osImage') || '<unknown>'),
     ),
-    wideColumn(column('Kernel-Version', 'Its kernel and architecture.', kernelVersion)),
+    wideColumn(column('Kernel-Version', 'The kernel version and architecture.', kernelVersion)),
     wideColumn(
       column(
         'Container-Runtime',
-        'What runs its containers.',
+        'The container runtime and its version.',
         (o) => o.text('status', 'nodeInfo', 'containerRuntimeVersion') || '<unknown>',
       ),
     ),
   ),
   ComponentStatus: columnsOf(
     nameColumn,
-    column('Status', 'Whether the component is well.', componentStatus),
-    column('Message', 'What it says.', (o) => healthCondition(o)?.text('message') ?? ''),
-    column('Error', 'What is wrong with it.', (o) => healthCondition(o)?.text('error') ?? ''),
+    column('Status', 'The health of the component.', componentStatus),
+    column('Message', 'The message of the component.', (o) => healthCondition(o)?.text('message') ?? ''),
+    column('Error', 'The error of the component.', (o) => healthCondition(o)?.text('error') ?? ''),
   ),
   'Lease.coordination.k8s.io': columnsOf(
     nameColumn,
-    column('Holder', 'Who has it.', (o) => o.text('spec', 'holderIdentity')),
+    column('Holder', 'The holder of the lease.', (o) => o.text('spec', 'holderIdentity')),
     ageColumn,
   ),
   'LeaseCandidate.coordination.k8s.io': columnsOf(
     nameColumn,
-    column('LeaseName', 'Which lease it is a candidate for.', (o) => o.text('spec', 'leaseName')),
-    column('BinaryVersion', 'The version it is.', (o) => o.text('spec', 'binaryVersion')),
-    column('EmulationVersion', 'The version it behaves as.', (o) => o.text('spec', 'emulationVersion')),
+    column('LeaseName', 'The lease of this candidate.', (o) => o.text('spec', 'leaseName')),
+    column('BinaryVersion', 'The binary version of the candidate.', (o) => o.text('spec', 'binaryVersion')),
+    column('EmulationVersion', 'The emulation version of the candidate.', (o) => o.text('spec', 'emulationVersion')),
     ageColumn,
   ),
   'RoleBinding.rbac.authorization.k8s.io': roleBinding(),
   'ClusterRoleBinding.rbac.authorization.k8s.io': roleBinding(),
   'RuntimeClass.node.k8s.io': columnsOf(
     nameColumn,
-    column('Handler', 'What runs its pods.', (o) => o.text('handler')),
+    column('Handler', 'The container runtime handler.', (o) => o.text('handler')),
     ageColumn,
   ),
   'PriorityClass.scheduling.k8s.io': columnsOf(
     nameColumn,
-    integerColumn('Value', 'The priority.', (o) => o.number('value')),
-    booleanColumn('Global-Default', 'Whether pods without a class have this one.', (o) => o.flag('globalDefault')),
+    integerColumn('Value', 'The priority value.', (o) => o.number('value')),
+    booleanColumn('Global-Default', 'Whether this is the default class.', (o) => o.flag('globalDefault')),
     ageColumn,
-    column('PreemptionPolicy', 'Whether its pods may push others aside.', (o) => o.text('preemptionPolicy')),
+    column('PreemptionPolicy', 'Whether its Pods may preempt others.', (o) => o.text('preemptionPolicy')),
   ),
 }
 
@@ -97,26 +97,26 @@ function roleBinding(): TableColumns {
         .join(', ')
   return columnsOf(
     nameColumn,
-    column('Role', 'Which role is given.', (o) => `${o.text('roleRef', 'kind')}/${o.text('roleRef', 'name')}`),
+    column('Role', 'The bound role.', (o) => `${o.text('roleRef', 'kind')}/${o.text('roleRef', 'name')}`),
     ageColumn,
     wideColumn(
       column(
         'Users',
-        'The users who get it.',
+        'The bound users.',
         subjects('User', (subject) => subject.text('name')),
       ),
     ),
     wideColumn(
       column(
         'Groups',
-        'The groups that get it.',
+        'The bound groups.',
         subjects('Group', (subject) => subject.text('name')),
       ),
     ),
     wideColumn(
       column(
         'ServiceAccounts',
-        'The accounts that get it.',
+        'The bound ServiceAccounts.',
         subjects('ServiceAccount', (subject) => `${subject.text('namespace')}/${subject.text('name')}`),
       ),
     ),
@@ -199,16 +199,16 @@ export const eventColumnsByKind: Readonly<Record<string, TableColumns>> = {
 
 function eventColumns(fields: EventFields): TableColumns {
   return columnsOf(
-    column('Last Seen', 'How long ago it was seen last.', (o, nowMs) => lastSeen(o, fields, nowMs)),
-    column('Type', 'Whether it is a warning.', (o) => o.text('type')),
-    column('Reason', 'Why it was written, in one word.', (o) => o.text('reason')),
-    column('Object', 'What it is about.', (o) => target(o.at(fields.about))),
-    wideColumn(column('Subobject', 'Which part it is about.', (o) => o.text(fields.about, 'fieldPath'))),
-    wideColumn(column('Source', 'Who wrote it.', (o) => source(o, fields))),
-    column('Message', 'What happened.', (o) => o.text(fields.message).trim()),
-    wideColumn(column('First Seen', 'How long ago it was seen first.', (o, nowMs) => firstSeen(o, fields, nowMs))),
+    column('Last Seen', 'The time since the last occurrence.', (o, nowMs) => lastSeen(o, fields, nowMs)),
+    column('Type', 'The type: Normal or Warning.', (o) => o.text('type')),
+    column('Reason', 'The reason of the event.', (o) => o.text('reason')),
+    column('Object', 'The involved object.', (o) => target(o.at(fields.about))),
+    wideColumn(column('Subobject', 'The involved part of the object.', (o) => o.text(fields.about, 'fieldPath'))),
+    wideColumn(column('Source', 'The reporting component.', (o) => source(o, fields))),
+    column('Message', 'The message of the event.', (o) => o.text(fields.message).trim()),
+    wideColumn(column('First Seen', 'The time since the first occurrence.', (o, nowMs) => firstSeen(o, fields, nowMs))),
     wideColumn(
-      column('Count', 'How often it was seen.', (o) =>
+      column('Count', 'The number of occurrences.', (o) =>
         o.has('series') ? o.number('series', 'count') : o.number(fields.count) || 1,
       ),
     ),

@@ -1,7 +1,7 @@
 /**
  * Table columns: a name, a description, and the function from an object to its cell.
  *
- *     columnsOf(name, integer('Webhooks', 'How many there are.', (o) => o.size('webhooks')), created)
+ *     columnsOf(name, integer('Webhooks', 'The number of webhooks.', (o) => o.size('webhooks')), created)
  *
  * `kubectl get` prints exactly these. Types are those of kube-apiserver, not always those of the cells: a count in a string column is
  * its habit, and clients that sort or parse columns rely on it.
@@ -133,11 +133,11 @@ export function identifyingColumn({ definition, cell }: Column): Column {
 
 export const unformattedNameColumn: Column = column(
   'Name',
-  'The name of the object, unique among its kind and namespace.',
+  'The name of the object, unique for its kind and namespace.',
   (o) => o.text('metadata', 'name'),
 )
 export const nameColumn: Column = identifyingColumn(unformattedNameColumn)
-export const ageColumn: Column = column('Age', 'How long ago the object was created.', (o, nowMs) =>
+export const ageColumn: Column = column('Age', 'The time since the creation of the object.', (o, nowMs) =>
   o.age(nowMs, 'metadata', 'creationTimestamp'),
 )
 
@@ -155,7 +155,7 @@ export function columnsOf(...columns: readonly Column[]): TableColumns {
 /** The default columns: name, and the creation time as a timestamp, not as an age. */
 export const defaultColumns: TableColumns = columnsOf(
   nameColumn,
-  typed(column('Created At', 'When the object was created.', creationTime), 'date'),
+  typed(column('Created At', 'The creation time of the object.', creationTime), 'date'),
 )
 
 function creationTime(object: FieldReader): string {
@@ -270,7 +270,7 @@ export function containerColumns(...template: readonly string[]): readonly [Colu
 
 /** A label selector at a path. */
 export function selectorColumn(...path: readonly string[]): Column {
-  return wideColumn(column('Selector', 'Which pods belong to it.', (o) => selectorText(o.at(...path))))
+  return wideColumn(column('Selector', 'The label selector of its Pods.', (o) => selectorText(o.at(...path))))
 }
 
 /** A label selector for a cell: `<none>` when it is empty. */

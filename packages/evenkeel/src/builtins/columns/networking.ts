@@ -20,57 +20,66 @@ const shownMax = 3
 export const networkingColumns: Readonly<Record<string, TableColumns>> = {
   Service: columnsOf(
     nameColumn,
-    column('Type', 'How the service is offered.', (o) => o.text('spec', 'type')),
+    column('Type', 'The type of the Service.', (o) => o.text('spec', 'type')),
     column(
       'Cluster-IP',
-      'Its address inside.',
+      'The cluster IP.',
       (o) => o.texts('spec', 'clusterIPs')[0] ?? (o.text('spec', 'clusterIP') || '<none>'),
     ),
-    column('External-IP', 'Its addresses outside.', externalAddress),
-    column('Port(s)', 'Its ports.', (o) => o.list('spec', 'ports').map(formatPort).join(',') || '<none>'),
+    column('External-IP', 'The external addresses.', externalAddress),
+    column(
+      'Port(s)',
+      'The ports of the Service.',
+      (o) => o.list('spec', 'ports').map(formatPort).join(',') || '<none>',
+    ),
     ageColumn,
-    wideColumn(column('Selector', 'Which pods serve it.', (o) => formatLabels(o.at('spec', 'selector')))),
+    wideColumn(
+      column('Selector', 'The label selector of the Pods behind the Service.', (o) =>
+        formatLabels(o.at('spec', 'selector')),
+      ),
+    ),
   ),
-  Endpoints: columnsOf(nameColumn, column('Endpoints', 'Where the service is served.', formatEndpoints), ageColumn),
+  Endpoints: columnsOf(nameColumn, column('Endpoints', 'The addresses of the endpoints.', formatEndpoints), ageColumn),
   'EndpointSlice.discovery.k8s.io': columnsOf(
     nameColumn,
-    column('AddressType', 'What kind of addresses these are.', (o) => o.text('addressType')),
-    column('Ports', 'The ports at each address.', (o) => firstOr(o.list('ports').map(slicePort))),
-    column('Endpoints', 'The addresses.', (o) =>
+    column('AddressType', 'The address type.', (o) => o.text('addressType')),
+    column('Ports', 'The ports of the endpoints.', (o) => firstOr(o.list('ports').map(slicePort))),
+    column('Endpoints', 'The addresses of the endpoints.', (o) =>
       firstOr(o.list('endpoints').flatMap((endpoint) => endpoint.texts('addresses'))),
     ),
     ageColumn,
   ),
   'Ingress.networking.k8s.io': columnsOf(
     nameColumn,
-    column(
-      'Class',
-      'Which class of controllers serves it.',
-      (o) => o.optionalText('spec', 'ingressClassName') ?? '<none>',
-    ),
-    column('Hosts', 'The names it answers to.', formatHosts),
-    column('Address', 'Where it can be reached.', (o) => balancerAddresses(o).join(',')),
-    column('Ports', 'The ports it listens on.', (o) => (o.size('spec', 'tls') > 0 ? '80, 443' : '80')),
+    column('Class', 'The IngressClass.', (o) => o.optionalText('spec', 'ingressClassName') ?? '<none>'),
+    column('Hosts', 'The host names of the rules.', formatHosts),
+    column('Address', 'The address of the load balancer.', (o) => balancerAddresses(o).join(',')),
+    column('Ports', 'The exposed ports.', (o) => (o.size('spec', 'tls') > 0 ? '80, 443' : '80')),
     ageColumn,
   ),
   'IngressClass.networking.k8s.io': columnsOf(
     { ...nameColumn, cell: (o) => o.text('metadata', 'name') + (isDefaultClass(o) ? ' (default)' : '') },
-    column('Controller', 'Who serves ingresses of this class.', (o) => o.text('spec', 'controller')),
-    column('Parameters', 'Where more is said about the class.', classParameters),
+    column('Controller', 'The controller of this class.', (o) => o.text('spec', 'controller')),
+    column('Parameters', 'The parameters of the class.', classParameters),
     ageColumn,
   ),
   'NetworkPolicy.networking.k8s.io': columnsOf(
     nameColumn,
-    column('Pod-Selector', 'Which pods it is about.', (o) => selectorText(o.at('spec', 'podSelector'))),
+    column('Pod-Selector', 'The label selector of the affected Pods.', (o) =>
+      selectorText(o.at('spec', 'podSelector')),
+    ),
     ageColumn,
   ),
   'ServiceCIDR.networking.k8s.io': columnsOf(
     nameColumn,
-    column('CIDRs', 'The ranges of addresses.', (o) => o.texts('spec', 'cidrs').join(',')),
+    column('CIDRs', 'The address ranges.', (o) => o.texts('spec', 'cidrs').join(',')),
     ageColumn,
   ),
   // kube-apiserver adds a third cell, the age, without a column.
-  'IPAddress.networking.k8s.io': columnsOf(nameColumn, column('ParentRef', 'Who has the address.', parentReference)),
+  'IPAddress.networking.k8s.io': columnsOf(
+    nameColumn,
+    column('ParentRef', 'The object that uses the address.', parentReference),
+  ),
 }
 
 function firstOr(all: readonly string[]): string {

@@ -33,26 +33,26 @@ interface Summary {
 
 const shown = columnsOf(
   nameColumn,
-  column('Ready', 'How many containers are ready, of how many.', () => null),
-  column('Status', 'What the containers as a whole are doing.', () => null),
-  column('Restarts', 'How often containers were started again, and when last.', () => null),
+  column('Ready', 'Ready containers and all containers.', () => null),
+  column('Status', 'The aggregated state of the containers.', () => null),
+  column('Restarts', 'The number of container restarts, and the time of the last one.', () => null),
   ageColumn,
   wideColumn(
     column(
       'IP',
-      'The address of the pod.',
+      'The IP address of the Pod.',
       (o) => o.at('status').list('podIPs')[0]?.text('ip') || o.text('status', 'podIP') || '<none>',
     ),
   ),
-  wideColumn(column('Node', 'Where the pod runs.', (o) => o.text('spec', 'nodeName') || '<none>')),
+  wideColumn(column('Node', 'The Node of the Pod.', (o) => o.text('spec', 'nodeName') || '<none>')),
   wideColumn(
     column(
       'Nominated Node',
-      'Where the pod will run once others have made room.',
+      'The Node nominated after preemption.',
       (o) => o.text('status', 'nominatedNodeName') || '<none>',
     ),
   ),
-  wideColumn(column('Readiness Gates', 'How many of its further conditions hold, of how many.', readinessGates)),
+  wideColumn(column('Readiness Gates', 'Satisfied readiness gates and all readiness gates.', readinessGates)),
 )
 
 export const podColumns: TableColumns = {

@@ -18,52 +18,52 @@ const group = 'resource.k8s.io'
 export const schedulingColumns: Readonly<Record<string, TableColumns>> = {
   [`DeviceClass.${group}`]: columnsOf(nameColumn, ageColumn),
   [`ResourceClaimTemplate.${group}`]: columnsOf(nameColumn, ageColumn),
-  [`ResourceClaim.${group}`]: columnsOf(nameColumn, column('State', 'How far the claim is.', claimState), ageColumn),
+  [`ResourceClaim.${group}`]: columnsOf(nameColumn, column('State', 'The state of the claim.', claimState), ageColumn),
   [`ResourceSlice.${group}`]: columnsOf(
     nameColumn,
-    column('Node', 'Where the devices are.', (o) => o.text('spec', 'nodeName')),
-    column('Driver', 'Who serves them.', (o) => o.text('spec', 'driver')),
-    column('Pool', 'Which pool they belong to.', (o) => o.text('spec', 'pool', 'name')),
+    column('Node', 'The Node of the devices.', (o) => o.text('spec', 'nodeName')),
+    column('Driver', 'The driver of the devices.', (o) => o.text('spec', 'driver')),
+    column('Pool', 'The pool of the devices.', (o) => o.text('spec', 'pool', 'name')),
     ageColumn,
   ),
   [`DeviceTaintRule.${group}`]: columnsOf(
     nameColumn,
-    column('Key', 'What the taint is called.', (o) => o.text('spec', 'taint', 'key')),
-    column('Value', 'What it says.', (o) => o.text('spec', 'taint', 'value')),
-    column('Effect', 'What it does to pods.', (o) => o.text('spec', 'taint', 'effect')),
-    column('TimeAdded', 'How long ago it was added.', (o, nowMs) =>
+    column('Key', 'The key of the taint.', (o) => o.text('spec', 'taint', 'key')),
+    column('Value', 'The value of the taint.', (o) => o.text('spec', 'taint', 'value')),
+    column('Effect', 'The effect of the taint.', (o) => o.text('spec', 'taint', 'effect')),
+    column('TimeAdded', 'The time since the taint was added.', (o, nowMs) =>
       o.has('spec', 'taint', 'timeAdded') ? o.age(nowMs, 'spec', 'taint', 'timeAdded') : '',
     ),
     ageColumn,
   ),
   [`ResourcePoolStatusRequest.${group}`]: columnsOf(
     nameColumn,
-    column('Driver', 'Whose pools are asked for.', (o) => o.text('spec', 'driver')),
+    column('Driver', 'The driver of the requested pools.', (o) => o.text('spec', 'driver')),
     sum('Total'),
     sum('Available'),
     sum('Allocated'),
     sum('Unavailable'),
-    column('Errors', 'How many pools are not valid.', (o) =>
+    column('Errors', 'The number of invalid pools.', (o) =>
       isCounted(o) ? String(o.list('status', 'pools').filter((pool) => pool.has('validationError')).length) : '-',
     ),
-    integerColumn('Pools', 'How many pools there are.', (o) => o.number('status', 'poolCount')),
-    column('Status', 'How far the request is.', requestStatus),
-    column('Completed', 'How long ago it was answered.', (o, nowMs) =>
+    integerColumn('Pools', 'The number of pools.', (o) => o.number('status', 'poolCount')),
+    column('Status', 'The state of the request.', requestStatus),
+    column('Completed', 'The time since completion.', (o, nowMs) =>
       outcome(o)?.text('type') === 'Complete' ? (outcome(o)?.age(nowMs, 'lastTransitionTime') ?? '') : '<none>',
     ),
   ),
   'Workload.scheduling.k8s.io': columnsOf(nameColumn, ageColumn),
   'PodGroup.scheduling.k8s.io': columnsOf(
     nameColumn,
-    column('Policy', 'Whether its pods start only together.', (o) =>
+    column('Policy', 'The scheduling policy of the group.', (o) =>
       o.has('spec', 'schedulingPolicy', 'gang') ? 'Gang' : 'Basic',
     ),
-    column('Workload', 'Which workload it belongs to.', (o) =>
+    column('Workload', 'The workload of the group.', (o) =>
       o.has('spec', 'podGroupTemplateRef')
         ? o.text('spec', 'podGroupTemplateRef', 'workload', 'workloadName')
         : '<none>',
     ),
-    column('Status', 'How far it is.', groupStatus),
+    column('Status', 'The current state.', groupStatus),
     ageColumn,
   ),
 }

@@ -17,23 +17,19 @@ import {
 } from './column.ts'
 
 const volumeMode = wideColumn(
-  column(
-    'VolumeMode',
-    'Whether it is a file system or a block device.',
-    (o) => o.optionalText('spec', 'volumeMode') ?? '<unset>',
-  ),
+  column('VolumeMode', 'The volume mode.', (o) => o.optionalText('spec', 'volumeMode') ?? '<unset>'),
 )
 const attributesClass = column(
   'VolumeAttributesClass',
-  'Its class of attributes.',
+  'The VolumeAttributesClass.',
   (o) => o.optionalText('spec', 'volumeAttributesClassName') ?? '<unset>',
 )
-const volumeStatus = column('Status', 'What it is used for.', (o) =>
+const volumeStatus = column('Status', 'The phase.', (o) =>
   o.has('metadata', 'deletionTimestamp') ? 'Terminating' : o.text('status', 'phase'),
 )
 const volumeClass = column(
   'StorageClass',
-  'Its class of storage.',
+  'The StorageClass.',
   (o) => o.optionalText('metadata', 'annotations', classAnnotation) ?? o.text('spec', 'storageClassName'),
 )
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
@@ -41,25 +37,23 @@ const classAnnotation = 'volume.beta.kubernetes.io/storage-class'
 export const storageColumns: Readonly<Record<string, TableColumns>> = {
   PersistentVolume: columnsOf(
     nameColumn,
-    column('Capacity', 'How large it is.', (o) => capacity(o.at('spec', 'capacity'))),
-    column('Access Modes', 'Who may use it at a time.', (o) => accessModes(o.texts('spec', 'accessModes'))),
-    column('Reclaim Policy', 'What becomes of it when it is released.', (o) =>
-      o.text('spec', 'persistentVolumeReclaimPolicy'),
-    ),
+    column('Capacity', 'The capacity.', (o) => capacity(o.at('spec', 'capacity'))),
+    column('Access Modes', 'The access modes.', (o) => accessModes(o.texts('spec', 'accessModes'))),
+    column('Reclaim Policy', 'The reclaim policy.', (o) => o.text('spec', 'persistentVolumeReclaimPolicy')),
     volumeStatus,
-    column('Claim', 'Who has it.', claim),
+    column('Claim', 'The bound claim.', claim),
     volumeClass,
     attributesClass,
-    column('Reason', 'Why it is in this state.', (o) => o.text('status', 'reason')),
+    column('Reason', 'The reason of the current phase.', (o) => o.text('status', 'reason')),
     ageColumn,
     volumeMode,
   ),
   PersistentVolumeClaim: columnsOf(
     nameColumn,
     volumeStatus,
-    column('Volume', 'Which volume it got.', (o) => o.text('spec', 'volumeName')),
-    column('Capacity', 'How large the volume is.', (o) => (isBound(o) ? capacity(o.at('status', 'capacity')) : '')),
-    column('Access Modes', 'Who may use the volume at a time.', (o) =>
+    column('Volume', 'The bound volume.', (o) => o.text('spec', 'volumeName')),
+    column('Capacity', 'The capacity of the volume.', (o) => (isBound(o) ? capacity(o.at('status', 'capacity')) : '')),
+    column('Access Modes', 'The access modes of the volume.', (o) =>
       isBound(o) ? accessModes(o.texts('status', 'accessModes')) : '',
     ),
     volumeClass,
@@ -69,60 +63,52 @@ export const storageColumns: Readonly<Record<string, TableColumns>> = {
   ),
   'StorageClass.storage.k8s.io': columnsOf(
     { ...nameColumn, cell: (o) => o.text('metadata', 'name') + (isDefaultClass(o) ? ' (default)' : '') },
-    column('Provisioner', 'Who makes volumes of this class.', (o) => o.text('provisioner')),
-    column(
-      'ReclaimPolicy',
-      'What becomes of its volumes when they are released.',
-      (o) => o.optionalText('reclaimPolicy') ?? 'Delete',
-    ),
-    column(
-      'VolumeBindingMode',
-      'When a claim gets its volume.',
-      (o) => o.optionalText('volumeBindingMode') ?? 'Immediate',
-    ),
-    column('AllowVolumeExpansion', 'Whether its volumes can grow.', (o) => o.flag('allowVolumeExpansion')),
+    column('Provisioner', 'The provisioner of this class.', (o) => o.text('provisioner')),
+    column('ReclaimPolicy', 'The reclaim policy of its volumes.', (o) => o.optionalText('reclaimPolicy') ?? 'Delete'),
+    column('VolumeBindingMode', 'The volume binding mode.', (o) => o.optionalText('volumeBindingMode') ?? 'Immediate'),
+    column('AllowVolumeExpansion', 'Whether volumes can be expanded.', (o) => o.flag('allowVolumeExpansion')),
     ageColumn,
   ),
   'VolumeAttributesClass.storage.k8s.io': columnsOf(
     nameColumn,
-    column('DriverName', 'Who knows these attributes.', (o) => o.text('driverName')),
+    column('DriverName', 'The driver of these attributes.', (o) => o.text('driverName')),
     ageColumn,
   ),
   'VolumeAttachment.storage.k8s.io': columnsOf(
     nameColumn,
-    identifyingColumn(column('Attacher', 'Who attaches it.', (o) => o.text('spec', 'attacher'))),
-    column('PV', 'Which volume.', (o) => o.text('spec', 'source', 'persistentVolumeName')),
-    column('Node', 'To which node.', (o) => o.text('spec', 'nodeName')),
-    booleanColumn('Attached', 'Whether it is attached.', (o) => o.flag('status', 'attached')),
+    identifyingColumn(column('Attacher', 'The attacher.', (o) => o.text('spec', 'attacher'))),
+    column('PV', 'The PersistentVolume.', (o) => o.text('spec', 'source', 'persistentVolumeName')),
+    column('Node', 'The Node of the attachment.', (o) => o.text('spec', 'nodeName')),
+    booleanColumn('Attached', 'Whether the volume is attached.', (o) => o.flag('status', 'attached')),
     ageColumn,
   ),
   'CSINode.storage.k8s.io': columnsOf(
     nameColumn,
-    integerColumn('Drivers', 'How many drivers the node has.', (o) => o.size('spec', 'drivers')),
+    integerColumn('Drivers', 'The number of drivers on the Node.', (o) => o.size('spec', 'drivers')),
     ageColumn,
   ),
   'CSIDriver.storage.k8s.io': columnsOf(
     nameColumn,
     booleanColumn(
       'AttachRequired',
-      'Whether volumes are attached before they are mounted.',
+      'Whether volumes must be attached before a mount.',
       (o) => !o.has('spec', 'attachRequired') || o.flag('spec', 'attachRequired'),
     ),
-    driverFlag('PodInfoOnMount', 'Whether it is told which pod a volume is for.'),
-    driverFlag('StorageCapacity', 'Whether it says how much room is left.'),
-    column('TokenRequests', 'For whom it needs tokens.', tokenRequests),
-    driverFlag('RequiresRepublish', 'Whether it wants to be called again and again.'),
+    driverFlag('PodInfoOnMount', 'Whether the driver gets Pod information on mount.'),
+    driverFlag('StorageCapacity', 'Whether the driver publishes its storage capacity.'),
+    column('TokenRequests', 'The audiences of requested tokens.', tokenRequests),
+    driverFlag('RequiresRepublish', 'Whether volumes are republished periodically.'),
     column(
       'Modes',
-      'For how long volumes can live.',
+      'The volume lifecycle modes.',
       (o) => o.texts('spec', 'volumeLifecycleModes').join(',') || '<none>',
     ),
     ageColumn,
   ),
   'CSIStorageCapacity.storage.k8s.io': columnsOf(
     nameColumn,
-    column('StorageClassName', 'The class of storage.', (o) => o.text('storageClassName')),
-    column('Capacity', 'How much room is left.', (o) =>
+    column('StorageClassName', 'The StorageClass.', (o) => o.text('storageClassName')),
+    column('Capacity', 'The available capacity.', (o) =>
       o.has('capacity') ? formatQuantityCell(o.at('capacity')) : '<unset>',
     ),
   ),

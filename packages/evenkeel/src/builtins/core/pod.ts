@@ -68,10 +68,10 @@ export const podTemplateStrategy: StrategyHooks = {
 }
 
 /** A Pod that was never scheduled or has finished is deleted at once; a negative grace period means the minimum. */
-function graceSeconds(object: UnstructuredObject, asked: number | undefined): number {
+function graceSeconds(object: UnstructuredObject, requested: number | undefined): number {
   const [spec, phase] = [objectIn(object, 'spec'), textIn(objectIn(object, 'status'), 'phase')]
   if (textIn(spec, 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return 0
-  const seconds = asked ?? numberIn(spec, 'terminationGracePeriodSeconds') ?? graceSecondsDefault
+  const seconds = requested ?? numberIn(spec, 'terminationGracePeriodSeconds') ?? graceSecondsDefault
   return seconds < 0 ? 1 : seconds
 }
 

@@ -54,7 +54,7 @@ async function endOf(watch: Watch): Promise<WatchEnd | undefined> {
 }
 
 const changesOf = (batches: readonly WatchBatch[]): Change[] => batches.flatMap(({ changes }) => changes)
-const told = ({ key, revision, entry, previous }: Change): string =>
+const describeChange = ({ key, revision, entry, previous }: Change): string =>
   `${revision} ${key} ${entry ? Buffer.from(entry.value).toString() : '-'} was ${previous ? Buffer.from(previous.value).toString() : '-'}`
 
 describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing})` : ''}`, () => {
@@ -76,7 +76,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const second = await committed(store, put('a', 'two', first))
     const third = await committed(store, { key: 'a', expect: second })
     const changes = changesOf(await readUntil(watch, third))
-    expect(changes.map(told)).toEqual([
+    expect(changes.map(describeChange)).toEqual([
       `${first} a ${first}one was -`,
       `${second} a two was ${first}one`,
       `${third} a - was two`,
@@ -92,13 +92,13 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     const known = new Map<string, number>()
     for (let round = 0; round < 60; round++) await randomCommit(store, known, random)
     const head = await store.head()
-    const all = changesOf(await readUntil(live, head)).map(told)
+    const all = changesOf(await readUntil(live, head)).map(describeChange)
     for (let after = start; after <= head; after += 1 + randomInt(random, 4)) {
       const watch = store.watch('', { after })
       watch.requestProgress()
       const changes = changesOf(await readUntil(watch, head))
       watch.close()
-      expect(changes.map(told)).toEqual(all.filter((line) => Number.parseInt(line, 10) > after))
+      expect(changes.map(describeChange)).toEqual(all.filter((line) => Number.parseInt(line, 10) > after))
       expect(await applied(store, after, changes)).toEqual(await stateAt(store, head))
     }
   })
@@ -293,7 +293,7 @@ describe.skipIf(etcdMissing)(`EtcdWatch${etcdMissing ? ` (skipped: ${etcdMissing
     await Promise.all(writers)
     const head = await (stores[0] as Store).head()
     const [one, two] = await Promise.all(
-      watches.map(async (watch) => changesOf(await readUntil(watch, head)).map(told)),
+      watches.map(async (watch) => changesOf(await readUntil(watch, head)).map(describeChange)),
     )
     expect(one).toHaveLength(400)
     expect(two).toEqual(one)

@@ -130,8 +130,8 @@ test('a full disk refuses puts and keeps serving reads, deletes and watches; put
   const watch = store.watch('', { after: await store.head() })
   const deleted = await store.commit({ key: '/k/0', expect: revisions[0] ?? 0 })
   expect(deleted.ok).toBe(true)
-  const told = await watch[Symbol.asyncIterator]().next()
-  expect(told.value).toMatchObject({ changes: [{ key: '/k/0' }] })
+  const delivered = await watch[Symbol.asyncIterator]().next()
+  expect(delivered.value).toMatchObject({ changes: [{ key: '/k/0' }] })
   const read = await store.range('/k/')
   expect(read.ok && read.entries.length).toBe(revisions.length - 1)
 

@@ -38,7 +38,7 @@ describe('decodeProtobuf refuses', () => {
     ['only the first bytes', bytes('k8s\0'), 'holds no object'],
     ['an envelope without an object', bytes('k8s\0', field(1, field(1, 'v1'), field(2, 'Pod'))), 'holds no object'],
     [
-      'a kind of nobody',
+      'an unknown kind',
       body('example.com/v1', 'Website'),
       'no kind "Website" of version "example.com/v1" can be read from protobuf',
     ],
