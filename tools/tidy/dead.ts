@@ -1,10 +1,9 @@
 /**
  * Exports that nobody needs.
  *
- * An export lives when its file is published, when another file that is not a test imports it,
- * or when a living re-export passes it on. So a layer's index alone keeps nothing alive: it must
- * be published, or somebody must import the name through `#layer`. Fixtures exist for tests, so
- * for them tests count.
+ * An export lives when its file is published, when another file imports it, tests included, or when a living re-export
+ * passes it on. So a layer's index alone keeps nothing alive: an entry must publish the name, or a file must import it
+ * through `#layer`.
  */
 import ts from 'typescript'
 import { entryPoints, findingAt, resolveImport, type Finding, type House, type HouseFile } from './house.ts'
@@ -50,7 +49,7 @@ function isAlive({ file, name }: Export, uses: Uses, published: ReadonlySet<stri
     seen.add(key)
     if (published.has(key.split('\n')[0] ?? '')) return true
     const importers = (uses.importers.get(key) ?? []).filter((importer) => importer !== file)
-    if (importers.some((importer) => file.isFixture || !(importer.isTest || importer.isFixture))) return true
+    if (importers.length > 0) return true
     pending.push(...(uses.reexports.get(key) ?? []))
   }
   return false

@@ -393,7 +393,6 @@ const deadSamples: readonly Sample[] = [
     path: `${src}/api/tested.ts`,
     text: line,
     beside: { [`${src}/api/tested.test.ts`]: "import { a } from './tested.ts'" },
-    says: /nobody needs it/,
   },
   {
     check: 'dead',

@@ -11,7 +11,7 @@ import { defineKind } from './kind/define-kind.ts'
 import type { Kind } from './kind/kind.ts'
 import type { KubeObject } from './object.ts'
 
-export type ActionForm = 'state' | 'token' | 'operation' | 'call'
+type ActionForm = 'state' | 'token' | 'operation' | 'call'
 
 /** What happens when an operation is asked for while another one goes on. */
 export type OperationPolicy = 'Forbid' | 'Replace' | 'Queue'
@@ -154,7 +154,7 @@ export function formatActionRequest(request: ActionRequest): string {
 
 export type OperationPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Cancelled'
 
-export interface OperationTarget {
+interface OperationTarget {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string

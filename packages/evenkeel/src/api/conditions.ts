@@ -27,7 +27,7 @@ export type Condition = {
 export type NewCondition = Omit<Condition, 'lastTransitionTime' | 'message'> &
   Partial<Pick<Condition, 'lastTransitionTime' | 'message'>>
 
-export interface SetConditionOptions {
+interface SetConditionOptions {
   /** The present: milliseconds since 1970, or an RFC 3339 text. */
   readonly now: number | string
 }

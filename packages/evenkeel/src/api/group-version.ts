@@ -13,10 +13,6 @@ export interface GroupVersionKind extends GroupVersion {
   readonly kind: string
 }
 
-export interface GroupVersionResource extends GroupVersion {
-  readonly resource: string
-}
-
 /**
  * Splits an apiVersion. The empty text gives an empty group and version, as in Kubernetes.
  *

@@ -70,7 +70,7 @@ export interface UnstructuredObject extends KubeObject {
 }
 
 /** What is always there once a server has stored an object. */
-export type StoredMeta = ObjectMeta & {
+type StoredMeta = ObjectMeta & {
   readonly name: string
   readonly uid: string
   readonly resourceVersion: string

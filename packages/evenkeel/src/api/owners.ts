@@ -12,12 +12,12 @@ import type { KubeObject, ObjectMeta, OwnerReference } from './object.ts'
 /** An object that can own others: it has been stored, so it has a UID. */
 export type Owner = KubeObject & { readonly metadata: ObjectMeta & { readonly name: string; readonly uid: string } }
 
-export interface OwnerReferenceOptions {
+interface OwnerReferenceOptions {
   /** Whether the owner, deleted in the foreground, waits for this object to go first. */
   readonly blockOwnerDeletion?: boolean
 }
 
-export interface DedupedReferences {
+interface DedupedReferences {
   readonly kept: readonly OwnerReference[]
   readonly duplicateUids: readonly string[]
 }

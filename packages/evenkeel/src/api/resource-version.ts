@@ -7,7 +7,7 @@
  */
 
 /** What a caller asks for: the newest state, any state, or a state at or after a version. */
-export type RequestedVersion =
+type RequestedVersion =
   | { readonly kind: 'newest' }
   | { readonly kind: 'any' }
   | { readonly kind: 'version'; readonly version: string }

@@ -173,7 +173,7 @@ export class LightAbortController {
   }
 }
 
-export class LightAbortSignal implements AbortSignal {
+class LightAbortSignal implements AbortSignal {
   aborted = false
   reason: unknown = undefined
   onabort: AbortSignal['onabort'] = null

@@ -11,7 +11,7 @@
  */
 import { randomFraction, type Random } from './random.ts'
 
-export interface ExponentialOptions {
+interface ExponentialOptions {
   /** The first wait. */
   readonly baseMs: number
   /** The longest wait. */
@@ -19,12 +19,12 @@ export interface ExponentialOptions {
 }
 
 /** The factor of a wait is `from + by * x`, with x a random number from 0 to 1. */
-export interface Jitter {
+interface Jitter {
   readonly from: number
   readonly by: number
 }
 
-export interface ExponentialBackoffOptions extends ExponentialOptions {
+interface ExponentialBackoffOptions extends ExponentialOptions {
   readonly random: Random
   /** @default none: every wait is exact */
   readonly jitter?: Jitter | undefined

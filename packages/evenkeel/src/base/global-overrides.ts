@@ -6,7 +6,7 @@
  */
 
 /** The replacements. Each may decline (undefined or false); then the real global is used. */
-export interface GlobalOverrides {
+interface GlobalOverrides {
   /** @returns the function that cancels the timer, or undefined to use a real timer */
   timer(
     kind: 'setTimeout' | 'setInterval' | 'setImmediate',

@@ -11,7 +11,7 @@
 import { assert } from './assert.ts'
 
 /** Below 0 when `a` comes before `b`. */
-export type Compare<T> = (a: T, b: T) => number
+type Compare<T> = (a: T, b: T) => number
 
 /** A heap; the order of an item must not change while it is in the heap. */
 export class Heap<T> {

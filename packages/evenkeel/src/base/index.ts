@@ -14,46 +14,19 @@ export {
   anySignal,
   nativeSignal,
   LightAbortController,
-  LightAbortSignal,
   type AbortOptions,
   type Deadline,
 } from './abort.ts'
 export { assert, AssertionError, unreachable } from './assert.ts'
-export {
-  ExponentialBackoff,
-  exponentialMs,
-  type ExponentialBackoffOptions,
-  type ExponentialOptions,
-  type Jitter,
-} from './backoff.ts'
-export { Channel, type ChannelOptions } from './channel.ts'
+export { ExponentialBackoff, exponentialMs } from './backoff.ts'
+export { Channel } from './channel.ts'
 export { SystemClock, type Cancel, type Clock } from './clock.ts'
 export { deferred, type Deferred } from './deferred.ts'
 export { ByteLiteral, plainStringEnd } from './bytes.ts'
-export { Heap, type Compare } from './heap.ts'
-export { listenAt, checkAddressIdentity, identityCheck, type ListenAddress } from './net.ts'
-export {
-  createLogger,
-  silentLogger,
-  jsonLines,
-  prettyLines,
-  type Fields,
-  type Level,
-  type Logger,
-  type LoggerOptions,
-  type LogRecord,
-  type PrettyOptions,
-  type WriteText,
-} from './log.ts'
-export { overrideGlobals, type GlobalOverrides } from './global-overrides.ts'
-export {
-  Metrics,
-  type Counter,
-  type Family,
-  type FamilyOptions,
-  type Gauge,
-  type Histogram,
-  type HistogramOptions,
-} from './metrics.ts'
+export { Heap } from './heap.ts'
+export { listenAt, checkAddressIdentity, identityCheck } from './net.ts'
+export { createLogger, silentLogger, jsonLines, prettyLines, type Fields, type Logger, type LogRecord } from './log.ts'
+export { overrideGlobals } from './global-overrides.ts'
+export { Metrics, type Counter, type Gauge, type Histogram } from './metrics.ts'
 export { randomFraction, randomInt, randomUuid, SeededRandom, SystemRandom, type Random } from './random.ts'
-export { flushTasks, flushPromises, SimulatedClock, type SimulatedClockOptions } from './simulated-clock.ts'
+export { flushTasks, flushPromises, SimulatedClock } from './simulated-clock.ts'

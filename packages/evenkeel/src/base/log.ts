@@ -33,7 +33,7 @@ export interface LogRecord {
   readonly fields: Fields
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   clock: Clock
   /** Receives the records: {@link jsonLines} or {@link prettyLines} over a writer, or a list in a test. */
   sink: (record: LogRecord) => void
@@ -79,7 +79,7 @@ export const silentLogger: Logger = {
 }
 
 /** Receives formatted text, newline included. */
-export type WriteText = (text: string) => void
+type WriteText = (text: string) => void
 
 /** One JSON object per line: `time`, `level`, `msg`, then the fields. */
 export function jsonLines(write: WriteText): (record: LogRecord) => void {
@@ -88,7 +88,7 @@ export function jsonLines(write: WriteText): (record: LogRecord) => void {
   }
 }
 
-export interface PrettyOptions {
+interface PrettyOptions {
   /**
    * Whether to use colors.
    *

@@ -37,14 +37,14 @@ export interface Histogram {
 }
 
 /** All series of one name. */
-export interface Family<S> {
+interface Family<S> {
   /** The series of these label values; the same values return the same series. */
   with(values?: Readonly<Record<string, string>>): S
   /** Removes a series, for instance when its object is deleted. */
   delete(values: Readonly<Record<string, string>>): void
 }
 
-export interface FamilyOptions {
+interface FamilyOptions {
   /** The HELP text. */
   help: string
   /**
@@ -61,7 +61,7 @@ export interface FamilyOptions {
   seriesMax?: number
 }
 
-export interface HistogramOptions extends FamilyOptions {
+interface HistogramOptions extends FamilyOptions {
   /** The upper bounds, smallest first, without infinity. */
   buckets: readonly number[]
 }

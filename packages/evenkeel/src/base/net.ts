@@ -8,7 +8,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP, type AddressInfo, type Server } from 'node:net'
 import { checkServerIdentity as checkByNode, type PeerCertificate } from 'node:tls'
 
-export interface ListenAddress {
+interface ListenAddress {
   readonly host: string
   /** 0 for any free port. */
   readonly port: number

@@ -8,7 +8,7 @@
 import { checkDelay, type Cancel, type Clock } from './clock.ts'
 import { Heap } from './heap.ts'
 
-export interface SimulatedClockOptions {
+interface SimulatedClockOptions {
   /**
    * The wall-clock time at the start, in milliseconds since 1970.
    *

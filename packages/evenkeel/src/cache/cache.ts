@@ -292,7 +292,7 @@ export class ObjectCache {
 type CachedObject<K extends CacheKind> = CachedOf<K> & KubeObject
 
 /** The state of one informer. */
-export type CacheState = TypeMeta &
+type CacheState = TypeMeta &
   Informer<KubeObject>['state'] & {
     /** `whole`, `metadata`, or the fields: what all its users need together. */
     readonly form: string

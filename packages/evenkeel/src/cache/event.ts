@@ -8,7 +8,7 @@ import { formatKey, type KubeObject, type ObjectKey } from '#api'
 import type { Item } from './items.ts'
 import type { OwnWrites } from './own-writes.ts'
 
-export type CacheEventType = 'add' | 'update' | 'delete'
+type CacheEventType = 'add' | 'update' | 'delete'
 
 /** What the events of one informer have in common. */
 export interface EventContext {

@@ -68,7 +68,7 @@ export interface WriteFacts {
 }
 
 /** A deleted object; the more fields are known, the less is guessed. */
-export interface DeletedObject {
+interface DeletedObject {
   readonly namespace?: string
   readonly name: string
   readonly uid?: string

@@ -184,7 +184,7 @@ interface ItemNames {
 }
 
 /** An item's names, and its object as JSON text. */
-export interface ItemText extends ItemNames {
+interface ItemText extends ItemNames {
   readonly text: string
 }
 

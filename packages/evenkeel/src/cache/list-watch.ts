@@ -49,7 +49,7 @@ export interface ChangeEvent<T extends KubeObject> {
   readonly item: Item<T>
 }
 
-export interface BookmarkEvent {
+interface BookmarkEvent {
   readonly type: 'BOOKMARK'
   readonly version: string
   readonly initialEventsEnd: boolean
@@ -66,7 +66,7 @@ export interface ListWatch<T extends KubeObject> {
   find?(key: { readonly namespace: string; readonly name: string }, options: AbortOptions): Promise<Item<T> | undefined>
 }
 
-export interface ClientListWatchOptions<T extends KubeObject> {
+interface ClientListWatchOptions<T extends KubeObject> {
   readonly client: Client
   readonly kind: KindLike
   readonly scope: CacheScope

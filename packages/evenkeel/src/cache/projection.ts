@@ -40,7 +40,7 @@ import type { ReflectorState } from './reflector.ts'
 import type { CacheQuery } from './store.ts'
 
 /** Dotted paths into an object, up to four steps deep. */
-export type PathOf<T, Steps extends readonly 0[] = [0, 0, 0, 0]> = Steps extends readonly [
+type PathOf<T, Steps extends readonly 0[] = [0, 0, 0, 0]> = Steps extends readonly [
   0,
   ...infer Rest extends readonly 0[],
 ]
@@ -54,7 +54,7 @@ export type PathOf<T, Steps extends readonly 0[] = [0, 0, 0, 0]> = Steps extends
 type Always = 'apiVersion' | 'kind' | 'metadata'
 
 /** What is left of a type when only these paths are kept. */
-export type Picked<T, P extends string> = Pick<T, Always & keyof T> & PickedFields<T, P>
+type Picked<T, P extends string> = Pick<T, Always & keyof T> & PickedFields<T, P>
 
 type PickedFields<T, P extends string> = {
   [K in keyof T as K extends Exclude<HeadOf<P>, Always> ? K : never]: K extends P
@@ -66,7 +66,7 @@ type HeadOf<P extends string> = P extends `${infer Head}.${string}` ? Head : P
 type TailOf<P extends string, K> = P extends `${infer Head}.${infer Tail}` ? (Head extends K ? Tail : never) : never
 
 /** A kind of which only some fields are kept: see {@link pick}. */
-export interface PickedKind<K extends Kind = Kind, P extends string = string> extends TypeMeta {
+interface PickedKind<K extends Kind = Kind, P extends string = string> extends TypeMeta {
   readonly of: K
   readonly paths: readonly P[]
 }

@@ -375,7 +375,7 @@ function toError(error: unknown): Error {
  * - `waiting`: something failed, see `error`; it is retried.
  * - `parked`: the server does not have the kind; it is asked from time to time.
  */
-export type ReflectorPhase = 'idle' | 'listing' | 'catching up' | 'live' | 'waiting' | 'parked'
+type ReflectorPhase = 'idle' | 'listing' | 'catching up' | 'live' | 'waiting' | 'parked'
 
 export interface ReflectorState {
   readonly phase: ReflectorPhase
@@ -389,7 +389,7 @@ export interface ReflectorState {
 }
 
 /** Counters since the start. */
-export interface ReflectorCounts {
+interface ReflectorCounts {
   readonly lists: number
   readonly streams: number
   readonly watches: number

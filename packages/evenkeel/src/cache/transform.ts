@@ -45,7 +45,7 @@ export function shapeWith<T extends KubeObject>(
   }
 }
 
-export interface KindDecoderOptions {
+interface KindDecoderOptions {
   /** Keep `metadata.managedFields`, which take up to half of the memory. @default false */
   readonly keepManagedFields?: boolean
   /** Called for a text that is no object. */

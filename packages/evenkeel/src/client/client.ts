@@ -275,7 +275,7 @@ export class Client {
 }
 
 /** Some fields of a status; `null` deletes one. */
-export type StatusPatch<R> = R extends { readonly status?: infer S } ? PartialDeep<Exclude<S, undefined>> : JsonObject
+type StatusPatch<R> = R extends { readonly status?: infer S } ? PartialDeep<Exclude<S, undefined>> : JsonObject
 
 type PartialDeep<T> = T extends readonly unknown[]
   ? T
@@ -283,7 +283,7 @@ type PartialDeep<T> = T extends readonly unknown[]
     ? { readonly [Name in keyof T]?: PartialDeep<T[Name]> | null }
     : T
 
-export interface RawRequest {
+interface RawRequest {
   /** Path and query: `/readyz?verbose`. */
   readonly path: string
   /** @default 'GET' */
@@ -293,7 +293,7 @@ export interface RawRequest {
   readonly headers?: WireHeaders
 }
 
-export interface RawResponse {
+interface RawResponse {
   readonly status: number
   readonly headers: WireHeaders
   readonly body: Uint8Array

@@ -33,7 +33,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
   return new Client({ namespace: config.namespace, ...options, transport, close })
 }
 
-export interface OpenConnectionOptions {
+interface OpenConnectionOptions {
   /** @default this machine */
   readonly host?: Host
   /** @default the system's */
@@ -41,7 +41,7 @@ export interface OpenConnectionOptions {
 }
 
 /** A connection and its credentials. */
-export interface OpenedConnection extends HttpConnection {
+interface OpenedConnection extends HttpConnection {
   /** For other connections of the same user: an exec plugin may have to ask a person. */
   readonly credentials: CredentialSource
 }

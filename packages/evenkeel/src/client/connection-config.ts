@@ -245,7 +245,7 @@ async function readOne(path: string, host: Host): Promise<Kubeconfig | undefined
 const folder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /** Undefined when this is no pod, or one without a service account. */
-export async function inClusterConfig(host: Pick<Host, 'env' | 'readFile'>): Promise<ConnectionConfig | undefined> {
+async function inClusterConfig(host: Pick<Host, 'env' | 'readFile'>): Promise<ConnectionConfig | undefined> {
   const [name, port] = [host.env['KUBERNETES_SERVICE_HOST'], host.env['KUBERNETES_SERVICE_PORT']]
   if (!name || !port) return undefined
   const [tokenFile, caFile] = [join(folder, 'token'), join(folder, 'ca.crt')]

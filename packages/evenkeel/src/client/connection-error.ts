@@ -28,7 +28,7 @@ export type ConnectionProblem =
   | 'timeout'
   | 'garbled'
 
-export interface ConnectionErrorOptions {
+interface ConnectionErrorOptions {
   readonly problem: ConnectionProblem
   /** The server: `https://127.0.0.1:6443`; absent in process. */
   readonly address?: string | undefined

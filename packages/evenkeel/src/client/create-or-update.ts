@@ -104,7 +104,7 @@ async function reread(core: ClientCore, object: KubeObject, options: WriteOption
   return current
 }
 
-export interface RetryOnConflictOptions extends AbortOptions {
+interface RetryOnConflictOptions extends AbortOptions {
   readonly clock: Clock
   readonly random: Random
   /** @default 5 */

@@ -57,7 +57,7 @@ function send(transport: Transport, request: WireRequest, { authorization }: Cre
   )
 }
 
-export interface TokenFileOptions {
+interface TokenFileOptions {
   readonly clock: Clock
   readonly readFile: (path: string) => Promise<string>
   /** @default 60_000 */

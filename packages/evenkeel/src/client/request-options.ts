@@ -39,7 +39,7 @@ export interface GetOptions extends CallOptions {
 }
 
 /** Which objects of a kind. */
-export interface Selection {
+interface Selection {
   /** @default all namespaces */
   readonly namespace?: string
   /** `app=web,tier!=db`, or the selector of a spec. */

@@ -36,10 +36,10 @@ export interface DiscoveredResource extends Resource {
 export type KindLike = Kind | TypeMeta | MetadataKind
 
 /** Metadata of any kind's object, with the type of the object itself. */
-export type ObjectMetadata = KubeObject
+type ObjectMetadata = KubeObject
 
 /** A kind of which only metadata is read: see {@link metadataOnly}. */
-export interface MetadataKind extends TypeMeta {
+interface MetadataKind extends TypeMeta {
   readonly metadataOnly: true
   readonly of: Kind | TypeMeta
   readonly '~types'?: { readonly object: ObjectMetadata; readonly input: never }
@@ -96,7 +96,7 @@ export function formatKindName({ apiVersion, kind }: TypeMeta): string {
 }
 
 /** apiVersion, kind and name of an object; its TypeScript type is that of its kind. */
-export interface ObjectRef<T = unknown> extends TypeMeta {
+interface ObjectRef<T = unknown> extends TypeMeta {
   readonly metadata: ObjectName
   readonly '~object'?: T
 }

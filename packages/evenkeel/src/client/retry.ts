@@ -20,7 +20,7 @@ import type { Transport, WireRequest, WireResponse } from '#wire'
 import { isConnectionError } from './connection-error.ts'
 import { retryAfterOf } from './rest-client.ts'
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly clock: Clock
   readonly random: Random
   /** @default 10 */
@@ -88,7 +88,7 @@ async function drop(response: WireResponse | undefined): Promise<void> {
   }
 }
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   readonly clock: Clock
   readonly perSecond: number
   /** @default the number per second, rounded up */

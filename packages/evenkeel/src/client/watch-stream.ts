@@ -147,14 +147,14 @@ function broken(error: unknown): ConnectionError {
 /** A change of one object, or of the watch itself. */
 export type WatchEvent<T extends KubeObject> = ChangeEvent<T> | BookmarkEvent | ErrorEvent
 
-export interface ChangeEvent<T extends KubeObject> {
+interface ChangeEvent<T extends KubeObject> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   /** The object after the change; for `DELETED` its last state. */
   readonly object: T
 }
 
 /** Nothing changed up to this version: a watch may continue from here. */
-export interface BookmarkEvent {
+interface BookmarkEvent {
   readonly type: 'BOOKMARK'
   readonly resourceVersion: string
   /** All initial objects were sent (`sendInitialEvents`). */
@@ -162,7 +162,7 @@ export interface BookmarkEvent {
 }
 
 /** The server ends this watch; with reason `Expired` a new list is needed. */
-export interface ErrorEvent {
+interface ErrorEvent {
   readonly type: 'ERROR'
   readonly error: ApiError
 }

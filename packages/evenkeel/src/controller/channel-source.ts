@@ -22,7 +22,7 @@ export type ChannelEvent = CacheKey & {
   readonly note?: string
 }
 
-export interface ChannelSourceOptions {
+interface ChannelSourceOptions {
   readonly name: string
   /** The events; as a function, so that they can be read again after a failure or a second start. */
   readonly events: AsyncIterable<ChannelEvent> | ((options: { signal: AbortSignal }) => AsyncIterable<ChannelEvent>)

@@ -45,9 +45,7 @@ export interface ReconcileContext<K extends Kind = Kind> extends BaseContext {
 }
 
 /** The type of an object's status. */
-export type StatusOf<T> = T extends { readonly status?: infer S }
-  ? Exclude<S, undefined>
-  : Readonly<Record<string, never>>
+type StatusOf<T> = T extends { readonly status?: infer S } ? Exclude<S, undefined> : Readonly<Record<string, never>>
 
 /** What a plug-in may know about its run. */
 export interface PluginRun {

@@ -37,7 +37,7 @@ import { silentTracing, type Tracing } from './tracing.ts'
 import { Worker } from './worker.ts'
 
 /** Options of `enqueue`. */
-export interface EnqueueOptions {
+interface EnqueueOptions {
   /** Why, for people. */
   readonly note?: string
   /** @default 0 */

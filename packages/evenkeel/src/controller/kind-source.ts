@@ -40,7 +40,7 @@ import type { Source, SourceContext, StartedSource } from './sources.ts'
 /** The priority of initial objects and of resyncs. */
 export const lowPriority = -100
 
-export interface KindSourceOptions<K extends CacheKind> extends GetInformerOptions<CachedOf<K>> {
+interface KindSourceOptions<K extends CacheKind> extends GetInformerOptions<CachedOf<K>> {
   /** @default the object itself */
   readonly handler?: EventHandler<CachedOf<K> & KubeObject> | undefined
   /** An event must pass all of them. @default every event passes */

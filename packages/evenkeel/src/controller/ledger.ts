@@ -38,7 +38,7 @@ export interface LedgerOptions {
   readonly versionsMax?: number
 }
 
-export interface LedgerQuery {
+interface LedgerQuery {
   readonly controller?: string
   /** The canonical key of a reconciled object. */
   readonly key?: string
@@ -199,7 +199,7 @@ function oldestOf(map: ReadonlyMap<string, unknown>): string {
  * const cache = new ObjectCache({ client })
  */
 
-export interface WriteHookParts {
+interface WriteHookParts {
   readonly ledger: Ledger
   readonly cache: () => ObjectCache | undefined
 }

@@ -33,7 +33,7 @@ interface LiveOption {
   readonly live?: boolean
 }
 
-export interface CachedListOptions extends ListOptions, LiveOption {
+interface CachedListOptions extends ListOptions, LiveOption {
   /** Objects that have this value in an index; only from the cache. */
   readonly index?: NonNullable<CacheQuery['index']>
 }

@@ -11,7 +11,7 @@ import { deepEqual, getOwn, isJsonObject, type JsonObject } from '#api'
 import type { WriteNotice } from '#client'
 
 /** One write that the server accepted. */
-export interface WriteRecord {
+interface WriteRecord {
   readonly verb: string
   /** The canonical key; without a name for `deleteAllOf`. */
   readonly object: string

@@ -7,7 +7,7 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-export interface SpanFacts {
+interface SpanFacts {
   readonly name: string
   readonly attributes: Readonly<Record<string, string | number | boolean>>
   /** Contexts of the spans that led to this one. */

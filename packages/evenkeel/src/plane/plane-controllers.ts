@@ -95,7 +95,7 @@ function asControllers(...controllers: readonly unknown[]): PlanePart {
  * Loaded when asked for, as the plane itself does: a server is ready before its controllers.
  */
 
-export interface LoadedControllers {
+interface LoadedControllers {
   readonly garbageCollector: typeof garbageCollector
   readonly namespaceController: typeof namespaceController
 }

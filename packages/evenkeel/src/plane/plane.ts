@@ -32,7 +32,7 @@ export interface PlaneOptions extends ServerOptions {
   readonly leaderElection?: boolean | LeaseTimes
 }
 
-export interface PlaneControllers {
+interface PlaneControllers {
   /** Resolves when they have heard of everything and have nothing to do now; what waits for a time, or for another plane that leads, is left to it. */
   idle(options?: AbortOptions): Promise<void>
 }

@@ -93,7 +93,7 @@ export class Backoff {
   }
 }
 
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
   /** @default the machine's clock */
   clock?: Clock | undefined
   /**

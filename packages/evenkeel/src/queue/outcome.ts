@@ -151,7 +151,7 @@ function fail(
   return { result: 'error', afterMs, retries, failure: { error, isTerminal: false } }
 }
 
-export interface ParkedKey {
+interface ParkedKey {
   /** What has to happen, in words for people. */
   readonly waitingFor: string
   /** The priority of the run that parked it, and of the run that follows `wake`. */

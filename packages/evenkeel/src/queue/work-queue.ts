@@ -48,7 +48,7 @@ export interface WorkQueueOptions extends AgeingOptions {
   reasonsMax?: number | undefined
 }
 
-export interface AddOptions<Reason = string> {
+interface AddOptions<Reason = string> {
   /**
    * How long to hold the key back; 0 or less: not at all.
    *

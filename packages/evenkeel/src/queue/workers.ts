@@ -13,7 +13,7 @@ import type { WorkItem } from './ready-queue.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** The work on one key; no result is `done`, anything thrown is `error`. */
-export type Work<Reason> = (item: WorkItem<Reason>) => Promise<Outcome | undefined>
+type Work<Reason> = (item: WorkItem<Reason>) => Promise<Outcome | undefined>
 
 /** One run of a key, reported before the queue's `done`. */
 export interface WorkResult<Reason> {
@@ -22,7 +22,7 @@ export interface WorkResult<Reason> {
   readonly decision: RequeueDecision
 }
 
-export interface ProcessQueueOptions extends AbortOptions {
+interface ProcessQueueOptions extends AbortOptions {
   /**
    * How many keys are processed at a time.
    *

@@ -5,7 +5,6 @@
 export {
   ContentHash,
   isStoreError,
-  StoreError,
   storeLimits,
   type StoreErrorReason,
   type Change,
@@ -13,25 +12,18 @@ export {
   type CommitOptions,
   type CommitResult,
   type Entry,
-  type GetResult,
-  type HashResult,
   type Lease,
   type RangeOptions,
-  type RangeResult,
-  type ReadOptions,
   type UnavailableRevision,
   type Store,
-  type StoreFailure,
   type Watch,
   type WatchBatch,
   type WatchEnd,
-  type WatchOptions,
   type Write,
 } from './store.ts'
 export { openEtcdStore, openFileStore, openOnDisk, restoreBackup, saveBackup } from './engines.ts'
-export type { EtcdStoreOptions } from './etcd/etcd-store.ts'
-export type { RestoreOptions } from './file/backup.ts'
-export { diskError, SimulatedDisk, type DiskCall, type SimulatedDiskOptions } from './file/simulated-disk.ts'
+
+export { SimulatedDisk } from './file/simulated-disk.ts'
 export type { Disk, DiskFile } from './file/disk.ts'
-export type { DiskStoreOptions, FileStore, FileStoreOptions } from './file/file-store.ts'
-export { openMemoryStore, type MemoryStoreOptions } from './memory.ts'
+export type { FileStore } from './file/file-store.ts'
+export { openMemoryStore } from './memory.ts'

@@ -8,7 +8,7 @@ import { LocalStore } from './local-store.ts'
 import type { Store } from './store.ts'
 import { NoJournal } from './writer.ts'
 
-export interface MemoryStoreOptions extends RetentionOptions {
+interface MemoryStoreOptions extends RetentionOptions {
   /**
    * @default the clock of this machine
    */

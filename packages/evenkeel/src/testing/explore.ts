@@ -19,7 +19,7 @@ import { TierRunner, type Progress, type Stopped, type Tier, type TierResult } f
 import { openWorkers } from './workers.ts'
 
 /** The program: controller declarations, or a function that makes them for every process that starts. */
-export type Program<External extends object> =
+type Program<External extends object> =
   | Scenario<External>['controllers']
   | ReturnType<Scenario<External>['controllers']>
 

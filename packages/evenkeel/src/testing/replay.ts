@@ -41,7 +41,7 @@ export interface ReplayStep extends TraceEntry {
   readonly isAction: boolean
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Called for every step; the world waits for the returned promise. @default not called */
   readonly onStep?: (step: ReplayStep) => void | Promise<void>
   /** @throws its reason at the next step */

@@ -29,7 +29,7 @@ export interface UserStep {
 }
 
 /** How the Explorer treats an external service. The service outlives every process. */
-export interface ExternalService {
+interface ExternalService {
   /** Methods that only read. @default those whose names begin with get, list, find, read, describe, has, is, exists, observe or watch */
   readonly reads?: readonly string[]
   /** The resources in the service as plain data, by id: rules compare them. @default the own fields of the service */

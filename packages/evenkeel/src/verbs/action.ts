@@ -35,7 +35,7 @@ import { operationVerb, type OperationAction, type OperationOptions } from './op
 type ActionOptions = Omit<ActionDefinition, 'name' | 'form'>
 
 /** The reconcile reads the state from the spec, so this verb has no methods. */
-export type StateAction = Verb
+type StateAction = Verb
 
 /**
  * Declares something that people ask of an object beside changing it: restart, back up, report usage.
@@ -91,7 +91,7 @@ export function action(
  * `Operation`: the controller answers it before the next reconcile of the object and stores the answer as its result.
  */
 
-export interface CallOptions {
+interface CallOptions {
   /** Computes the answer. It must not change anything: no record of the request is kept. */
   readonly answer: (request: CallRequest) => Promise<JsonValue> | JsonValue
 }
@@ -104,7 +104,7 @@ export interface CallRequest {
   readonly signal: AbortSignal
 }
 
-export interface CallAction extends Verb {
+interface CallAction extends Verb {
   readonly action: ActionDefinition
   readonly answer: CallOptions['answer']
 }
@@ -148,11 +148,11 @@ export function isCallAction(verb: Verb): verb is CallAction {
  * The token survives a controller that is down. Once the status names it, it is never handled again.
  */
 
-export interface TokenRequest<Input> extends Omit<ActionRequest, 'input'> {
+interface TokenRequest<Input> extends Omit<ActionRequest, 'input'> {
   readonly input: Input | undefined
 }
 
-export interface TokenAction<Input> extends Verb {
+interface TokenAction<Input> extends Verb {
   readonly action: ActionDefinition
   /** The request that was not handled yet. */
   requested(context: Pick<BaseContext, 'signal'>): TokenRequest<Input> | undefined

@@ -32,7 +32,7 @@ import { isStopReconcile, PerRun, watching, type BaseContext, type PluginRun, ty
 /** Options of the action definition that only this form has. */
 export type OperationOptions = Pick<ActionDefinition, 'policy' | 'ttlSeconds' | 'historyMax'>
 
-export interface OperationRun<Input> {
+interface OperationRun<Input> {
   readonly operation: OperationObject
   readonly input: Input | undefined
   /** Whether its cancellation was requested. */

@@ -133,10 +133,10 @@ async function decide<T extends KubeObject>(
   }
 }
 
-export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** The user of the API server. */
-export interface AdmissionUser {
+interface AdmissionUser {
   readonly username: string
   readonly uid?: string
   readonly groups: readonly string[]
@@ -144,7 +144,7 @@ export interface AdmissionUser {
 }
 
 /** The request to the API server. */
-export interface AdmissionRequest<T extends KubeObject = KubeObject> {
+interface AdmissionRequest<T extends KubeObject = KubeObject> {
   readonly uid: string
   readonly operation: AdmissionOperation
   /** `Deployment` of `apps/v1`, in the version that the webhook asked for. */

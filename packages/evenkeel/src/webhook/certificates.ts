@@ -44,7 +44,7 @@ export interface CertificateSource {
   watch(signal: AbortSignal, onChange: (certificate: ServerCertificate) => void): Promise<void>
 }
 
-export interface SelfSignedCertificatesOptions {
+interface SelfSignedCertificatesOptions {
   /** The names and addresses of the webhook: `hooks.shop.svc`, `127.0.0.1`. */
   readonly names: readonly string[]
   /**
@@ -159,7 +159,7 @@ function expiryOf({ certificatePem }: CertificateKeyPair): number {
   return expiryMs
 }
 
-export interface FileCertificatesOptions {
+interface FileCertificatesOptions {
   readonly certFile: string
   readonly keyFile: string
   /**

@@ -19,7 +19,7 @@ import {
 import type { ReviewVersion } from './admission.ts'
 
 /** A version that is not the hub. */
-export interface Spoke<Hub extends KubeObject> {
+interface Spoke<Hub extends KubeObject> {
   readonly apiVersion: string
   readonly kind: string
   readonly toHub: (object: KubeObject) => Hub | Promise<Hub>
@@ -27,7 +27,7 @@ export interface Spoke<Hub extends KubeObject> {
 }
 
 /** Converts one version to the hub and back. `apiVersion` and `kind` need not be set. */
-export interface SpokeFunctions<T extends KubeObject, Hub extends KubeObject> {
+interface SpokeFunctions<T extends KubeObject, Hub extends KubeObject> {
   readonly toHub: (object: T) => Untyped<Hub> | Promise<Untyped<Hub>>
   readonly fromHub: (hub: Hub) => Untyped<T> | Promise<Untyped<T>>
 }

@@ -50,7 +50,7 @@ export interface WebhooksOptions {
   readonly metrics?: Metrics
 }
 
-export interface PathOptions {
+interface PathOptions {
   /** @default that of controller-runtime: `/mutate-apps-v1-deployment` */
   readonly path?: string
 }

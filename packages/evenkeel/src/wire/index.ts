@@ -10,18 +10,11 @@ export {
   parseMediaType,
   type MediaChoice,
   type MediaFormat,
-  type MediaOffer,
   type MediaShape,
 } from './media.ts'
 export { formatResourcePath, parseResourcePath, Query, type ResourcePath } from './path.ts'
 export { type Transport, type WireHeaders, type WirePeer, type WireRequest, type WireResponse } from './transport.ts'
-export {
-  decodeProtobuf,
-  encodeProtobuf,
-  knowsProtobuf,
-  decodeWatchFrame,
-  encodeWatchFrame,
-} from './protobuf/envelope.ts'
+export { decodeProtobuf, encodeProtobuf, knowsProtobuf, encodeWatchFrame } from './protobuf/envelope.ts'
 export { readJson } from './json.ts'
 export { readYaml, duplicateYamlKeys } from './yaml-reader.ts'
 export { writeYaml } from './yaml-writer.ts'

@@ -102,7 +102,7 @@ function sortedJson(value: JsonObject): string {
  * Without this, fields the tool dropped from its configuration would stay for ever, owned by its former self.
  */
 
-export interface UpgradeOptions {
+interface UpgradeOptions {
   /**
    * Only entries of this subresource.
    *

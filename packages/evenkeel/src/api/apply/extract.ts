@@ -9,7 +9,7 @@ import { decodeManagedFields, identityOf } from './managed-fields.ts'
 import { extractFields } from './remove.ts'
 import { asMap } from './typed-value.ts'
 
-export interface ExtractOptions {
+interface ExtractOptions {
   readonly schema?: Schema | undefined
   /**
    * What was applied through this subresource.

@@ -30,7 +30,7 @@ export function toScaleEntries(
   return encodeManagedFields({ managers: scale, times, source: undefined })
 }
 
-export interface ScaleResult {
+interface ScaleResult {
   /** The managed fields of the object as it is. */
   readonly parent: readonly ManagedFieldsEntry[] | undefined
   /** Those of the Scale after the write. */

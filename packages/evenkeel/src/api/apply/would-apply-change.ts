@@ -25,7 +25,7 @@ import { applyConfiguration } from './apply-configuration.ts'
 import { entriesOf, excludeFields, metadataOf, sameManagers, withEntries } from './field-manager.ts'
 import { ownsExactly } from './ownership.ts'
 
-export interface WouldApplyChangeOptions {
+interface WouldApplyChangeOptions {
   /** The field manager that would apply. */
   readonly manager: string
   /**

@@ -44,7 +44,7 @@ export function validateCrd(crd: JsonObject, { old, ...checks }: ValidateCrdOpti
 }
 
 /** What an update may not change: names always, scope and kind as soon as objects may exist. */
-export function validateCrdUpdate(crd: JsonObject, old: JsonObject): FieldError[] {
+function validateCrdUpdate(crd: JsonObject, old: JsonObject): FieldError[] {
   const [spec, oldSpec] = [objectIn(crd, 'spec'), objectIn(old, 'spec')]
   const [names, oldNames] = [objectIn(spec, 'names'), objectIn(oldSpec, 'names')]
   const path = FieldPath.of('spec')

@@ -12,7 +12,7 @@ import { internalError } from './constructors.ts'
 import type { Reason, StatusCause } from './reasons.ts'
 
 /** `status.details`: what the answer is about. */
-export type StatusDetails = {
+type StatusDetails = {
   readonly name?: string
   readonly group?: string
   readonly kind?: string
@@ -65,7 +65,7 @@ export function isFailureStatus(value: unknown): value is Status {
   return isJsonObject(value) && value['kind'] === 'Status' && value['status'] !== 'Success'
 }
 
-export interface UnexpectedResponse {
+interface UnexpectedResponse {
   readonly code: number
   /** The HTTP method: a conflict on POST means that the name was taken. */
   readonly method: string

@@ -10,7 +10,7 @@ import { jsonSchemaOf } from './standard-schema.ts'
 import { withStandardStatus, type VerbReport, type WithStandardStatus } from './status-schema.ts'
 
 /** Names and manners of a kind; everything that can be guessed is optional. */
-export interface KindNames {
+interface KindNames {
   readonly group: string
   readonly version: string
   readonly kind: string
@@ -38,7 +38,7 @@ export interface KindNames {
   readonly selectableFields?: readonly string[]
 }
 
-export interface KindDefinition<
+interface KindDefinition<
   Spec extends SchemaSource | undefined,
   Status extends SchemaSource | undefined,
   Report extends VerbReport = never,
@@ -55,12 +55,12 @@ export interface KindDefinition<
 }
 
 /** An object with the spec and status of its schemas, as it is read. */
-export type DefinedObject<Spec, Status, Report extends VerbReport = never> = KubeObject &
+type DefinedObject<Spec, Status, Report extends VerbReport = never> = KubeObject &
   SpecOf<Spec, 'stored'> &
   StatusOf<Status, Report>
 
 /** An object with the spec and status of its schemas, as it is written. */
-export type DefinedInput<Spec, Status, Report extends VerbReport = never> = KubeObject &
+type DefinedInput<Spec, Status, Report extends VerbReport = never> = KubeObject &
   SpecOf<Spec, 'input'> &
   StatusOf<Status, Report>
 
@@ -106,7 +106,7 @@ export function defineKind<
   return declareKind({ ...definition, schema, statusSubresource: status !== undefined })
 }
 
-export interface KindDeclaration extends KindNames {
+interface KindDeclaration extends KindNames {
   readonly schema?: JsonObject
   /** @default true */
   readonly statusSubresource?: boolean

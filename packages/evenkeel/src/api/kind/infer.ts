@@ -7,10 +7,10 @@
 import type { StandardSchema } from './standard-schema.ts'
 
 /** `input`: what a client sends. `stored`: what comes back, with defaults filled in. */
-export type Direction = 'input' | 'stored'
+type Direction = 'input' | 'stored'
 
 /** The part of JSON Schema that has a meaning for types; other keywords may stand beside it. */
-export interface JsonSchemaLike {
+interface JsonSchemaLike {
   readonly type?: string | readonly string[]
   readonly properties?: object
   readonly required?: readonly string[] | undefined

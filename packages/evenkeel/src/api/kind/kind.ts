@@ -27,7 +27,7 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string
 }
 
-export interface Subresources {
+interface Subresources {
   /** Whether status is written through its own endpoint, apart from spec. */
   readonly status: boolean
   readonly scale?: ScalePaths

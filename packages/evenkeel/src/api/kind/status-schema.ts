@@ -174,7 +174,7 @@ export interface ExternalReport {
 }
 
 /** The fields of a status that verbs write. */
-export interface VerbStatus {
+interface VerbStatus {
   readonly children?: readonly ChildReport[]
   /** Only when there are more children than are listed. */
   readonly childCounts?: readonly ChildCount[]

@@ -18,7 +18,7 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly from: string; readonly path: string }
 
-export interface JsonPatchOptions {
+interface JsonPatchOptions {
   /**
    * Whether `-1` is the last item of an array: not in the RFC, but kube-apiserver takes it.
    *

@@ -14,7 +14,7 @@ export interface RuleEvaluator {
   evaluate(object: JsonObject, options?: RuleEvaluatorOptions): readonly FieldError[]
 }
 
-export interface RuleEvaluatorOptions {
+interface RuleEvaluatorOptions {
   /** The object that is to be replaced. */
   readonly old?: JsonObject | undefined
   /**

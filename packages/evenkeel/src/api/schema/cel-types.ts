@@ -26,7 +26,7 @@ import { jsonAdapter, withObjectMeta } from './cel-values.ts'
 import { compile, CompiledSchema, compileSchema, type SchemaLimits } from './compile.ts'
 import type { Schema } from './schema.ts'
 
-export interface DeclTypeOptions {
+interface DeclTypeOptions {
   /**
    * The root of an object: `apiVersion`, `kind` and the names in `metadata` are visible even if the schema does not tell them.
    *

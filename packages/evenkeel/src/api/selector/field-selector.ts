@@ -14,13 +14,10 @@ export interface FieldRequirement {
 }
 
 /** The selectable fields of an object, by path. */
-export type SelectableFields = Readonly<Record<string, string>>
+type SelectableFields = Readonly<Record<string, string>>
 
 /** What a field and its value become; `undefined` drops the requirement. */
-export type FieldTransform = (
-  field: string,
-  value: string,
-) => { readonly field: string; readonly value: string } | undefined
+type FieldTransform = (field: string, value: string) => { readonly field: string; readonly value: string } | undefined
 
 /**
  * Reads a selector; `==` is the same as `=`. The empty text selects everything.

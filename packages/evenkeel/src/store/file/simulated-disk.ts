@@ -27,7 +27,7 @@ export interface DiskCall {
   readonly name: string
 }
 
-export interface SimulatedDiskOptions {
+interface SimulatedDiskOptions {
   /** Called before each operation; an error thrown here fails the operation. */
   before?: (call: DiskCall) => void
   /** Called after each operation, before its promise resolves. */

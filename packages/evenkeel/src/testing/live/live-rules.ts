@@ -14,7 +14,7 @@ import { readRequestInfo } from '../requests.ts'
 import { lintRequest } from '../rules/conflicts.ts'
 import type { Finding } from '../rules/rule.ts'
 
-export interface LiveFinding extends Omit<Finding, 'step' | 'diff'> {
+interface LiveFinding extends Omit<Finding, 'step' | 'diff'> {
   /** How often it occurred. */
   readonly seen: number
 }
@@ -22,14 +22,14 @@ export interface LiveFinding extends Omit<Finding, 'step' | 'diff'> {
 /** How many different findings are kept. */
 const findingsMax = 200
 
-export interface LiveRulesOptions {
+interface LiveRulesOptions {
   /** Receives each finding once, as a warning. @default silent */
   readonly log?: Logger
   /** Called once per finding. @default not called */
   readonly onFinding?: (finding: LiveFinding) => void
 }
 
-export interface LiveRules extends RequestRules {
+interface LiveRules extends RequestRules {
   findings(): readonly LiveFinding[]
 }
 

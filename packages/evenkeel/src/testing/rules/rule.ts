@@ -10,7 +10,7 @@ import type { SimulatedProcess } from '../process.ts'
 import type { RequestInfo } from '../requests.ts'
 import type { World } from '../world.ts'
 
-export type Severity = 'error' | 'warning' | 'info'
+type Severity = 'error' | 'warning' | 'info'
 
 export interface Finding {
   /** The code of the rule: `idempotent`. */

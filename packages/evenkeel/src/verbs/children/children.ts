@@ -43,10 +43,10 @@ import { childrenConditionType } from './status.ts'
 import { ChildWatches } from './watches.ts'
 
 /** A desired child. Name and namespace default to those of the parent. */
-export type DesiredOf<K> = Omit<WrittenOf<K>, 'metadata'> & { readonly metadata?: ObjectMeta }
+type DesiredOf<K> = Omit<WrittenOf<K>, 'metadata'> & { readonly metadata?: ObjectMeta }
 
 /** A desired child that names its kind by apiVersion and kind. */
-export type UntypedChild = TypeMeta & { readonly metadata?: ObjectMeta }
+type UntypedChild = TypeMeta & { readonly metadata?: ObjectMeta }
 
 /** An entry of {@link Children.declare}: an object with its type, or a kind, an object and options. */
 export type DeclaredChild = UntypedChild | readonly [kind: Kind, desired: object, options?: ChildOptions<never>]
@@ -195,14 +195,14 @@ function noChildren({ kind }: PluginRun): never {
 /** Digits of the digest in the name of a revision. */
 const digits = 10
 
-export interface RevisionsOptions {
+interface RevisionsOptions {
   /** How many old revisions stay. @default 2 */
   readonly keep?: number
   /** Name of the series, part of the object names, for controllers with several series of one kind. @default none */
   readonly name?: string
 }
 
-export interface Revisions<K extends Kind> extends Verb {
+interface Revisions<K extends Kind> extends Verb {
   /** Returns the revision of this content and creates it if it does not exist. */
   apply(context: Pick<ReconcileContext, 'signal' | 'key'>, desired: DesiredOf<K>): Promise<ReadOf<K>>
 }

@@ -164,9 +164,7 @@ export interface DependsOn<T = KubeObject, C = undefined, R extends Reference = 
 }
 
 /** The type of the contract; undefined without one. */
-export type ContractOf<O> = O extends { readonly contract: { readonly schema: infer S } }
-  ? Infer<S, 'stored'>
-  : undefined
+type ContractOf<O> = O extends { readonly contract: { readonly schema: infer S } } ? Infer<S, 'stored'> : undefined
 
 /** The object; with `keepLastGood` it may be undefined. */
-export type ObjectFor<T, O> = O extends { readonly keepLastGood: true } ? T | undefined : T
+type ObjectFor<T, O> = O extends { readonly keepLastGood: true } ? T | undefined : T

@@ -20,7 +20,7 @@ export interface SweepQuestion {
   readonly hash: string
 }
 
-export interface SweepReport {
+interface SweepReport {
   readonly system: string
   readonly instance: string
   readonly questions: readonly SweepQuestion[]

@@ -35,13 +35,13 @@ import { sweep } from './sweep.ts'
 import { syncResource, type SyncResult } from './sync.ts'
 
 /** The resource of an object, as last observed. */
-export interface ExternalResource<Observed> {
+interface ExternalResource<Observed> {
   readonly id: string
   readonly observed: Observed
   readonly isReady: boolean
 }
 
-export interface ExternalVerb<Observed = unknown> extends Verb {
+interface ExternalVerb<Observed = unknown> extends Verb {
   /**
    * Syncs the resource of this run's object, once per run, and returns it.
    *

@@ -12,9 +12,9 @@ import { deepEqual, getOwn, isJsonObject, type KubeObject } from '#api'
 import type { Driver } from './driver.ts'
 import type { Checkpoint } from './record-store.ts'
 
-export type ManagementPolicy = 'observe' | 'create' | 'update' | 'delete' | 'adopt'
-export type DriftRule = 'revert' | 'report' | 'ignore'
-export type AdoptionPolicy = 'never' | 'explicitId' | 'ifLabelled' | 'byName'
+type ManagementPolicy = 'observe' | 'create' | 'update' | 'delete' | 'adopt'
+type DriftRule = 'revert' | 'report' | 'ignore'
+type AdoptionPolicy = 'never' | 'explicitId' | 'ifLabelled' | 'byName'
 
 export interface ExternalPolicy {
   /** What may be done to the resource. @default everything */
@@ -59,7 +59,7 @@ const defaults: ExternalPolicy = {
 /** The shortest poll interval: below it, a typo is a denial of service. */
 const pollMsMin = 100
 
-export type PolicySource<T extends KubeObject> = Partial<ExternalPolicy> | ((object: T) => Partial<ExternalPolicy>)
+type PolicySource<T extends KubeObject> = Partial<ExternalPolicy> | ((object: T) => Partial<ExternalPolicy>)
 
 /** The policy with defaults, without annotations. @throws {RangeError} for an invalid value. */
 export function basePolicy(given: Partial<ExternalPolicy> = {}): ExternalPolicy {
