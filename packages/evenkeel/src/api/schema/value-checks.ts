@@ -18,7 +18,7 @@ export type PatternMatcher = (pattern: string, text: string) => boolean
  * is made only for an error. kube-apiserver writes a dot before the key of a map that is the validated value itself (`.x in body`), but not
  * before the name of a field: such a step is `.x`.
  */
-export type PathLink = { readonly parent: PathLink; readonly step: string | number } | undefined
+type PathLink = { readonly parent: PathLink; readonly step: string | number } | undefined
 
 export interface ValidationContext {
   readonly trail: PathLink
