@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, FieldPath, formatFieldError } from '../errors/field-error.ts'
 import { validateCrd } from './crd.ts'
+import { defaultFields } from './default-fields.fixture.ts'
 import { fields } from './fields.fixture.ts'
 import { roots } from './roots.fixture.ts'
 import { checkVersionSchema, type SchemaChecks } from './version-schema.ts'
@@ -30,7 +31,7 @@ function ofField(field: JsonValue): JsonObject {
 const path = 'spec.validation.openAPIV3Schema'
 
 describe('checkVersionSchema', () => {
-  test.each(fields.map((one) => ({ ...one, text: JSON.stringify(one.field) })))(
+  test.each([...fields, ...defaultFields].map((one) => ({ ...one, text: JSON.stringify(one.field) })))(
     'judges the field $text',
     ({ field, errors }) => {
       expect(
