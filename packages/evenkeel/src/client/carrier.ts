@@ -18,7 +18,7 @@ import { identityCheck } from '#base'
 import type { WireRequest } from '#wire'
 import type { TlsMaterial } from './dialer.ts'
 
-export interface CarrierOptions {
+interface CarrierOptions {
   /** `https://10.0.0.1:6443` */
   readonly origin: string
   readonly tls: TlsMaterial

@@ -23,7 +23,7 @@ export interface TlsMaterial {
   readonly insecureSkipVerify?: boolean
 }
 
-export interface DialerOptions {
+interface DialerOptions {
   /** `https://10.0.0.1:6443` */
   readonly origin: string
   readonly tls: TlsMaterial

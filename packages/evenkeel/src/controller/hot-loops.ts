@@ -28,7 +28,7 @@ export interface HotLoopOptions {
 }
 
 /** A key that keeps causing itself. */
-export interface HotLoop {
+interface HotLoop {
   readonly rounds: number
   /** Fields that changed in more than one round. */
   readonly fields: readonly string[]
