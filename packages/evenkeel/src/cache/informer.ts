@@ -6,8 +6,8 @@
  *   our own writes ──noteWrite, noteDelete─────┘ readers see them at once; handlers get the event of the watch
  *
  * Invariants: when a handler gets an event, the store has the change already; a new list becomes visible in one step, and
- * then handlers get first deletions, then additions and updates in the order of the list; every handler gets the same
- * sequence of events of an object; a handler that is slow or throws affects only itself.
+ * then handlers get deletions first, then additions and updates in its order; every handler gets the same sequence of
+ * events of an object; a handler that is slow or throws affects only itself.
  */
 import { defaultCluster, isForbidden, isNotFound, isUnauthorized, type KubeObject } from '#api'
 import {
