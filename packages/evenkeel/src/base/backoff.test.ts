@@ -36,7 +36,7 @@ test('jitter keeps a wait between from and from + by of the exact one, and repea
     { from: 0.5, by: 0.5 },
   )
   fc.assert(
-    fc.property(range, jitters, fc.integer(), fc.nat({ max: 5000 }), (options, jitter, seed, failures) => {
+    fc.property(fc.tuple(range, jitters), fc.integer(), fc.nat({ max: 5000 }), ([options, jitter], seed, failures) => {
       const make = (): ExponentialBackoff =>
         new ExponentialBackoff({ ...options, jitter, random: new SeededRandom(seed) })
       const exactMs = exponentialMs(failures, options)

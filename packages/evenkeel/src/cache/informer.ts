@@ -6,10 +6,10 @@
  *   our own writes ──noteWrite, noteDelete─────┘ readers see them at once; handlers get the event of the watch
  *
  * Invariants: when a handler gets an event, the store has the change already; a new list becomes visible in one step, and
- * then handlers get first deletions, then additions and updates in the order of the list; every handler gets the same
- * sequence of events of an object, whatever we wrote ourselves; a handler that is slow or throws affects only itself.
+ * then handlers get deletions first, then additions and updates in its order; every handler gets the same sequence of
+ * events of an object; a handler that is slow or throws affects only itself.
  */
-import { ApiError, defaultCluster, isForbidden, isNotFound, isUnauthorized, type KubeObject } from '#api'
+import { defaultCluster, isForbidden, isNotFound, isUnauthorized, type KubeObject } from '#api'
 import {
   abortable,
   deferred,
@@ -30,7 +30,8 @@ import { hasReachedVersion, Item, type ItemDecoder, type Items } from './items.t
 import { withSignals, type ChangeEvent, type ListWatch } from './list-watch.ts'
 import { Listener, ListenerSubscription, type Handler, type HandlerOptions, type Subscription } from './listeners.ts'
 import { OwnWrites, PendingWriteCheck, VersionWaiters } from './own-writes.ts'
-import { Reflector, type ReflectorOptions, type ReflectorState } from './reflector.ts'
+import { refusalOf } from './reflector-recovery.ts'
+import { Reflector, type ReflectorOptions, type ReflectorState, type Sink } from './reflector.ts'
 import { scopeFilter, selectItems, Store, type CacheQuery, type CacheScope } from './store.ts'
 import { kindDecoder, shapeWith, TransformError } from './transform.ts'
 
@@ -145,23 +146,27 @@ export class Informer<T extends KubeObject> {
       clock,
       random,
       log: this.#log,
-      sink: {
-        replace: (items, version) => {
-          this.#replace(items, version)
-        },
-        apply: (change) => {
-          this.#apply(change)
-        },
-        advance: (version) => {
-          this.#advance(version)
-        },
-        fail: (error) => {
-          this.#fail(error)
-        },
-      },
+      sink: this.#makeSink(),
     })
     this.#synced.promise.catch(() => undefined)
     this.#answered.promise.catch(() => undefined)
+  }
+
+  #makeSink(): Sink<T> {
+    return {
+      replace: (items, version) => {
+        this.#replace(items, version)
+      },
+      apply: (change) => {
+        this.#apply(change)
+      },
+      advance: (version) => {
+        this.#advance(version)
+      },
+      fail: (error) => {
+        this.#fail(error)
+      },
+    }
   }
 
   get state(): ReflectorState {
@@ -390,21 +395,7 @@ export class Informer<T extends KubeObject> {
     const failed = this.#synced
     this.#synced = deferred<void>()
     this.#synced.promise.catch(() => undefined)
-    this.#syncError = isRefusal ? this.#refusal(error) : error
+    this.#syncError = isRefusal ? refusalOf(error, { ...this.#context, namespace: this.#scope.namespace }) : error
     failed.reject(this.#syncError)
-  }
-
-  #refusal(error: ApiError): ApiError {
-    const { group, kind } = this.#context
-    const where =
-      this.#scope.namespace === undefined
-        ? 'in all namespaces'
-        : `in namespace ${JSON.stringify(this.#scope.namespace)}`
-    const what = group === '' ? kind : `${kind} (${group})`
-    return new ApiError(error.reason, `cannot list and watch ${what} ${where} for the cache: ${error.message}`, {
-      subject: { group, kind },
-      cause: error,
-      code: error.code,
-    })
   }
 }

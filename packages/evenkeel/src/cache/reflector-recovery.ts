@@ -6,6 +6,7 @@
  * the clock. Invariant: no error ends a reflector.
  */
 import {
+  ApiError,
   findCause,
   isApiError,
   isBadRequest,
@@ -121,6 +122,23 @@ function isVersionError(error: unknown): boolean {
 
 function isTooLarge(error: unknown): boolean {
   return findCause(error, 'ResourceVersionTooLarge') !== undefined
+}
+
+interface RefusedCollection {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string | undefined
+}
+
+/** A refusal with the collection that cannot be cached. */
+export function refusalOf(error: ApiError, { group, kind, namespace }: RefusedCollection): ApiError {
+  const where = namespace === undefined ? 'in all namespaces' : `in namespace ${JSON.stringify(namespace)}`
+  const what = group === '' ? kind : `${kind} (${group})`
+  return new ApiError(error.reason, `cannot list and watch ${what} ${where} for the cache: ${error.message}`, {
+    subject: { group, kind },
+    cause: error,
+    code: error.code,
+  })
 }
 
 /** A reflector without a failure for this long starts with the shortest wait. */

@@ -39,7 +39,7 @@ import {
 import { unshaped } from './transform.ts'
 
 /** Where a reflector delivers to. */
-interface Sink<T extends KubeObject> {
+export interface Sink<T extends KubeObject> {
   /** A whole list, which replaces everything before. */
   replace(items: Items<T>, version: string): void
   apply(change: ChangeEvent<T>): void

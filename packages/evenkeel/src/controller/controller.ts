@@ -76,7 +76,6 @@ export class Controller {
       log,
       metrics = new Metrics(),
       tracing = silentTracing,
-      plugins = [],
       ledger,
       hotLoops,
     } = environment
@@ -91,25 +90,11 @@ export class Controller {
     this.#meter = controllerMeter(metrics, this.name)
     this.#meter.workersMax.set(declaration.concurrency ?? 1)
     this.#hotLoops = new HotLoops({ ledger, ...hotLoops })
-    const steps = [
-      ...cleanupSteps(declaration, this.name),
-      ...plugins.flatMap((plugin) => plugin.steps?.(declaration, this.name) ?? []),
-    ]
     const named = log.child({ controller: this.name })
-    const reconciler = new Reconciler({
-      name: this.name,
-      declaration,
-      steps,
-      plugins: [...plugins, ...(declaration.verbs ?? [])],
-      cache,
-      clock,
-      dropped: new DroppedFields(declaration.for, { log: named }),
-      addSource: (source) => this.addSource(source),
-    })
     this.#worker = new Worker({
       name: this.name,
       declaration,
-      reconciler,
+      reconciler: this.#makeReconciler(named),
       queue: this.#queue,
       backoff: this.#backoff,
       parked: this.#parked,
@@ -129,6 +114,22 @@ export class Controller {
       },
     }))
       this.#sources.add({ source, started: undefined })
+  }
+
+  #makeReconciler(log: Logger): Reconciler {
+    const { name, declaration } = this
+    const { cache, clock, plugins = [] } = this.#environment
+    const added = plugins.flatMap((plugin) => plugin.steps?.(declaration, name) ?? [])
+    return new Reconciler({
+      name,
+      declaration,
+      steps: [...cleanupSteps(declaration, name), ...added],
+      plugins: [...plugins, ...(declaration.verbs ?? [])],
+      cache,
+      clock,
+      dropped: new DroppedFields(declaration.for, { log }),
+      addSource: (source) => this.addSource(source),
+    })
   }
 
   /** Watches and works until the signal aborts; resolves when the last run has ended. */

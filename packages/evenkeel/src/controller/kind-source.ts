@@ -223,16 +223,9 @@ class StartedKindSource implements StartedSource {
     if (this.#stopping.signal.aborted) return
     this.#context.onMapError(error)
     const afterMs = this.#failed.put(event)
-    const message =
-      afterMs === undefined
-        ? 'a handler failed too often: an event is given up'
-        : 'a handler failed: the event is tried again'
-    this.#context.log.error(message, {
-      source: this.name,
-      object: event.keyText,
-      error,
-      ...(afterMs !== undefined && { afterMs }),
-    })
+    const fields = { source: this.name, object: event.keyText, error }
+    if (afterMs === undefined) this.#context.log.error('event handler failed too often; event dropped', fields)
+    else this.#context.log.error('event handler failed; retrying the event', { ...fields, afterMs })
   }
 }
 
