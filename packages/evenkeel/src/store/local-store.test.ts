@@ -56,7 +56,12 @@ describe('a commit that is not durable yet', () => {
     const watch = store.watch('/', { after: 1 })
     const [delivered, made] = [observed(nextOf(watch)), observed(put(store, '/a'))]
     await settle(clock)
-    expect([made.isSettled(), delivered.isSettled(), await keysOf(store), await store.head()]).toEqual([false, false, [], 1])
+    expect([made.isSettled(), delivered.isSettled(), await keysOf(store), await store.head()]).toEqual([
+      false,
+      false,
+      [],
+      1,
+    ])
     expect(await store.get('/a', { revision: 2 })).toEqual({ ok: false, reason: 'ahead', revision: 1 })
     expect(await store.compact(2)).toEqual({ ok: false, reason: 'ahead', revision: 1 })
     journal.durable()

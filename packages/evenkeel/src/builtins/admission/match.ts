@@ -75,7 +75,9 @@ export function validateMatchRule(rule: JsonObject, path: FieldPath): FieldError
   const errors = ruleOperations.length === 0 ? [fieldError.required(path.child('operations'))] : []
   errors.push(...validateWildcard(ruleOperations, path.child('operations'), { things: 'operations' }))
   errors.push(
-    ...ruleOperations.flatMap((operation, index) => requireOneOf(operation, path.child('operations').index(index), operations)),
+    ...ruleOperations.flatMap((operation, index) =>
+      requireOneOf(operation, path.child('operations').index(index), operations),
+    ),
   )
   for (const [key, things] of [
     ['apiGroups', 'API groups'],
