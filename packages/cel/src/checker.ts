@@ -18,7 +18,7 @@ import {
   type SelectNode,
   type StructNode,
 } from './ast.ts'
-import { wellKnownMessage, type Environment, type Overload } from './environment.ts'
+import { typeParameters, wellKnownMessage, type Environment, type Overload } from './environment.ts'
 import { fieldNamed } from './escape.ts'
 import type { Issue } from './issues.ts'
 import {
@@ -371,22 +371,6 @@ class Checker {
     this.#issues.push({ offset, message })
     return errorType
   }
-}
-
-const parameterNames = new WeakMap<Overload, readonly string[]>()
-
-function typeParameters(overload: Overload): readonly string[] {
-  const known = parameterNames.get(overload)
-  if (known) return known
-  const names = new Set<string>()
-  const collect = (type: Type): void => {
-    if (type.kind === 'parameter') names.add(type.name)
-    type.parameters.forEach(collect)
-  }
-  overload.parameters.forEach(collect)
-  collect(overload.result)
-  parameterNames.set(overload, [...names])
-  return [...names]
 }
 
 /** Loop variables, innermost first. */

@@ -131,6 +131,23 @@ export function unguarded(run: Run, overloads: readonly Overload[]): Overload[] 
   return overloads.map((each) => ({ ...each, run, isUnguarded: true }))
 }
 
+const parameterNames = new WeakMap<Overload, readonly string[]>()
+
+/** The names of the type parameters of an overload. */
+export function typeParameters(overload: Overload): readonly string[] {
+  const known = parameterNames.get(overload)
+  if (known) return known
+  const names = new Set<string>()
+  const collect = (type: Type): void => {
+    if (type.kind === 'parameter') names.add(type.name)
+    type.parameters.forEach(collect)
+  }
+  overload.parameters.forEach(collect)
+  collect(overload.result)
+  parameterNames.set(overload, [...names])
+  return [...names]
+}
+
 /** A protobuf message of CEL, such as `google.protobuf.Int32Value{value: 1}`. It evaluates to a plain value of type `type`. */
 type WellKnownMessage = Pick<MessageType, 'type' | 'field'>
 

@@ -1,11 +1,12 @@
 /**
- * The lexer: text to tokens by longest match, and the values of string and bytes literals.
+ * The lexer: text to tokens by longest match, and the values of literals.
  *
  * A token keeps its quotes and escapes; {@link readString} and {@link readBytes} decode them: `\x41` and `\101` are characters in
  * a string and bytes in a bytes literal; `\u` exists in strings only. One pass without backtracking beyond the current token, so
  * the time is linear.
  */
 import { SyntaxIssue, type Issue } from './issues.ts'
+import { Double, intIfFits, uintIfFits, type Value } from './values.ts'
 
 type TokenKind = 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'identifier' | 'escaped' | 'symbol' | 'end'
 
@@ -105,6 +106,23 @@ const escapeStart = /\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[
 function match(pattern: RegExp, text: string, offset: number): string | undefined {
   pattern.lastIndex = offset
   return pattern.exec(text)?.[0]
+}
+
+/** The value of a number literal. */
+export function readNumber({ kind, text, offset }: Token): Value {
+  const value =
+    kind === 'double' ? doubleFrom(text) : kind === 'uint' ? uintIfFits(BigInt(text.slice(0, -1))) : intFrom(text)
+  if (value === undefined) throw new SyntaxIssue(`invalid ${kind} literal`, offset)
+  return value
+}
+
+function doubleFrom(text: string): Double | undefined {
+  const value = Number(text)
+  return Number.isFinite(value) ? new Double(value) : undefined
+}
+
+function intFrom(text: string): Value | undefined {
+  return intIfFits(text.startsWith('-') ? -BigInt(text.slice(1)) : BigInt(text))
 }
 
 /** The text of a string literal. */

@@ -19,10 +19,10 @@ import {
 } from './ast.ts'
 import { keywords } from './escape.ts'
 import { SyntaxIssue, type Issue } from './issues.ts'
-import { readBytes, readString, tokenize, type Token } from './lexer.ts'
+import { readBytes, readNumber, readString, tokenize, type Token } from './lexer.ts'
 import { expandMacro } from './macros.ts'
 import { characterCount } from './primitives/text.ts'
-import { Bytes, Double, intFromBigInt, Uint, type Value } from './values.ts'
+import { Bytes } from './values.ts'
 
 /** Parses one expression. */
 export function parseExpression(text: string): Node | { readonly issues: readonly Issue[] } {
@@ -133,7 +133,8 @@ class Parser {
     if (first.text === '-' && count === 1 && (next.kind === 'int' || next.kind === 'double')) {
       // A single sign is part of the number; otherwise -9223372036854775808 could not be written.
       this.#position++
-      return this.#member(numberLiteral(next, `-${next.text}`, this.#tokens[this.#position - 2]?.offset ?? next.offset))
+      const offset = this.#tokens[this.#position - 2]?.offset ?? next.offset
+      return this.#member(literal(readNumber({ kind: next.kind, text: `-${next.text}`, offset }), offset))
     }
     const operand = this.#member(this.#primary())
     if (count % 2 === 0) return operand
@@ -182,7 +183,7 @@ class Parser {
       case 'uint':
       case 'double':
         this.#position++
-        return numberLiteral(token, token.text, token.offset)
+        return literal(readNumber(token), token.offset)
       case 'string':
         this.#position++
         return literal(readString(token), token.offset)
@@ -374,28 +375,4 @@ function startsOperand({ kind, text }: Token): boolean {
 
 function fieldText({ kind, text }: Token): string {
   return kind === 'escaped' ? text.slice(1, -1) : text
-}
-
-function numberLiteral({ kind }: Token, text: string, offset: number): Node {
-  return literal(
-    kind === 'double' ? new Double(doubleFrom(text, offset)) : wholeFrom(text, offset, kind === 'uint'),
-    offset,
-  )
-}
-
-function doubleFrom(text: string, offset: number): number {
-  const value = Number(text)
-  if (!Number.isFinite(value)) throw new SyntaxIssue('invalid double literal', offset)
-  return value
-}
-
-function wholeFrom(text: string, offset: number, unsigned: boolean): Value {
-  const digits = unsigned ? text.slice(0, -1) : text
-  const value = digits.startsWith('-') ? -BigInt(digits.slice(1)) : BigInt(digits)
-  if (unsigned) {
-    if (value > 2n ** 64n - 1n) throw new SyntaxIssue('invalid uint literal', offset)
-    return new Uint(value)
-  }
-  if (value < -(2n ** 63n) || value > 2n ** 63n - 1n) throw new SyntaxIssue('invalid int literal', offset)
-  return intFromBigInt(value)
 }

@@ -14,7 +14,9 @@
  *
  *   first start      log-00000001.ek
  *   second start     log-00000001.ek log-00000002.ek                        each start begins a log
- *   log compaction   log-00000003.ek snapshot-00000003.ek spare reserve     1 and 2 are replaced
+ *   log compaction   log-00000003.ek snapshot-00000003.ek spare             1 and 2 are replaced; one is kept as spare
+ *
+ * In addition there are always `reserve` and, while the store is open, `owner.N.sock`.
  */
 import { silentLogger, SystemClock, SystemRandom, type Cancel, type Clock, type Logger, type Random } from '#base'
 import type { RetentionOptions } from '../history.ts'
