@@ -38,7 +38,7 @@ describe('what others do wrong', () => {
     })
     const { missing } = await manager.preflight()
     expect(missing.map(({ message }) => message)).toEqual([
-      'kind missing: the server has no Late (late.dev/v1); install its definition lates.late.dev, its controller waits for it',
+      'kind missing: the server has no Late (late.dev/v1); create the CustomResourceDefinition lates.late.dev; its controller waits for it',
     ])
     const running = world.run(manager)
     await world.write('a', 'one')
@@ -107,7 +107,7 @@ describe('what others do wrong', () => {
         verbs: ['list'],
         identity: 'eve',
         message:
-          'permission missing: eve may not list lates (late.dev) in all namespaces; apply the roles of manager.rbac()',
+          'permission missing: eve cannot list lates (late.dev) in all namespaces; apply the roles of manager.rbac()',
       },
     ])
     const running = world.run(manager)
@@ -188,6 +188,6 @@ describe('what others do wrong', () => {
       ['note', 'default/test.dev/Note/default/stuck'],
     ])
     await running.stop()
-    expect(String(running.end?.error)).toMatch(/cut off: controller note \(reconciling .*stuck\)/)
+    expect(String(running.end?.error)).toMatch(/ms: controller note \(reconciling .*stuck\)/)
   })
 })

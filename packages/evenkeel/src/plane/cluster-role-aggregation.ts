@@ -1,9 +1,11 @@
 /**
- * Keeps ClusterRoles up to date that gather others by labels: who adds a role for a new kind and labels it
- * `rbac.authorization.k8s.io/aggregate-to-view: "true"` has extended `view`, and with it `edit` and `admin`.
+ * Aggregates ClusterRoles: a role with the label `rbac.authorization.k8s.io/aggregate-to-view: "true"` extends `view`, and
+ * with it `edit` and `admin`.
  *
- * A gathering role may itself be gathered, so one change can go several steps; each step is a write that the next hears
- * of. Roles that gather each other come to rest, because rules only differ or are the same.
+ * An aggregated role may be aggregated itself, so a change may take several steps; each step is a write that triggers the
+ * next. Roles that aggregate each other converge, because a role is written only if its rules differ.
+ *
+ * The rules of an aggregated role are those of all selected roles, each once, in the order of selectors and names.
  */
 import {
   compareText,
@@ -40,7 +42,7 @@ export function aggregationController(): ControllerDeclaration<typeof clusterRol
             .map(({ metadata }) => ({ name: metadata.name })),
       }),
     ],
-    // It may write rules that it does not hold: it only passes on what others were allowed to write.
+    // `escalate`: it writes permissions that it does not have, but only those of existing roles.
     rbac: [{ apiGroups: [group], resources: ['clusterroles'], verbs: ['escalate', 'patch'] }],
     async reconcile(role, { client, signal }) {
       const rules = aggregateRules(role, (await client.list(clusterRoleKind, { signal })).items)
@@ -54,17 +56,12 @@ export function aggregationController(): ControllerDeclaration<typeof clusterRol
   }
 }
 
-/*
- * What a ClusterRole that gathers others comes to hold: the rules of all that its selectors select, each once, in the
- * order of selectors and names.
- */
-
 export interface ClusterRoleObject extends KubeObject {
   readonly rules?: readonly JsonObject[] | null
   readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly LabelSelector[] } | null
 }
 
-/** Whether a role gathers another. No role gathers itself. */
+/** Whether a role aggregates another. No role aggregates itself. */
 export function aggregates(
   { metadata: { name }, aggregationRule }: ClusterRoleObject,
   other: ClusterRoleObject,
@@ -75,22 +72,22 @@ export function aggregates(
   )
 }
 
-/** The rules that a role should have; undefined when it gathers nothing and is none of our business. */
+/** The desired rules of a role; undefined if it has no aggregation rule. */
 export function aggregateRules(
   role: ClusterRoleObject,
   all: readonly ClusterRoleObject[],
 ): readonly JsonObject[] | undefined {
   if (!role.aggregationRule) return undefined
   const sorted = [...all].sort((a, b) => compareText(a.metadata.name ?? '', b.metadata.name ?? ''))
-  const gathered: JsonObject[] = []
+  const aggregated: JsonObject[] = []
   for (const selector of selectorsOf(role.aggregationRule)) {
     const selected = sorted.filter(
       (other) => other.metadata.name !== role.metadata.name && selectsLabels(selector, other.metadata.labels),
     )
     for (const rule of selected.flatMap(({ rules }) => rules ?? []))
-      if (!gathered.some((known) => deepEqual(known, rule))) gathered.push(rule)
+      if (!aggregated.some((known) => deepEqual(known, rule))) aggregated.push(rule)
   }
-  return gathered
+  return aggregated
 }
 
 function selectorsOf(rule: ClusterRoleObject['aggregationRule']): readonly LabelSelector[] {

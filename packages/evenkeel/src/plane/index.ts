@@ -1,5 +1,5 @@
 /**
- * Layer 7: a whole control plane: server, controllers and everything around them, put together.
+ * The plane layer: a complete control plane of server, controllers and leader election.
  */
 
 export { startPlane, type Plane, type PlaneOptions } from './plane.ts'

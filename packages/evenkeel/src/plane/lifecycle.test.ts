@@ -150,7 +150,7 @@ describe('Manager', () => {
     await world.until(() => running.end !== undefined)
     expect(running.end).toEqual({ error: new Error('the disk is on fire') })
     expect(order).toEqual(['+ everywhere', '+ leader', '- leader', '- everywhere'])
-    await expect(manager.run(new AbortController().signal)).rejects.toThrow('was run already')
+    await expect(manager.run(new AbortController().signal)).rejects.toThrow('has already run')
     expect(() => {
       manager.add(noting(order, 'late'))
     }).toThrow('has stopped')
@@ -174,7 +174,7 @@ describe('Manager', () => {
       }),
     )
     await world.write('a', 'x')
-    await world.until(() => world.said('leading'))
+    await world.until(() => world.said('became leader'))
     await world.clock.advance(1000)
     running.abort()
     await world.clock.advance(29_000)

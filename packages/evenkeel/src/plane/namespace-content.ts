@@ -1,8 +1,11 @@
 /**
- * Deletes all objects of one kind in a namespace, and says what stays and why.
+ * The content of a namespace: finds all namespaced resources, deletes their objects, and reports what remains and why.
  *
- * As a collection where the server can, one by one where it cannot. What has finalizers or a grace period stays for a
- * while, and that is no failure; what stays without a reason is one.
+ * Resources come from discovery on each scan, because kinds are installed and removed. A discovery failure is reported and
+ * prevents the removal of the finalizer: the namespace may contain objects of unknown resources.
+ *
+ * Objects are deleted as a collection if the server supports it, otherwise one by one. Objects with finalizers or a grace
+ * period remain for a while; objects that remain without such a reason are a failure.
  */
 import {
   compareText,
@@ -19,29 +22,29 @@ import {
 import type { AbortOptions } from '#base'
 import { isUnknownKind, metadataOnly, refTo, type Client, type DiscoveredResource } from '#client'
 
-/** What is left of one kind. */
+/** The remaining objects of one kind. */
 export interface RemainingContent {
   readonly kind: Kind
   readonly count: number
-  /** How many objects each finalizer holds. */
+  /** How many objects have each finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
-  /** After about how long it may be gone; 0: nobody can say. */
+  /** Estimated time until they are gone; 0 if unknown. */
   readonly estimateSeconds: number
-  /** What went wrong, in words. */
+  /** Why the deletion failed. */
   readonly failure?: string
 }
 
 export interface RemovalOptions extends AbortOptions {
   readonly client: Client
   readonly namespace: string
-  /** For how long the namespace has been going. */
+  /** How long the namespace is being deleted. */
   readonly deletingMs: number
 }
 
-/** Finalizers are given this long, as nobody knows what they do. */
+/** The estimate for objects with finalizers, as in kube-controller-manager. */
 const finalizerSeconds = 15
 
-/** Deletes what is there. @throws what is no answer of the server. */
+/** Deletes all objects of a kind. @throws errors that are no answer of the server. */
 export async function removeContent(content: Content, options: RemovalOptions): Promise<RemainingContent> {
   const { kind, verbs } = content
   try {
@@ -65,14 +68,14 @@ function noRemainingContent(kind: Kind): RemainingContent {
 function remainingContent(
   kind: Kind,
   items: readonly KubeObject[],
-  { namespace, graceSeconds, deletingMs: goingMs }: RemovalOptions & { graceSeconds: number },
+  { namespace, graceSeconds, deletingMs }: RemovalOptions & { graceSeconds: number },
 ): RemainingContent {
   if (items.length === 0) return noRemainingContent(kind)
   const finalizers = new Map<string, number>()
   for (const { metadata } of items)
     for (const finalizer of metadata.finalizers ?? []) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
-  // Whoever was given time and has had it is no longer waited for.
-  const estimateSeconds = goingMs >= graceSeconds * 1000 ? 0 : graceSeconds
+  // After the grace period there is no estimate any more.
+  const estimateSeconds = deletingMs >= graceSeconds * 1000 ? 0 : graceSeconds
   const left: RemainingContent = {
     kind,
     count: items.length,
@@ -86,10 +89,7 @@ function remainingContent(
   }
 }
 
-/**
- * How long objects may take to go by themselves; undefined when there are none, which for most kinds is all there is
- * to find out.
- */
+/** The longest grace period of the objects; undefined if there are none, which is the case for most kinds. */
 async function findGrace(
   { kind, verbs }: Content,
   { client, namespace, signal }: RemovalOptions,
@@ -107,7 +107,7 @@ async function findGrace(
   }
 }
 
-/** Discovery tells of it and the server does not have it: a kind that has just gone, or that cannot do what it says. */
+/** Discovery lists the resource, but the server does not serve it: it was just removed, or lacks the verb. */
 function isUnserved(error: unknown): boolean {
   return isUnknownKind(error) || isNotFound(error) || isMethodNotAllowed(error)
 }
@@ -117,12 +117,12 @@ interface PodObject extends KubeObject {
   readonly status?: { readonly phase?: string }
 }
 
-/** Pods have time of their own to end in. */
+/** Pods have a termination grace period. */
 export function isPod({ group, plural }: Kind): boolean {
   return group === '' && plural === 'pods'
 }
 
-/** The longest time that a pod has for its end; undefined without pods. */
+/** The longest termination grace period; undefined without pods. */
 function longestGrace(pods: readonly PodObject[]): number | undefined {
   if (pods.length === 0) return undefined
   const running = pods.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
@@ -162,29 +162,22 @@ async function listMetadata(kind: Kind, { client, namespace, signal }: RemovalOp
   return (await client.list(metadataOnly(kind), { namespace, ...(signal && { signal }) })).items
 }
 
-/*
- * What a namespace can have in it: every namespaced resource that can be deleted, each in one version.
- *
- * Asked anew each time, because kinds come and go. What could not be found out is said and not guessed: a namespace is
- * only let go when everything that may be in it was looked at.
- */
-
-/** One kind of content, and what can be done with it. */
+/** A namespaced resource and its verbs. */
 interface Content {
   readonly kind: Kind
   readonly verbs: ReadonlySet<string>
 }
 
 export interface Contents {
-  /** In the order in which the server lists them. */
+  /** In the order of discovery. */
   readonly contents: readonly Content[]
-  /** Why not everything is known; absent when everything is. */
+  /** Why discovery is incomplete; absent if it is complete. */
   readonly discoveryFailure?: string
-  /** What the server calls its versions and nobody can read; absent when there is no such thing. */
+  /** Group versions that cannot be parsed; absent if there are none. */
   readonly parsingFailure?: string
 }
 
-/** @throws what is no answer of the server: then there is nobody to tell, and it is tried again. */
+/** Finds all deletable namespaced resources. @throws errors that are no answer of the server. */
 export async function findContents(client: Client, { signal }: AbortOptions): Promise<Contents> {
   try {
     const resources = await client.resources({ ...(signal && { signal }), reload: true })
@@ -199,7 +192,7 @@ export async function findContents(client: Client, { signal }: AbortOptions): Pr
   }
 }
 
-/** Every resource once, in the version that the server prefers. */
+/** Each resource once, in the preferred version. */
 function readContents(resources: readonly DiscoveredResource[]): Pick<Contents, 'contents' | 'parsingFailure'> {
   const contents = new Map<string, Content>()
   const unreadable = new Set<string>()
@@ -226,7 +219,7 @@ function readContents(resources: readonly DiscoveredResource[]): Pick<Contents, 
 
 const staleAccept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
 
-/** Group versions whose own server does not answer: what is said about them is old, or nothing. */
+/** Group versions of aggregated API servers that do not answer: their discovery is stale or missing. */
 async function findStale(client: Client, options: AbortOptions): Promise<string[]> {
   const document = (await client.raw({ path: '/apis', headers: { accept: staleAccept } }, options)).json()
   return objectsOf(document['items'])

@@ -1,15 +1,18 @@
 /**
- * Empties namespaces that are being deleted, and lets go of them.
+ * Deletes the content of namespaces that are being deleted, and removes their finalizer.
  *
- *   deletionTimestamp ──▶ pods ──all gone──▶ everything else ──all gone──▶ finalizer `kubernetes` off
- *                          │ some stay            │ some stay
- *                          └──────────────────────┴──▶ conditions say what and why; look again
+ *   deletionTimestamp ──▶ delete pods ──all gone──▶ delete the rest ──all gone──▶ remove the finalizer `kubernetes`
+ *                          │ some remain               │ some remain
+ *                          └───────────────────────────┴──▶ report them in conditions; requeue
  *
- * It acts at once: our server refuses what is created in a namespace from the moment of its deletion on. Servers that are
- * several, and hear of it one after the other, need `graceMs`.
+ * It starts at once, because an Evenkeel server refuses new objects in a namespace as soon as it is being deleted. Several
+ * servers that learn of the deletion at different times need `graceMs`.
  *
- * Invariants: nothing in a namespace that is not being deleted is touched; pods go before what they may use; the finalizer
- * goes only after a look that knew every kind, failed nowhere and found nothing.
+ * Invariants: nothing is deleted in a namespace that is not being deleted; pods are deleted before the objects they may
+ * use; the finalizer is removed only after a scan that knew every resource, had no failure and found nothing.
+ *
+ * The five termination conditions and their texts are those of kube-controller-manager. All are set from the first scan
+ * on; the transition time changes only with the status.
  */
 import {
   compareText,
@@ -34,20 +37,20 @@ import {
 } from './namespace-content.ts'
 
 export interface NamespaceControllerOptions {
-  /** How many namespaces are emptied at a time. @default 10 */
+  /** How many namespaces are reconciled at a time. @default 10 */
   readonly concurrency?: number
   /**
-   * How long a namespace is left alone after its deletion, so that every server has heard of it.
+   * How long to wait after the deletion of a namespace, so that every server knows of it.
    *
    * @default 0
    */
   readonly graceMs?: number
 }
 
-/** The finalizer in `spec` that stands for the content. */
+/** The finalizer in `spec` for the content. */
 const finalizer = 'kubernetes'
 
-/** The first of the looks at a namespace that waits; each one later, until what waits has said how long it takes. */
+/** First requeue delay of a namespace with remaining content; doubles up to the estimate. */
 const quickRecheckMs = 50
 
 export function namespaceController({
@@ -55,15 +58,15 @@ export function namespaceController({
   graceMs = 0,
 }: NamespaceControllerOptions = {}): ControllerDeclaration<typeof namespaceKind> {
   if (!(graceMs >= 0)) throw new RangeError(`graceMs must be 0 or more, got ${graceMs}`)
-  // How often in a row a namespace was looked at in vain. Forgetting it costs an early look, nothing else.
-  const looks = new Map<string, number>()
-  // When each was first seen going, by this process's own clock; forgetting it costs a grace period.
+  // How many scans in a row found content. A loss causes an early requeue, nothing else.
+  const scans = new Map<string, number>()
+  // When this process first saw the deletion, by its monotonic clock. A loss repeats the grace period.
   const seenMs = new Map<string, number>()
   return {
     name: 'namespace-controller',
     for: namespaceKind,
     concurrency,
-    predicates: [endsNow],
+    predicates: [isTerminating],
     backoff: { maxMs: 60_000 },
     rbac: [
       { apiGroups: [''], resources: ['namespaces/finalize', 'namespaces/status'], verbs: ['update'] },
@@ -73,63 +76,63 @@ export function namespaceController({
       const sinceMs = seenMs.get(name) ?? context.clock.monotonic()
       seenMs.set(name, sinceMs)
       const waitMs = await reconcileNamespace(name, { context, graceMs, sinceMs })
-      const count = looks.get(name) ?? 0
+      const count = scans.get(name) ?? 0
       if (waitMs === 0) {
-        looks.delete(name)
+        scans.delete(name)
         seenMs.delete(name)
-      } else looks.set(name, count + 1)
+      } else scans.set(name, count + 1)
       return waitMs === 0 ? undefined : { afterMs: Math.min(quickRecheckMs * 2 ** Math.min(count, 20), waitMs) }
     },
   }
 }
 
-/** Does what can be done now; gives how long to wait, 0 when nothing is left to do. */
+/** Reconciles a namespace. @returns how long to wait, 0 if there is nothing left to do */
 async function reconcileNamespace(
   name: string,
   { context, graceMs, sinceMs }: { context: BaseContext; graceMs: number; sinceMs: number },
 ): Promise<number> {
   const { client, clock, signal } = context
-  // From the server: another namespace of this name must not be taken for the one that went.
+  // A live read: the cache may still have an earlier namespace of this name.
   const namespace = await client.find(namespaceKind, { name }, { live: true, signal })
   if (namespace?.metadata.deletionTimestamp === undefined || !namespace.spec?.finalizers?.length) return 0
-  // The server's clock may be ahead of ours: then what we have seen ourselves is more to go by.
-  const goingMs = Math.max(
+  // If the clock of the server is ahead, our own observation is older.
+  const deletingMs = Math.max(
     clock.now() - (parseTime(namespace.metadata.deletionTimestamp) ?? 0),
     clock.monotonic() - sinceMs,
   )
-  if (goingMs < graceMs) return graceMs - goingMs
-  const look = await deleteContents({ client, namespace: name, deletingMs: goingMs, signal })
-  const explained = await updateConditions(namespace, look, context)
-  const failures = [look.discoveryFailure, look.parsingFailure, ...look.remaining.map(({ failure }) => failure)].filter(
+  if (deletingMs < graceMs) return graceMs - deletingMs
+  const scan = await deleteContents({ client, namespace: name, deletingMs, signal })
+  const updated = await updateConditions(namespace, scan, context)
+  const failures = [scan.discoveryFailure, scan.parsingFailure, ...scan.remaining.map(({ failure }) => failure)].filter(
     (failure) => failure !== undefined,
   )
-  if (failures.length > 0) throw new Error(`namespace ${name} could not be emptied: ${failures.join(', ')}`)
-  const estimateSeconds = Math.max(0, ...look.remaining.map((left) => left.estimateSeconds))
+  if (failures.length > 0) throw new Error(`cannot delete the content of namespace ${name}: ${failures.join(', ')}`)
+  const estimateSeconds = Math.max(0, ...scan.remaining.map((remaining) => remaining.estimateSeconds))
   if (estimateSeconds > 0) return (estimateSeconds / 2 + 1) * 1000
-  await finalize(explained, context)
+  await finalize(updated, context)
   return 0
 }
 
-/** Deletes what there is, pods first; as long as some are there, or nobody knows, nothing else is touched. */
+/** Deletes the content, pods first. While pods remain, or cannot be listed, nothing else is deleted. */
 async function deleteContents(options: RemovalOptions): Promise<ContentScan> {
   const { contents, ...failures } = await findContents(options.client, options)
   const pods = contents.filter(({ kind }) => isPod(kind))
-  const left: RemainingContent[] = []
+  const remaining: RemainingContent[] = []
   for (const batch of [pods, contents.filter((content) => !pods.includes(content))]) {
-    for (const content of batch) left.push(await removeContent(content, options))
-    if (left.some(({ count, failure }) => count > 0 || failure !== undefined)) break
+    for (const content of batch) remaining.push(await removeContent(content, options))
+    if (remaining.some(({ count, failure }) => count > 0 || failure !== undefined)) break
   }
-  return { ...failures, remaining: left }
+  return { ...failures, remaining }
 }
 
-/** Says how it stands, if that is news; gives the namespace as it is then. */
+/** Writes the conditions if they changed. @returns the namespace as stored */
 async function updateConditions(
   namespace: Stored<NamespaceObject>,
-  look: ContentScan,
+  scan: ContentScan,
   { client, clock, signal }: BaseContext,
 ): Promise<Stored<NamespaceObject>> {
   const { status = {} } = namespace
-  const conditions = terminationConditions(status.conditions, look, { nowMs: clock.now() })
+  const conditions = terminationConditions(status.conditions, scan, { nowMs: clock.now() })
   if (conditions === status.conditions && status.phase === 'Terminating') return namespace
   return client.updateStatus({ ...namespace, status: { ...status, phase: 'Terminating', conditions } }, { signal })
 }
@@ -143,8 +146,8 @@ async function finalize(namespace: Stored<NamespaceObject>, { client, signal }: 
   }
 }
 
-/** Beginning to go, or going on to go with other finalizers: what is said about it meanwhile is mostly said here. */
-const endsNow: Predicate = (event) => {
+/** Passes events of terminating namespaces, without status updates, which mostly come from this controller. */
+const isTerminating: Predicate = (event) => {
   const object = event.object as NamespaceObject
   if (event.type !== 'update' || object.metadata.deletionTimestamp === undefined)
     return object.metadata.deletionTimestamp !== undefined
@@ -156,16 +159,9 @@ const endsNow: Predicate = (event) => {
   )
 }
 
-/*
- * What a namespace says about its own end: five conditions, in words that people and tools know.
- *
- * Each is there as soon as the namespace is being emptied, with status False while there is nothing to complain about;
- * the moment of transition moves only when the status does.
- */
-
-/** What one look at a namespace came to. */
+/** The result of one scan of a namespace. */
 export interface ContentScan extends Pick<Contents, 'discoveryFailure' | 'parsingFailure'> {
-  /** What is left, and what went wrong, kind by kind. */
+  /** Remaining objects and failures, by kind. */
   readonly remaining: readonly RemainingContent[]
 }
 
@@ -174,16 +170,16 @@ interface ConditionText {
   readonly message: string
 }
 
-/** The conditions that follow from a look; the very same list when nothing is new. */
+/** The conditions after a scan; the same list object if nothing changed. */
 export function terminationConditions(
   conditions: readonly Condition[] | undefined,
-  look: ContentScan,
+  scan: ContentScan,
   { nowMs }: { nowMs: number },
 ): readonly Condition[] {
   let next = conditions ?? []
   for (const { type, good, find } of terminationConditionTypes) {
-    const trouble = find(look)
-    next = setCondition(next, { type, status: trouble ? 'True' : 'False', ...(trouble ?? good) }, { now: nowMs })
+    const problem = find(scan)
+    next = setCondition(next, { type, status: problem ? 'True' : 'False', ...(problem ?? good) }, { now: nowMs })
   }
   return next
 }
@@ -191,7 +187,7 @@ export function terminationConditions(
 interface TerminationCondition {
   readonly type: string
   readonly good: ConditionText
-  find(look: ContentScan): ConditionText | undefined
+  find(scan: ContentScan): ConditionText | undefined
 }
 
 const terminationConditionTypes: readonly TerminationCondition[] = [
@@ -210,22 +206,22 @@ const terminationConditionTypes: readonly TerminationCondition[] = [
   {
     type: 'NamespaceDeletionContentFailure',
     good: { reason: 'ContentDeleted', message: 'All content successfully deleted, may be waiting on finalization' },
-    find: ({ remaining: left }) => findFailures(left),
+    find: ({ remaining }) => findFailures(remaining),
   },
   {
     type: 'NamespaceContentRemaining',
     good: { reason: 'ContentRemoved', message: 'All content successfully removed' },
-    find: ({ remaining: left }) => findRemaining(left),
+    find: ({ remaining }) => findRemaining(remaining),
   },
   {
     type: 'NamespaceFinalizersRemaining',
     good: { reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' },
-    find: ({ remaining: left }) => findFinalizers(left),
+    find: ({ remaining }) => findFinalizers(remaining),
   },
 ]
 
-function findFailures(left: readonly RemainingContent[]): ConditionText | undefined {
-  const failures = left.flatMap(({ failure }) => failure ?? [])
+function findFailures(remaining: readonly RemainingContent[]): ConditionText | undefined {
+  const failures = remaining.flatMap(({ failure }) => failure ?? [])
   if (failures.length === 0) return undefined
   return {
     reason: 'ContentDeletionFailed',
@@ -233,8 +229,8 @@ function findFailures(left: readonly RemainingContent[]): ConditionText | undefi
   }
 }
 
-function findRemaining(left: readonly RemainingContent[]): ConditionText | undefined {
-  const remaining = left.filter(({ count }) => count > 0)
+function findRemaining(scanned: readonly RemainingContent[]): ConditionText | undefined {
+  const remaining = scanned.filter(({ count }) => count > 0)
   if (remaining.length === 0) return undefined
   const kinds = remaining.map(
     ({ kind: { plural, group }, count }) => `${plural}.${group} has ${count} resource instances`,
@@ -242,26 +238,22 @@ function findRemaining(left: readonly RemainingContent[]): ConditionText | undef
   return { reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${sorted(kinds)}` }
 }
 
-function findFinalizers(left: readonly RemainingContent[]): ConditionText | undefined {
+function findFinalizers(remaining: readonly RemainingContent[]): ConditionText | undefined {
   const counts = new Map<string, number>()
-  for (const { finalizers } of left)
+  for (const { finalizers } of remaining)
     for (const [finalizer, count] of finalizers) counts.set(finalizer, (counts.get(finalizer) ?? 0) + count)
   if (counts.size === 0) return undefined
-  const held = [...counts].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`)
+  const counted = [...counts].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`)
   return {
     reason: 'SomeFinalizersRemain',
-    message: `Some content in the namespace has finalizers remaining: ${sorted(held)}`,
+    message: `Some content in the namespace has finalizers remaining: ${sorted(counted)}`,
   }
 }
 
-/** In an order of its own: the same things say the same text. */
+/** Sorted, so that the same content gives the same text. */
 function sorted(texts: readonly string[]): string {
   return [...texts].sort(compareText).join(', ')
 }
-
-/*
- * Namespaces as the plane's controllers see them.
- */
 
 export interface NamespaceObject extends KubeObject {
   readonly spec?: { readonly finalizers?: readonly string[] }

@@ -1,8 +1,8 @@
 /**
- * The controllers of the plane, each one line: what it is called, whom it acts as, and where its code is.
+ * The controllers of a plane: name, service account and code of each.
  *
- * Code is loaded when a controller starts, so that a server is ready before it. What each one does is in its own folder
- * and runs on any cluster; here they only meet.
+ * The code is loaded when a controller starts, so that the server is ready first. Every controller also runs on any other
+ * cluster. `loadPlaneControllers` is for users who run them on another cluster or in a simulation.
  */
 import type { Clock, Logger, Random } from '#base'
 import type { ControllerDeclaration } from '#controller'
@@ -12,37 +12,37 @@ import type { Transport } from '#wire'
 import type { garbageCollector } from './garbage-collector/garbage-collector.ts'
 import type { namespaceController } from './namespace-controller.ts'
 
-/** What a controller of the plane may be made from. */
+/** The environment of a controller of the plane. */
 export interface PlaneEnvironment {
-  /** The server, as the user that the controller acts as. */
+  /** The transport to the server, authenticated as the service account of the controller. */
   readonly transport: Transport
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** The authority of the server's certificate; undefined when it has none. */
+  /** The CA certificate of the server; undefined if it has none. */
   readonly caPem: string | undefined
-  /** Signs what belongs into the Secrets of service accounts. */
+  /** Signs the tokens for service account Secrets. */
   readonly tokenForSecret: Server['tokenForSecret']
 }
 
-/** What a manager runs for it. */
+/** What the manager of a controller runs. */
 export interface PlanePart extends Pick<ManagerOptions, 'controllers' | 'runnables'> {
-  /** Whether its runnables have nothing to do now. @default always */
+  /** Whether its runnables are idle. @default always */
   readonly isIdle?: () => boolean
 }
 
 export interface PlaneController {
-  /** The service account in `kube-system` that it writes as, or a user of the system; absent for what the server does itself. */
+  /** Its service account in `kube-system`, or a `system:` user; absent for work of the server itself. */
   readonly account?: string
-  /** Undefined when there is nothing for it to do here. */
-  make(facts: PlaneEnvironment): Promise<PlanePart | undefined>
+  /** Undefined if it has nothing to do on this server. */
+  make(environment: PlaneEnvironment): Promise<PlanePart | undefined>
 }
 
 export const planeControllers = {
   garbage: {
     account: 'generic-garbage-collector',
-    make: async (facts) =>
-      asCollector((await import('./garbage-collector/garbage-collector.ts')).garbageCollector(facts)),
+    make: async (environment) =>
+      asCollector((await import('./garbage-collector/garbage-collector.ts')).garbageCollector(environment)),
   },
   namespaces: {
     account: 'namespace-controller',
@@ -61,7 +61,7 @@ export const planeControllers = {
   },
   tokens: {
     account: 'system:kube-controller-manager',
-    make: async (facts) => asControllers((await import('./token-controller.ts')).tokenController(facts)),
+    make: async (environment) => asControllers((await import('./token-controller.ts')).tokenController(environment)),
   },
   aggregation: {
     account: 'clusterrole-aggregation-controller',
@@ -84,17 +84,12 @@ function asCollector(collector: Runnable & { readonly isIdle: () => boolean }): 
   return { runnables: [collector], isIdle: collector.isIdle }
 }
 
-// A list of declarations does not know the type of each one's kind.
+// A list of declarations cannot have the kind type of each.
 function asControllers(...controllers: readonly unknown[]): PlanePart {
   return { controllers: controllers as readonly ControllerDeclaration[] }
 }
 
-/*
- * The controllers of the plane for those who run them elsewhere: on another cluster, or in a simulated world.
- *
- * Loaded when asked for, as the plane itself does: a server is ready before its controllers.
- */
-
+/** Controllers of the plane for use on another cluster or in a simulation. */
 interface LoadedControllers {
   readonly garbageCollector: typeof garbageCollector
   readonly namespaceController: typeof namespaceController

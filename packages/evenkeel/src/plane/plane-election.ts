@@ -1,13 +1,13 @@
 /**
- * Whose controllers work, when several planes serve one store: those of one plane at a time, which holds a Lease in `kube-system`.
+ * Leader election between planes that serve one store: only the plane with the Lease in `kube-system` runs controllers.
  *
- *   standing ──holds the lease──▶ controllers run ──lease lost──▶ they end ──▶ standing
+ *   standby ──lease acquired──▶ controllers run ──lease lost──▶ controllers stop ──▶ standby
  *
- * One lease for all of them, as upstream's controller manager has it: a lease each would be a write each, every other second. A plane that stands by follows
- * nothing; it begins with lists when it leads.
+ * All controllers share one lease, as in kube-controller-manager: a lease for each would cost a write for each, every two
+ * seconds. A standby watches nothing; it starts with lists when it becomes the leader.
  *
- * Invariants: what a controller writes passes the gate of the lease, so that a plane which stood still writes nothing after another took over; on the way out
- * controllers end first, then the lease is given back.
+ * Invariants: every write of a controller passes the write gate, so a plane that was suspended writes nothing after
+ * another took over; on a stop the controllers end before the lease is released.
  */
 import type { Clock, Logger, Random } from '#base'
 import { Client } from '#client'
@@ -24,7 +24,7 @@ import type { LeaseTimes } from '#manager'
 import type { Transport } from '#wire'
 
 export interface PlaneElectionOptions {
-  /** The server, as somebody who may write the lease. */
+  /** The transport to the server, with permission to write the lease. */
   readonly transport: Transport
   readonly times: LeaseTimes
   readonly clock: Clock
@@ -40,7 +40,7 @@ export class PlaneElection {
   readonly #identity: string
   #leader: string | undefined
 
-  /** @throws {RangeError} when the times make no sense. */
+  /** @throws {RangeError} for invalid times. */
   constructor(options: PlaneElectionOptions) {
     checkTimes(options.times)
     this.#options = options
@@ -48,21 +48,21 @@ export class PlaneElection {
     this.#identity = makeElectionIdentity(options.random)
   }
 
-  /** Whether another plane leads, as far as is known. */
+  /** Whether another plane is the last known leader. */
   get isStandby(): boolean {
     return this.#leader !== undefined && this.#leader !== '' && this.#leader !== this.#identity
   }
 
-  /** The same transport, through which nothing is written but by the leader. */
+  /** The same transport, with writes only while this plane is the leader. */
   gate(transport: Transport): Transport {
     return gateWrites(transport, this.#deadline, { clock: this.#options.clock })
   }
 
-  /** Does the work whenever we lead, until the signal aborts and the work has ended. */
+  /** Runs `lead` while this plane is the leader, until the signal aborts and `lead` has ended. */
   run(signal: AbortSignal, lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { transport, clock, random, log } = this.#options
     const times = checkTimes(this.#options.times)
-    // Neither gated by the lease it is about, nor tried again behind the candidate's back.
+    // Not gated by its own lease, and without retries: the candidate retries itself.
     const client = new Client({ transport, clock, random, log, retry: false, timeoutMs: times.requestMs })
     const candidate = new Candidate({
       lock: leaseLock(client, lease),

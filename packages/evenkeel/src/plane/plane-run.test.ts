@@ -72,7 +72,7 @@ test('PlaneRun starts a controller again that fails, later each time, and the ot
     lines
       .filter(({ level }) => level === 'error')
       .map(({ message, fields }) => `${message}: ${String(fields['controller'])}`),
-  ).toEqual(Array.from({ length: 3 }, () => 'a controller of the plane failed and is started again: failing'))
+  ).toEqual(Array.from({ length: 3 }, () => 'controller of the plane failed: restarting it: failing'))
   expect(told).toEqual(['other runs', 'failing runs'])
   let isOver = false
   const stopped = run.stop().then(() => {

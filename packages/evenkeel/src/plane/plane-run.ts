@@ -1,14 +1,14 @@
 /**
- * Runs the controllers of the plane, each with a manager of its own, because each acts as a user of its own.
+ * Runs the controllers of a plane. Each has its own manager, because each has its own service account.
  *
- *   delay ──▶ lead ──▶ load ──▶ run ──fails──▶ wait, longer each time ──▶ run ──▶ … ──stop──▶ all have ended
+ *   delay ──▶ become leader ──▶ load ──▶ run ──failure──▶ back-off ──▶ run ──▶ … ──stop──▶ all have ended
  *
- * Who has no election leads at once and to the end; see `plane-election`.
+ * Without an election the plane is the leader from the start, see `plane-election.ts`.
  *
- * Without a delay their code is loaded before anything runs: what follows then depends on the clock alone, and a
- * simulated plane does the same each time.
+ * Without a delay the code is loaded before anything runs. Then everything depends on the clock alone, and a simulated
+ * plane is deterministic.
  *
- * Invariants: one that fails is started again and takes nobody with it; when `stop` has resolved nothing goes on.
+ * Invariants: a failed controller is restarted and does not affect the others; nothing runs after `stop` has resolved.
  */
 import { sleep } from '#base'
 import type { AbortOptions } from '#base'
@@ -17,27 +17,27 @@ import type { Transport } from '#wire'
 import type { PlaneElection } from './plane-election.ts'
 import type { PlaneController, PlaneEnvironment, PlanePart } from './plane-controllers.ts'
 
-/** A controller under its name. */
+/** A controller with its name. */
 export type NamedController = PlaneController & { readonly name: string }
 
 interface PlaneRunOptions extends Omit<PlaneEnvironment, 'transport'> {
   readonly controllers: readonly NamedController[]
-  /** The server, as a controller sees it. */
+  /** The transport to the server, authenticated as a service account. */
   transportFor(account: string | undefined): Transport
-  /** How long the server has for itself before they start. */
+  /** How long to wait before the controllers start. */
   readonly delayMs: number
-  /** Decides when they run, if other planes serve the same store. */
+  /** The election, if other planes serve the same store. */
   readonly election?: Pick<PlaneElection, 'gate' | 'isStandby' | 'run'> | undefined
 }
 
 const restartMsMin = 1000
 const restartMsMax = 60_000
 
-/** Each of them is a manager, and nobody asks these what caused what but their own watch over hot loops. */
-const remembered = { runsMax: 100, versionsMax: 1000 }
+/** A small ledger: only hot-loop detection uses it here. */
+const ledger = { runsMax: 100, versionsMax: 1000 }
 
-/** For how long nothing may be under way, looked at each millisecond: a change takes a few turns to whoever waits for it. */
-const quietMs = 10
+/** How many milliseconds without work count as idle: a change needs a few turns of the event loop to reach its watchers. */
+const idleMs = 10
 
 export class PlaneRun {
   readonly #options: PlaneRunOptions
@@ -52,10 +52,10 @@ export class PlaneRun {
     for (const controller of options.controllers) this.#running.set(controller, undefined)
   }
 
-  /** They run, or will after the delay. */
+  /** Starts the controllers, at once or after the delay. */
   static async start(options: PlaneRunOptions): Promise<PlaneRun> {
     const run = new PlaneRun(options)
-    // What cannot be loaded now is tried again, and complained about, when it is to run.
+    // A load error is ignored here: the load is repeated, and its error logged, when the controller runs.
     if (options.delayMs === 0)
       await Promise.all(
         options.controllers.map(async (one) =>
@@ -70,16 +70,17 @@ export class PlaneRun {
   }
 
   /**
-   * Resolves when all of them have heard of everything and have nothing to do now; what waits for a time is left to it. Those of a plane that stands by have
-   * nothing to do.
+   * Resolves when all controllers are synced and have nothing to do now; delayed requeues do not count. The controllers of
+   * a standby have nothing to do.
    */
   async idle({ signal }: AbortOptions = {}): Promise<void> {
-    for (let quiet = 0; quiet < quietMs;) {
+    for (let idleSinceMs = 0; idleSinceMs < idleMs;) {
       if (this.#stopping.signal.aborted) return
       await sleep(this.#options.clock, 1, { signal })
-      quiet =
-        this.#requests === 0 && (this.#options.election?.isStandby || [...this.#running.values()].every(isQuiet))
-          ? quiet + 1
+      idleSinceMs =
+        this.#requests === 0 &&
+        (this.#options.election?.isStandby || [...this.#running.values()].every(isControllerIdle))
+          ? idleSinceMs + 1
           : 0
     }
   }
@@ -97,7 +98,7 @@ export class PlaneRun {
     else await this.#lead(signal)
   }
 
-  /** Runs all of them until the signal aborts. */
+  /** Runs all controllers until the signal aborts. */
   async #lead(signal: AbortSignal): Promise<void> {
     for (const controller of this.#options.controllers) this.#running.set(controller, undefined)
     await Promise.all(this.#options.controllers.map((controller) => this.#keepRunning(controller, signal)))
@@ -111,7 +112,7 @@ export class PlaneRun {
         return
       } catch (error) {
         if (signal.aborted) return
-        log.error('a controller of the plane failed and is started again', {
+        log.error('controller of the plane failed: restarting it', {
           controller: controller.name,
           error,
           delayMs: restartMs,
@@ -136,7 +137,7 @@ export class PlaneRun {
     const { clock, random, log, caPem, tokenForSecret, transportFor, election } = this.#options
     const { name, account } = controller
     const transport = transportFor(account)
-    const facts = {
+    const environment = {
       transport: this.#counting(election?.gate(transport) ?? transport),
       clock,
       random,
@@ -144,22 +145,22 @@ export class PlaneRun {
       caPem,
       tokenForSecret,
     }
-    const [{ Manager }, part] = await Promise.all([import('#manager'), controller.make(facts)])
-    // Whoever follows every kind follows deprecated ones too; that is nothing to warn people of.
+    const [{ Manager }, part] = await Promise.all([import('#manager'), controller.make(environment)])
+    // The garbage collector watches every kind, deprecated versions included, so warnings are not logged.
     return {
       part,
       make: (parts) =>
         new Manager({
           name: account ?? name,
-          ...facts,
+          ...environment,
           ...parts,
-          ledger: remembered,
+          ledger,
           client: { onWarning: () => undefined },
         }),
     }
   }
 
-  /** Knows how many questions wait for an answer; watches never have one. */
+  /** Counts requests in flight, without watches. */
   #counting(transport: Transport): Transport {
     return async (request) => {
       if (/[?&]watch=/.test(request.target)) return transport(request)
@@ -173,7 +174,7 @@ export class PlaneRun {
   }
 }
 
-/** What a controller is made of, and the manager that runs it: nothing is left to wait for. */
+/** The loaded code of a controller, and a function that creates its manager. */
 interface LoadedController {
   readonly part: PlanePart | undefined
   make(parts: Omit<PlanePart, 'isIdle'>): Manager
@@ -183,7 +184,7 @@ interface RunningController extends Required<Pick<PlanePart, 'isIdle'>> {
   readonly manager: Manager
 }
 
-function isQuiet(running: RunningController | undefined): boolean {
+function isControllerIdle(running: RunningController | undefined): boolean {
   if (!running?.isIdle()) return false
   const { cache, controllers } = running.manager
   return (

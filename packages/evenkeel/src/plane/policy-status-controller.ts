@@ -1,8 +1,8 @@
 /**
- * Says in the status of validating policies what is wrong with their expressions, given the types they are about.
+ * Type-checks the expressions of ValidatingAdmissionPolicies and writes warnings to their status, once per generation.
  *
- * A policy is written before anybody can know whether its types exist, so nothing is refused then; here it is told once
- * for each generation. A policy does what it does, whatever the status says.
+ * The types of a policy may not exist when it is created, so the server does not refuse it. The warnings have no effect on
+ * the evaluation of the policy.
  */
 import {
   compareText,
@@ -64,13 +64,10 @@ export function policyStatusController(): ControllerDeclaration<typeof policyKin
   }
 }
 
-/*
- * The types a validating policy is about, as far as its rules name them: patterns with `*` name none.
- */
-
-/** More types than this nobody checks. */
+/** At most this many types are checked, as in kube-controller-manager. */
 const typesMax = 10
 
+/** The types in the rules of a policy. Rules with `*` name no types. */
 export async function findTypes(spec: JsonObject, client: Client, options: AbortOptions): Promise<PolicyTypes> {
   const schemas = new PublishedSchemas(client)
   const objects: { name: string; schema: NonNullable<PolicyTypes['params']> }[] = []
@@ -113,16 +110,12 @@ function names(
   )
 }
 
-/** One `*` among names makes them all say nothing. */
+/** A list with `*` names nothing. */
 function isNamed(list: JsonValue | undefined, name: string): boolean {
   return Array.isArray(list) && list.includes(name) && !list.some((one) => String(one).includes('*'))
 }
 
-/*
- * Schemas of kinds as a server publishes them, for whoever is no server itself.
- */
-
-/** Asked once for each group and version, for as long as this lives: make a new one to hear of changes. */
+/** The OpenAPI v3 schemas of a server. Each group version is fetched once per instance. */
 export class PublishedSchemas {
   readonly #client: Client
   readonly #documents = new Map<string, Promise<JsonObject>>()
@@ -131,7 +124,7 @@ export class PublishedSchemas {
     this.#client = client
   }
 
-  /** The schema of a kind; undefined when none is published. */
+  /** The schema of a kind; undefined if none is published. */
   async find(
     { group, version, kind }: { group: string; version: string; kind: string },
     options: AbortOptions,
@@ -142,17 +135,17 @@ export class PublishedSchemas {
         ([, schema]) => isJsonObject(schema) && describes(schema, { group, version, kind }),
       ) ?? []
     if (name === undefined) return undefined
-    const definitions = (wanted: string): SchemaNode | undefined => nodeOf(schemas, wanted)
+    const definitions = (ref: string): SchemaNode | undefined => nodeOf(schemas, ref)
     return { name, definitions, root: nodeOf(schemas, name) ?? {} }
   }
 
   #schemasOf(apiVersion: string, options: AbortOptions): Promise<JsonObject> {
     let document = this.#documents.get(apiVersion)
-    if (document === undefined) this.#documents.set(apiVersion, (document = this.#ask(apiVersion, options)))
+    if (document === undefined) this.#documents.set(apiVersion, (document = this.#fetch(apiVersion, options)))
     return document
   }
 
-  async #ask(apiVersion: string, options: AbortOptions): Promise<JsonObject> {
+  async #fetch(apiVersion: string, options: AbortOptions): Promise<JsonObject> {
     const root = parseApiVersion(apiVersion).group === '' ? 'api' : 'apis'
     try {
       const document = (await this.#client.raw({ path: `/openapi/v3/${root}/${apiVersion}` }, options)).json()
@@ -168,7 +161,7 @@ export class PublishedSchemas {
 
 function nodeOf(schemas: JsonObject, name: string): SchemaNode | undefined {
   const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
-  return isJsonObject(schema) ? (schema as unknown as SchemaNode) : undefined
+  return isJsonObject(schema) ? (schema as object as SchemaNode) : undefined
 }
 
 function describes(

@@ -1,12 +1,16 @@
 /**
- * Counts what ResourceQuotas limit, and says it in their status; the server charges new objects to it by itself.
+ * Counts the objects that ResourceQuotas limit, and writes `status.used`. The server itself charges new objects.
  *
- *   quota written, objects deleted, now and then ──▶ count ──more, or first──▶ status at once
- *                                                         └──fewer──▶ status once the quota was left alone for a while
+ *   quota written, object deleted, resync ──▶ count ──higher, or first count──▶ write the status at once
+ *                                                   └──lower──▶ write it when the quota is unchanged for a second
  *
- * The server charges an object just before it writes it. Whoever counts in between finds one object fewer than were
- * charged, and must not take the charge back: so a lower count is believed only when the quota has not changed since a
- * second ago. Quotas with scopes, and amounts that are no numbers of objects, are left alone.
+ * The server charges an object just before it stores it. A count in between finds one object less than was charged and
+ * must not revert the charge. So a lower count is written only if the quota has not changed for a second.
+ *
+ * Example: used 4, the server charges object 5 (used 5) and has not stored it yet. A count gives 4. The quota changed just
+ * now, so the controller waits; a second later the count is 5, and nothing is written.
+ *
+ * Quotas with scopes, and resources that are not object counts (CPU, memory), are ignored.
  */
 import {
   declareKind,
@@ -32,18 +36,18 @@ import {
 } from '#controller'
 
 export interface QuotaControllerOptions {
-  /** How often everything is counted anew, whatever happened. @default 300_000 */
+  /** How often everything is counted again. @default 300_000 */
   readonly resyncMs?: number
 }
 
-/** How long a quota must be left alone before a lower count is believed. */
+/** How long a quota must be unchanged before a lower count is written. */
 const quietMs = 1000
 
 export function quotaController({ resyncMs = 300_000 }: QuotaControllerOptions = {}): ControllerDeclaration<
   typeof quotaKind
 > {
   const kinds = new CountedKinds()
-  const settling = new QuietPeriods()
+  const quietPeriods = new QuietPeriods()
   return {
     name: 'resourcequota-controller',
     for: quotaKind,
@@ -59,33 +63,33 @@ export function quotaController({ resyncMs = 300_000 }: QuotaControllerOptions =
       const quota = await read(client, { namespace, name }, { signal })
       if (quota === undefined || quota.spec?.scopes?.length || quota.spec?.scopeSelector !== undefined) return undefined
       const used = await countAll(quota, { kinds, client, signal })
-      return updateUsage(quota, used, { context, settling })
+      return updateUsage(quota, used, { context, quietPeriods })
     },
   }
 }
 
-/** Writes the status, or waits until it may. */
+/** Writes the status, or requeues until a lower count may be written. */
 async function updateUsage(
   quota: Stored<QuotaObject>,
   used: Amounts,
-  { context: { client, clock, signal }, settling }: { context: BaseContext; settling: QuietPeriods },
+  { context: { client, clock, signal }, quietPeriods }: { context: BaseContext; quietPeriods: QuietPeriods },
 ): Promise<ReconcileResult | undefined> {
   const { spec: { hard = {} } = {}, status = {} } = quota
   if (deepEqual(status.hard ?? {}, hard) && deepEqual(status.used ?? {}, used)) return undefined
   const isLower = Object.entries(used).some(([name, count]) => Number(count) < Number(status.used?.[name] ?? 0))
-  const waitMs = isLower ? settling.left(quota, clock.monotonic()) : 0
+  const waitMs = isLower ? quietPeriods.left(quota, clock.monotonic()) : 0
   if (waitMs > 0) return { afterMs: waitMs }
   const isFirst = status.used === undefined
   await client.updateStatus({ ...quota, status: { hard, used } }, { signal })
-  // What was on its way while we counted for the first time was charged to nobody.
+  // Objects that were created during the first count were not charged: count once more.
   return isFirst ? { afterMs: quietMs } : undefined
 }
 
-/** Since when quotas have been seen as they are. */
+/** Since when each quota is unchanged. */
 class QuietPeriods {
   readonly #seen = new Map<string, { readonly version: string; readonly at: number }>()
 
-  /** How much longer the quota must stay as it is. */
+  /** How much longer the quota must be unchanged. */
   left({ metadata: { uid, resourceVersion } }: Stored<QuotaObject>, now: number): number {
     const seen = this.#seen.get(uid)
     if (seen?.version !== resourceVersion) {
@@ -98,7 +102,7 @@ class QuietPeriods {
   }
 }
 
-// Whoever counts may list everything and get nothing.
+// By a list request, because the RBAC role of this controller has no `get`.
 async function read(
   client: ReadingClient,
   { namespace, name }: { namespace: string; name: string },
@@ -134,7 +138,7 @@ async function countAll(
   return used
 }
 
-/** The kind that a name counts, if it counts any and the server has it. */
+/** The resource that a quota name counts, if there is one and the server has it. */
 async function findResource(
   name: string,
   { client, ...options }: CountOptions,
@@ -158,7 +162,7 @@ async function count(
   const type = metadataOnly({ apiVersion, kind })
   const options = { namespace, live: true, ...(signal && { signal }) }
   try {
-    // `pods` are those that have not ended; only a selector tells them apart.
+    // `pods` counts pods that have not terminated.
     if (isRunning)
       return (await client.list(type, { ...options, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' }))
         .items.length
@@ -173,10 +177,6 @@ async function count(
   }
 }
 
-/*
- * ResourceQuotas as their controller sees them.
- */
-
 export type Amounts = Readonly<Record<string, string>>
 
 export interface QuotaObject extends KubeObject {
@@ -190,7 +190,7 @@ export const quotaKind: Kind<QuotaObject> = declareKind<QuotaObject>({
   kind: 'ResourceQuota',
 })
 
-/** Names of the core group that are counted without `count/` before them. */
+/** Core resources that are counted without the prefix `count/`. */
 const shortNames: ReadonlySet<string> = new Set([
   'configmaps',
   'persistentvolumeclaims',
@@ -201,7 +201,7 @@ const shortNames: ReadonlySet<string> = new Set([
   'services',
 ])
 
-/** Which objects a name in a quota counts; undefined for amounts that are no numbers of objects. */
+/** The resource that a quota name counts; undefined for other amounts, such as CPU. */
 export function countedResource(name: string): { readonly group: string; readonly plural: string } | undefined {
   if (shortNames.has(name)) return { group: '', plural: name }
   if (!name.startsWith('count/')) return undefined
@@ -210,12 +210,7 @@ export function countedResource(name: string): { readonly group: string; readonl
   return dot < 0 ? { group: '', plural: rest } : { group: rest.slice(dot + 1), plural: rest.slice(0, dot) }
 }
 
-/*
- * Deletions of whatever quotas count, as a source: kinds are added as quotas name them.
- *
- * Creations need not be heard of: the server charges them itself.
- */
-
+/** A source of delete events of counted resources. Creations need no event: the server charges them itself. */
 export class CountedKinds implements Source {
   readonly name = 'counted objects'
   #started: StartedCountedKinds | undefined
@@ -224,7 +219,7 @@ export class CountedKinds implements Source {
     return (this.#started = new StartedCountedKinds(this.name, context))
   }
 
-  /** Hears of this kind from now on. */
+  /** Watches this kind from now on. */
   follow(type: TypeMeta): void {
     this.#started?.follow(type)
   }
@@ -261,7 +256,7 @@ function deletionsOf(type: TypeMeta): Source {
   return kindSource(metadataOnly(type), {
     name: `counted ${type.kind}`,
     transform: keepName,
-    predicates: [({ type: happened }: CacheEvent) => happened === 'delete'],
+    predicates: [({ type: eventType }: CacheEvent) => eventType === 'delete'],
     handler: ({ key: { namespace } }, { cache }) =>
       cache.list(quotaKind, { ...(namespace !== undefined && { namespace }) }).map(({ metadata }) => ({
         name: metadata.name,
@@ -270,7 +265,7 @@ function deletionsOf(type: TypeMeta): Source {
   })
 }
 
-/** Nothing but its name is of interest. */
+/** Keeps only the identity of an object in the cache. */
 function keepName<T extends KubeObject>({
   apiVersion,
   kind,

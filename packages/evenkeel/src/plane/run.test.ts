@@ -116,7 +116,7 @@ describe('run with a cluster', () => {
         expect(ready.manager.isLeading).toBe(true)
       })
       expect(out).toMatch(/^note-controller runs on https:\/\/127\.0\.0\.1:\d+\n$/)
-      expect([err.includes('leading'), exitCode]).toEqual([true, undefined])
+      expect([err.includes('became leader'), exitCode]).toEqual([true, undefined])
     })
   })
 

@@ -1,12 +1,13 @@
 /**
- * Every namespace has a ServiceAccount called `default`: made with the namespace, and again when somebody deletes it.
+ * Objects that every namespace has: the ServiceAccount `default`, and the ConfigMap `kube-root-ca.crt` with the CA
+ * certificate of the server. Both are created with the namespace, and restored when they are deleted or changed.
  */
 import { declareKind, deepEqual, findCause, isAlreadyExists, isNotFound, type KubeObject } from '#api'
 import { watching, type ControllerDeclaration } from '#controller'
 import { namespaceKind } from './namespace-controller.ts'
 
 const serviceAccountKind = declareKind({ group: '', version: 'v1', kind: 'ServiceAccount', statusSubresource: false })
-const controllerName = 'default'
+const serviceAccountName = 'default'
 
 export function serviceAccountController(): ControllerDeclaration<typeof namespaceKind> {
   return {
@@ -15,24 +16,19 @@ export function serviceAccountController(): ControllerDeclaration<typeof namespa
     concurrency: 5,
     watches: [
       watching(serviceAccountKind, {
-        fieldSelector: { 'metadata.name': controllerName },
+        fieldSelector: { 'metadata.name': serviceAccountName },
         map: ({ metadata: { namespace = '' } }) => [{ name: namespace }],
       }),
     ],
     rbac: [{ apiGroups: [''], resources: ['serviceaccounts'], verbs: ['create'] }],
     async reconcile({ metadata: { name: namespace } }, { client, signal }) {
-      if (await client.find(serviceAccountKind, { name: controllerName, namespace }, { signal })) return
+      if (await client.find(serviceAccountKind, { name: serviceAccountName, namespace }, { signal })) return
       await createUnlessTerminating(() =>
-        client.create(serviceAccountKind, { metadata: { name: controllerName, namespace } }, { signal }),
+        client.create(serviceAccountKind, { metadata: { name: serviceAccountName, namespace } }, { signal }),
       )
     },
   }
 }
-
-/*
- * Every namespace has a ConfigMap `kube-root-ca.crt` with the authority that the server's certificate comes from: made
- * with the namespace, and put right when somebody deletes or changes it.
- */
 
 interface ConfigMapObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
@@ -47,7 +43,7 @@ const configMapKind = declareKind<ConfigMapObject>({
 const configMapName = 'kube-root-ca.crt'
 const descriptionKey = 'kubernetes.io/description'
 const description =
-  'The authority to trust when the API server is called by its names within the cluster. Nothing else is promised about it.'
+  'Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.'
 
 export function rootCertificateController({ caPem }: { caPem: string }): ControllerDeclaration<typeof namespaceKind> {
   const data = { 'ca.crt': caPem }
@@ -82,11 +78,7 @@ export function rootCertificateController({ caPem }: { caPem: string }): Control
   }
 }
 
-/*
- * Makes an object that every namespace has.
- */
-
-/** Makes it, unless somebody was faster, or its namespace is on its way out: then it is not wanted any more. */
+/** Creates an object unless it exists, or its namespace is being deleted. */
 export async function createUnlessTerminating(create: () => Promise<unknown>): Promise<void> {
   try {
     await create()

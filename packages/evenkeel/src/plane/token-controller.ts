@@ -1,8 +1,8 @@
 /**
- * Fills Secrets of type `kubernetes.io/service-account-token`: the token, the authority to trust, the namespace. Who asks
- * for one makes the Secret and names the service account in an annotation; when the account goes, so does the Secret.
+ * Fills Secrets of type `kubernetes.io/service-account-token` with token, CA certificate and namespace. A user creates the
+ * Secret and names the service account in an annotation. The Secret is deleted with its service account.
  *
- * Such tokens never expire. They are for programs outside that cannot ask for new ones; everybody else requests tokens.
+ * These tokens never expire. They are for programs outside of the cluster that cannot use the TokenRequest API.
  */
 import { declareKind, isConflict, isNotFound } from '#api'
 import type { KubeObject } from '#api'
@@ -26,7 +26,7 @@ const type = 'kubernetes.io/service-account-token'
 const [nameKey, uidKey] = ['kubernetes.io/service-account.name', 'kubernetes.io/service-account.uid'] as const
 
 interface TokenControllerOptions extends Pick<Server, 'tokenForSecret'> {
-  /** The authority of the server's certificate; none is written when it has none. */
+  /** The CA certificate of the server; not written if undefined. */
   readonly caPem: string | undefined
 }
 
@@ -53,7 +53,7 @@ export function tokenController({
       const { name: secretName, namespace = '', annotations = {}, uid } = secret.metadata
       const name = annotations[nameKey] ?? ''
       if (name === '') return
-      // What memory does not know yet is no reason to delete anything.
+      // A live read before the delete request: the cache may lag behind.
       const account =
         (await client.find(accountKind, { name, namespace }, { signal })) ??
         (await client.find(accountKind, { name, namespace }, { signal, live: true }))
@@ -86,7 +86,7 @@ export function tokenController({
   }
 }
 
-/** What is there stays, but the authority: that has to be the right one. */
+/** The missing fields, and always the CA certificate: an outdated one is replaced. */
 function missing(
   { data = {}, metadata: { namespace = '' } }: SecretObject,
   { caPem, token }: { caPem: string | undefined; token: () => string },
@@ -102,7 +102,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
-/** Somebody else was faster: what they did is looked at next. */
+/** The object has changed or is gone: its event starts the next reconcile. */
 function ignoreConflict(error: unknown): void {
   if (!isConflict(error) && !isNotFound(error)) throw error
 }

@@ -1,8 +1,9 @@
 /**
- * What is in use is not deleted: a hook of the server that looks for Usages of whatever is to go.
+ * An admission hook that refuses to delete an object with Usages.
  *
- * The Usages themselves are asked, not a memory of them: who was told that a Usage is made can rely on it. What is on its
- * way out already is not held up again. The code that asks is loaded beside the server, which does not wait for it.
+ * It lists the Usages on each request instead of using a cache: a Usage protects its object as soon as its create request
+ * was answered. An object that is already being deleted is not checked again. The code is loaded in the background, so
+ * the server does not wait for it.
  */
 import { forbidden, parseApiVersion } from '#api'
 import type { Clock } from '#base'
@@ -12,11 +13,11 @@ import type { Usages } from './usages.ts'
 
 interface UsageGuard {
   readonly hook: AdmissionHook
-  /** From now on it asks; before that there is nobody to ask. */
+  /** Starts the checks; before, every delete request is allowed. */
   begin(transport: Transport): void
 }
 
-/** More names help nobody. */
+/** How many users the error names. */
 const namesMax = 5
 
 export function usageGuard({ clock }: { clock: Clock }): UsageGuard {
@@ -29,15 +30,15 @@ export function usageGuard({ clock }: { clock: Clock }): UsageGuard {
       name: 'usages.evenkeel.dev',
       rules: [
         { operations: ['DELETE'], resources: ['*'] },
-        // Whoever makes the first one shows that the kind is there.
+        // A create request shows that the CRD is installed.
         { operations: ['CREATE'], apiGroups: ['evenkeel.dev'], resources: ['usages', 'clusterusages'] },
       ],
       async validate(object, { request: { operation, kind, apiVersion }, signal }) {
         const usages = await loading
-        // Not those of the request: whoever deletes a collection names nothing.
+        // From the object, because a deletecollection request has no name.
         const { name = '', namespace = '' } = object.metadata
         const { group } = parseApiVersion(apiVersion)
-        if (operation !== 'DELETE') usages?.lookAgain()
+        if (operation !== 'DELETE') usages?.reset()
         if (
           !usages ||
           operation !== 'DELETE' ||

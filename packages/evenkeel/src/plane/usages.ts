@@ -1,5 +1,5 @@
 /**
- * Asks the server who uses an object. A plane without the kinds of Usages is asked once in a while.
+ * Lists the Usages of an object. While the Usage CRDs are not installed, the server is asked at most once per second.
  */
 import { compareText, isNotFound } from '#api'
 import type { AbortOptions, Clock } from '#base'
@@ -14,7 +14,7 @@ interface UsedObject {
   readonly name: string
 }
 
-/** For so long a kind that was not there is taken not to be; whoever makes one of it here is noticed at once. */
+/** How long missing Usage CRDs are not looked up again; a create of a Usage on this server resets it. */
 const absentMs = 1000
 
 export class Usages {
@@ -27,12 +27,12 @@ export class Usages {
     this.#clock = clock
   }
 
-  /** There are some now. */
-  lookAgain(): void {
+  /** A Usage was created: its CRD exists now. */
+  reset(): void {
     this.#absentAtMs = -Infinity
   }
 
-  /** Whoever uses an object, for people: `Route default/r (the Route depends on it)`. */
+  /** The users of an object, for messages: `Route default/r (the Route depends on it)`. */
   async usersOf(used: UsedObject, options: AbortOptions = {}): Promise<readonly string[]> {
     if (this.#clock.monotonic() - this.#absentAtMs < absentMs) return []
     const lists = await Promise.all([this.#list(Usage, used, options), this.#list(ClusterUsage, used, options)])
@@ -40,7 +40,7 @@ export class Usages {
     return lists.flatMap((list) => list ?? []).sort(compareText)
   }
 
-  /** Undefined when there is no such kind. */
+  /** Undefined if the CRD is not installed. */
   async #list(kind: typeof Usage, used: UsedObject, options: AbortOptions): Promise<readonly string[] | undefined> {
     try {
       const { items } = await this.#client.list(kind, {

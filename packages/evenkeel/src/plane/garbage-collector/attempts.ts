@@ -1,8 +1,17 @@
 /**
- * One look at one object: gather what must be known, decide, do it.
+ * The work on one object: collect the state of its owners, decide, and carry out the decision.
  *
- * A first look believes the watches and is content with one request: what is deleted or changed is bound to the version
- * that was seen. A look after a failure asks the server for everything.
+ * The first attempt uses the state of the watches and needs one request, whose resourceVersion precondition detects an
+ * outdated state. An attempt after a failure reads everything from the server.
+ *
+ *   a solid owner ───────────▶ keep; remove references to owners that are gone or in deletion
+ *   else an orphaning owner ─▶ remove that reference; check again
+ *   else a waiting owner ────▶ delete, with foreground propagation if it has dependents
+ *   else ────────────────────▶ delete, with the propagation of its own finalizers
+ *
+ * The graph is trusted that an owner exists: if that is outdated, the delete event of the owner enqueues its dependents
+ * again. That an owner does not exist is trusted only after its delete event or a 404 answer: a watch of another kind that
+ * lags behind must not cause a deletion.
  */
 import { foregroundFinalizer, orphanFinalizer, type OwnerReference } from '#api'
 import { isUnknownKind } from '#client'
@@ -23,36 +32,36 @@ import type { Operations } from './operations.ts'
 interface AttemptsOptions {
   readonly graph: Graph
   readonly operations: Operations
-  /** How long to wait before an owner that is there, and was not seen by a watch, is looked for again. */
-  readonly patience: Backoff
-  /** Does what a change of the graph asks for. */
-  readonly follow: (work: Work) => void
+  /** Back-off for the lookup of an owner that exists and is not observed by a watch yet. */
+  readonly lookupBackoff: Backoff
+  /** Enqueues the work of a graph change. */
+  readonly enqueue: (work: Work) => void
 }
 
-/** References of so many dependents are changed at the same time. */
-const togetherMax = 20
+/** How many dependents are patched at the same time. */
+const parallelMax = 20
 
 export class Attempts {
   readonly #graph: Graph
   readonly #operations: Operations
-  readonly #patience: Backoff
-  readonly #follow: (work: Work) => void
+  readonly #lookupBackoff: Backoff
+  readonly #enqueue: (work: Work) => void
 
-  constructor({ graph, operations, patience, follow }: AttemptsOptions) {
+  constructor({ graph, operations, lookupBackoff, enqueue }: AttemptsOptions) {
     this.#graph = graph
     this.#operations = operations
-    this.#patience = patience
-    this.#follow = follow
+    this.#lookupBackoff = lookupBackoff
+    this.#enqueue = enqueue
   }
 
-  /** Sees to it that an object goes if nobody owns it any more, or is let go if nothing holds it. */
+  /** Deletes an object without owners, completes its foreground deletion, or looks up a virtual owner. */
   async attemptDelete(uid: string, { isRetry }: { isRetry: boolean }): Promise<Outcome | undefined> {
     const node = this.#graph.get(uid)
     if (!node) return undefined
     try {
-      if (node.isVirtual) return await this.#lookFor(node.identity)
+      if (node.isVirtual) return await this.#lookUp(node.identity)
       if (node.isWaiting) await this.#release(node)
-      else if (!node.isBeingDeleted) await this.#judge(node, { isRetry })
+      else if (!node.isBeingDeleted) await this.#check(node, { isRetry })
       return undefined
     } catch (error) {
       if (error instanceof UnreachableOwnerError) return undefined
@@ -61,47 +70,47 @@ export class Attempts {
     }
   }
 
-  /** Takes an owner that goes out of the references of its dependents, and then lets it go. */
+  /** Completes an orphan deletion: removes the owner from its dependents, and then its finalizer. */
   async attemptOrphan(uid: string): Promise<void> {
     const node = this.#graph.get(uid)
     if (!node || node.orphanedAt === '') return
-    // Dependents that a watch tells of too late for this are recognised by what the graph notes when the owner goes.
+    // Dependents that are observed later are recognized by the orphan deletion that the graph has noted.
     const uids = new Set([uid])
     await inParallel([...node.dependents], ({ identity, facts }) => this.#operations.strip(identity, facts, uids))
     await this.#operations.unfinalize(node.identity, orphanFinalizer)
   }
 
-  /** Asks the server whether an owner that no watch has told of is there. */
-  async #lookFor(identity: Identity): Promise<Outcome | undefined> {
+  /** Looks up a virtual owner on the server. */
+  async #lookUp(identity: Identity): Promise<Outcome | undefined> {
     const isNamespaced = await this.#operations.isNamespaced(identity)
     if (isNamespaced && identity.namespace === '') return undefined
-    const place = isNamespaced ? identity : { ...identity, namespace: '' }
-    const found = await this.#operations.readSame(place)
+    const coordinates = isNamespaced ? identity : { ...identity, namespace: '' }
+    const found = await this.#operations.readSame(coordinates)
     if (!found) {
-      this.#follow(this.#graph.verifyAbsent(place))
+      this.#enqueue(this.#graph.verifyAbsent(coordinates))
       return undefined
     }
-    // Its watch may be late, or there may be none; it may also have come and gone in between, which no watch tells.
+    // Its watch may be late or missing, or the owner may be gone again without an event.
     return this.#graph.get(identity.uid)?.isVirtual
-      ? { kind: 'after', afterMs: this.#patience.next(identity.uid) }
+      ? { kind: 'after', afterMs: this.#lookupBackoff.next(identity.uid) }
       : undefined
   }
 
-  /** Lets an owner go that waited for its dependents. */
+  /** Completes a foreground deletion. */
   async #release(node: Node): Promise<void> {
     const { identity, facts } = node
     if (node.blockingCount === 0) await this.#operations.unfinalize(identity, foregroundFinalizer)
-    else if (this.#graph.isInRing(node)) await this.#operations.unblock(identity, facts)
+    else if (this.#graph.isInCycle(node)) await this.#operations.unblock(identity, facts)
   }
 
-  async #judge(node: Node, { isRetry }: { isRetry: boolean }): Promise<void> {
+  async #check(node: Node, { isRetry }: { isRetry: boolean }): Promise<void> {
     const { identity } = node
     const facts = isRetry ? await this.#operations.readSame(identity) : node.facts
-    if (!facts) return this.#follow(this.#graph.verifyAbsent(identity))
+    if (!facts) return this.#enqueue(this.#graph.verifyAbsent(identity))
     if (facts.deletedAt !== '') return undefined
-    const standings: OwnerState[] = []
+    const ownerStates: OwnerState[] = []
     for (const reference of facts.owners) {
-      standings.push(
+      ownerStates.push(
         await ownerStateOf(
           reference,
           { identity, createdAt: facts.createdAt },
@@ -109,22 +118,18 @@ export class Attempts {
         ),
       )
     }
-    return this.#carryOut(
-      decide({ facts, ownerStates: standings, hasDependents: node.dependentsCount > 0 }),
-      identity,
-      facts,
-    )
+    return this.#carryOut(decide({ facts, ownerStates, hasDependents: node.dependentsCount > 0 }), identity, facts)
   }
 
   async #carryOut(decision: Decision, identity: Identity, facts: ObjectFacts): Promise<void> {
     if (decision.do === 'strip') await this.#operations.strip(identity, facts, decision.uids)
     if (decision.do !== 'delete') return
-    const told = await this.#operations.delete(identity, { facts, propagation: decision.propagation })
-    if (told === 'gone') this.#follow(this.#graph.verifyAbsent(identity))
+    const outcome = await this.#operations.delete(identity, { facts, propagation: decision.propagation })
+    if (outcome === 'gone') this.#enqueue(this.#graph.verifyAbsent(identity))
   }
 }
 
-/** All are tried, whatever becomes of one. @throws the first failure. */
+/** Processes every item, even after a failure. @throws the first failure. */
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values()
   const errors: unknown[] = []
@@ -134,26 +139,17 @@ async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<voi
         errors.push(error)
       })
   }
-  await Promise.all(Array.from({ length: Math.min(togetherMax, items.length) }, one))
+  await Promise.all(Array.from({ length: Math.min(parallelMax, items.length) }, one))
   if (errors.length > 0) throw errors[0]
 }
 
-/*
- * What is to be done about one object, from what is known of it and of its owners. Pure: the same facts, the same answer.
- *
- *   an owner that stands ─────────▶ keep it; references to owners that are gone or going are taken out
- *   else, an owner that let it go ▶ that reference is taken out; what is left is judged again
- *   else, an owner that waits ────▶ delete it, with its own dependents before it if it has any
- *   else ─────────────────────────▶ delete it, as its own finalizers say
- */
-
 /**
- * How it is with one owner.
+ * The state of an owner.
  *
- * - `solid`: it is there. It may be being deleted: what it owns is looked at when it is gone.
- * - `waiting`: it is being deleted and waits for its dependents to go first.
- * - `dangling`: it is not there.
- * - `orphaned`: it is not there, and was to go without its dependents.
+ * - `solid`: it exists. It may be being deleted: its dependents are checked when it is gone.
+ * - `waiting`: it is in foreground deletion, and waits for its dependents.
+ * - `dangling`: it does not exist.
+ * - `orphaned`: it does not exist, and has orphaned its dependents.
  */
 export type OwnerState = 'solid' | 'waiting' | 'dangling' | 'orphaned'
 
@@ -161,54 +157,46 @@ export type Propagation = 'Background' | 'Foreground' | 'Orphan'
 
 type Decision =
   | { readonly do: 'keep' }
-  /** Take these owners out of its references. */
+  /** Remove the references to these owners. */
   | { readonly do: 'strip'; readonly uids: ReadonlySet<string> }
   | { readonly do: 'delete'; readonly propagation: Propagation }
 
 interface DecisionInput {
   readonly facts: ObjectFacts
-  /** For each of its references, in their order. */
+  /** For each owner reference, in order. */
   readonly ownerStates: readonly OwnerState[]
   readonly hasDependents: boolean
 }
 
-export function decide({ facts, ownerStates: standings, hasDependents }: DecisionInput): Decision {
+export function decide({ facts, ownerStates, hasDependents }: DecisionInput): Decision {
   const { owners } = facts
   if (owners.length === 0) return { do: 'keep' }
-  const uidsOf = (...wanted: readonly OwnerState[]): Set<string> => uidsWith(owners, standings, wanted)
-  if (standings.includes('solid')) {
+  const uidsOf = (...states: readonly OwnerState[]): Set<string> => uidsWith(owners, ownerStates, states)
+  if (ownerStates.includes('solid')) {
     const uids = uidsOf('dangling', 'waiting', 'orphaned')
-    // A uid that is named twice, once rightly, holds it all the same.
+    // A UID with two references, one of them right, is a solid owner.
     for (const uid of uidsOf('solid')) uids.delete(uid)
     return uids.size === 0 ? { do: 'keep' } : { do: 'strip', uids }
   }
-  if (standings.includes('orphaned')) return { do: 'strip', uids: uidsOf('orphaned') }
-  if (standings.includes('waiting') && hasDependents) return { do: 'delete', propagation: 'Foreground' }
+  if (ownerStates.includes('orphaned')) return { do: 'strip', uids: uidsOf('orphaned') }
+  if (ownerStates.includes('waiting') && hasDependents) return { do: 'delete', propagation: 'Foreground' }
   return { do: 'delete', propagation: ownPropagation(facts) }
 }
 
-/** What it says of its own dependents is to be honoured, also when it goes for want of an owner. */
+/** The propagation that its own finalizers ask for. */
 function ownPropagation({ hasOrphanFinalizer, hasForegroundFinalizer }: ObjectFacts): Propagation {
   return hasOrphanFinalizer ? 'Orphan' : hasForegroundFinalizer ? 'Foreground' : 'Background'
 }
 
 function uidsWith(
   owners: readonly OwnerReference[],
-  standings: readonly OwnerState[],
-  wanted: readonly OwnerState[],
+  ownerStates: readonly OwnerState[],
+  states: readonly OwnerState[],
 ): Set<string> {
-  return new Set(owners.filter((_, at) => wanted.includes(standings[at] ?? 'solid')).map(({ uid }) => uid))
+  return new Set(owners.filter((_, index) => states.includes(ownerStates[index] ?? 'solid')).map(({ uid }) => uid))
 }
 
-/*
- * How it is with an owner: by what is known, else by asking.
- *
- * The graph is believed when it says that an owner is there: should that be old, the owner's end will be told and its
- * dependents looked at again. That an owner is *not* there is believed only after its end was told, or the server said
- * so: a watch of another kind that lags behind must not cost anybody's life.
- */
-
-/** An object of the whole cluster that names an owner of a kind that lives in namespaces: there is no place to look. */
+/** A cluster-scoped object has a namespaced owner: the reference has no namespace, so it cannot be looked up. */
 class UnreachableOwnerError extends Error {
   override readonly name = 'UnreachableOwnerError'
 }
@@ -224,7 +212,9 @@ interface Dependent {
 }
 
 /**
- * @throws {UnknownKindError} when the server does not have the owner's kind, or not yet.
+ * The state of an owner, from the graph or from the server.
+ *
+ * @throws {UnknownKindError} if the kind of the owner is not installed.
  * @throws {UnreachableOwnerError}
  */
 async function ownerStateOf(
@@ -234,19 +224,17 @@ async function ownerStateOf(
 ): Promise<OwnerState> {
   const { absent } = graph
   const gone = (): OwnerState => (absent.hasOrphaned(reference.uid, createdAt) ? 'orphaned' : 'dangling')
-  const [wide, narrow] = [identityIn('', reference), identityIn(namespace, reference)]
-  if (absent.has(wide) || absent.has(narrow)) return gone()
+  const [clusterScoped, namespaced] = [identityIn('', reference), identityIn(namespace, reference)]
+  if (absent.has(clusterScoped) || absent.has(namespaced)) return gone()
   const known = graph.get(reference.uid)
   if (known && !known.isVirtual && isInReach(known.identity, namespace) && isNamedBy(known.identity, reference))
     return known.isWaiting ? 'waiting' : 'solid'
   const isNamespaced = await operations.isNamespaced(reference)
   if (isNamespaced && namespace === '')
-    throw new UnreachableOwnerError(
-      `${name} belongs to no namespace, so it cannot be owned by a ${reference.kind}, which does`,
-    )
-  const place = isNamespaced ? narrow : wide
-  const owner = await operations.read(place)
+    throw new UnreachableOwnerError(`${name} is cluster-scoped and cannot have a namespaced owner (${reference.kind})`)
+  const coordinates = isNamespaced ? namespaced : clusterScoped
+  const owner = await operations.read(coordinates)
   if (owner?.uid === reference.uid) return isWaiting(factsOf(owner)) ? 'waiting' : 'solid'
-  absent.add(place)
+  absent.add(coordinates)
   return gone()
 }

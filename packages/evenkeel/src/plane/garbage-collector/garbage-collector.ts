@@ -1,9 +1,14 @@
 /**
- * The garbage collector: objects whose owners are gone go too, and owners wait for what they own when they are told to.
+ * The garbage collector: deletes objects whose owners are gone, and completes foreground and orphan deletions.
  *
- * It runs on any server, ours or another's, through its public API alone: list and watch of metadata, get, patch, delete.
- * Deletions in the background need nobody but it; those in the foreground and those that orphan stay unfinished while none
- * runs. Two at the same time do no harm, only work twice.
+ * It uses only the public API (list and watch of metadata, get, patch, delete), so it runs on any cluster. While none runs,
+ * foreground and orphan deletions stay incomplete. Two at the same time are harmless, only wasteful.
+ *
+ *   discovery ──▶ monitors ──events──▶ graph ──work──▶ delete queue, orphan queue ──workers──▶ server ──▶ watches
+ *
+ * Events change the graph synchronously, one at a time, so the graph needs no lock. Only workers send requests. Workers
+ * start when all caches are synced, or after `syncMs`: before that many owners would seem missing, and each would cost a
+ * request.
  *
  * @example
  * new Manager({ ..., runnables: [garbageCollector({ clock, random, log })] })
@@ -33,7 +38,7 @@ import { factsOf, identityOf } from './node.ts'
 import { Operations } from './operations.ts'
 
 export interface GarbageCollectorOptions {
-  /** @default the one it is run with: a manager's, which writes only while it leads */
+  /** @default the client of its manager, which writes only while it is the leader */
   readonly client?: Client | undefined
   /** @default the system's */
   readonly clock?: Clock | undefined
@@ -41,34 +46,34 @@ export interface GarbageCollectorOptions {
   readonly random?: Random | undefined
   /** @default silent */
   readonly log?: Logger | undefined
-  /** @default nothing is counted */
+  /** @default none */
   readonly metrics?: Metrics | undefined
-  /** How many objects are worked on at a time. @default 20 */
+  /** Workers of each queue. @default 20 */
   readonly concurrency?: number | undefined
-  /** How often the server is asked which kinds it has, when nothing tells of a change. @default 30_000 */
+  /** Period of discovery requests without a CRD event. @default 30_000 */
   readonly discoveryMs?: number | undefined
-  /** How long to wait at the start until everything was heard of. @default 30_000 */
+  /** How long to wait for the caches at the start. @default 30_000 */
   readonly syncMs?: number | undefined
 }
 
 export interface GarbageCollector {
   readonly name: string
-  /** What it must be allowed to do. */
+  /** The permissions it needs. */
   readonly rbac: readonly PolicyRule[]
-  /** Whether it runs, has heard of everything and has nothing to do now; what waits for a time is left to it. */
+  /** Whether it runs, is synced and has nothing to do now; delayed retries do not count. */
   readonly isIdle: () => boolean
-  /** Collects until the signal aborts; then it resolves. It may be run again, and begins with nothing each time. */
+  /** Collects until the signal aborts. It may be run again, with an empty graph. */
   readonly run: (signal: AbortSignal, context: { readonly client: Client }) => Promise<void>
 }
 
-/** Kinds come and go, so it must be allowed to do this to all of them. */
+/** For all resources, because new ones may be installed at any time. */
 const rbac: readonly PolicyRule[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch', 'patch', 'delete'] },
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ]
 
 export function garbageCollector({
-  client: given,
+  client: ownClient,
   clock = new SystemClock(),
   random = new SystemRandom(),
   log = silentLogger,
@@ -88,8 +93,8 @@ export function garbageCollector({
     rbac,
     isIdle: () => running?.isIdle ?? false,
     async run(signal, { client }) {
-      const collection = new CollectorRun({
-        client: given ?? client,
+      const collectorRun = new CollectorRun({
+        client: ownClient ?? client,
         clock,
         random,
         log: log.child({ controller: name }),
@@ -98,23 +103,13 @@ export function garbageCollector({
         discoveryMs,
         syncMs,
       })
-      running = collection
-      await collection.run(signal).finally(() => {
-        if (running === collection) running = undefined
+      running = collectorRun
+      await collectorRun.run(signal).finally(() => {
+        if (running === collectorRun) running = undefined
       })
     },
   }
 }
-
-/*
- * One run of the collector: watches feed the graph, the graph feeds two queues, workers empty them.
- *
- *   discovery ──▶ monitors ──events──▶ graph ──work──▶ deletes, orphans ──workers──▶ the server ──▶ watches
- *
- * Events change the graph one at a time and never wait, so the graph needs no lock; only workers talk to the server.
- * Workers begin when all that is there was heard of, or after `syncMs`: before that, half of the owners seem missing, and
- * each would be a question to the server.
- */
 
 interface CollectorRunOptions {
   readonly client: Client
@@ -127,9 +122,10 @@ interface CollectorRunOptions {
   readonly syncMs: number
 }
 
-/** Kinds whose changes mean that kinds come or go. */
-const crdKind: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'APIService'])
+/** Kinds whose events mean that resources are installed or removed. */
+const discoveryKinds: ReadonlySet<string> = new Set(['CustomResourceDefinition', 'APIService'])
 
+/** One run of the collector. */
 export class CollectorRun {
   readonly #options: CollectorRunOptions
   readonly #graph = new Graph()
@@ -140,9 +136,9 @@ export class CollectorRun {
   readonly #deletes: WorkQueue
   readonly #orphans: WorkQueue
   readonly #backoff: Backoff
-  readonly #patience: Backoff
+  readonly #lookupBackoff: Backoff
   readonly #parked = new ParkedKeys()
-  /** Resolves when the resources that there are at the beginning are followed. */
+  /** Resolves when the resources of the first discovery are watched. */
   readonly #started = deferred<void>()
   #isWorking = false
 
@@ -157,7 +153,7 @@ export class CollectorRun {
         this.#onEvent(event)
       },
       onLost: (type) => {
-        this.#follow(this.#graph.lose(type))
+        this.#enqueue(this.#graph.lose(type))
       },
     })
     this.#discovery = new Discovery({
@@ -170,10 +166,10 @@ export class CollectorRun {
     this.#deletes = new WorkQueue({ clock, metrics, name: 'garbage_collector_attempt_to_delete' })
     this.#orphans = new WorkQueue({ clock, metrics, name: 'garbage_collector_attempt_to_orphan' })
     this.#backoff = new Backoff({ random })
-    this.#patience = new Backoff({ random, baseMs: 50, maxMs: 300_000 })
+    this.#lookupBackoff = new Backoff({ random, baseMs: 50, maxMs: 300_000 })
   }
 
-  /** Whether it has heard of everything and has nothing to do now; what waits for a time is left to it. */
+  /** Whether it is synced and has nothing to do now; delayed retries do not count. */
   get isIdle(): boolean {
     return (
       this.#isWorking &&
@@ -182,7 +178,7 @@ export class CollectorRun {
     )
   }
 
-  /** Collects until the signal aborts; then it resolves. */
+  /** Collects until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const stopping = new AbortController()
     const stop = onAbort(signal, (reason) => {
@@ -209,13 +205,13 @@ export class CollectorRun {
     if (signal.aborted) return
     const { client, log, concurrency } = this.#options
     this.#isWorking = true
-    log.debug('the garbage collector begins', { objects: this.#graph.size, resources: this.#monitors.size })
+    log.debug('garbage collector: starting workers', { objects: this.#graph.size, resources: this.#monitors.size })
     const attempts = new Attempts({
       graph: this.#graph,
       operations: new Operations({ client, signal }),
-      patience: this.#patience,
-      follow: (work) => {
-        this.#follow(work)
+      lookupBackoff: this.#lookupBackoff,
+      enqueue: (work) => {
+        this.#enqueue(work)
       },
     })
     const options = {
@@ -244,24 +240,24 @@ export class CollectorRun {
 
   async #waitForSync(signal: AbortSignal): Promise<void> {
     const { clock, syncMs, log } = this.#options
-    const enough = new AbortController()
+    const waiting = new AbortController()
     const stop = onAbort(signal, () => {
-      enough.abort()
+      waiting.abort()
     })
     const synced = this.#started.promise
-      .then(() => this.#monitors.waitForSync({ signal: enough.signal }))
+      .then(() => this.#monitors.waitForSync({ signal: waiting.signal }))
       .then(() => true)
     const isSynced = await Promise.race([
       synced,
-      sleep(clock, syncMs, { signal: enough.signal }).then(
+      sleep(clock, syncMs, { signal: waiting.signal }).then(
         () => false,
         () => false,
       ),
     ])
-    enough.abort()
+    waiting.abort()
     stop()
     if (!isSynced && !signal.aborted)
-      log.warn('not everything was heard of in time; collecting garbage all the same', { syncMs })
+      log.warn('garbage collector: caches did not sync in time; continuing with partial data', { syncMs })
   }
 
   async #followResources(resources: readonly DiscoveredResource[]): Promise<void> {
@@ -270,41 +266,41 @@ export class CollectorRun {
     this.#started.resolve()
   }
 
-  /** Room 18: what an event of a watch means. */
+  /** Applies a watch event to the graph. */
   #onEvent(event: CacheEvent): void {
     const { type, object, old } = event
     const { uid } = object.metadata
-    // Aggregated servers may have objects without one: nobody can own them, or be owned by them.
+    // Objects of aggregated API servers may have no UID: they cannot be owners or dependents.
     if (!uid) return
     const oldUid = old?.metadata.uid ?? uid
     if (oldUid !== uid) this.#remove(oldUid)
     if (type === 'delete') this.#remove(uid)
-    else this.#follow(this.#graph.observe(identityOf(object), factsOf(object.metadata)))
-    if (!event.isInitial && crdKind.has(object.kind)) this.#discovery.hurry()
+    else this.#enqueue(this.#graph.observe(identityOf(object), factsOf(object.metadata)))
+    if (!event.isInitial && discoveryKinds.has(object.kind)) this.#discovery.hurry()
   }
 
   #remove(uid: string): void {
-    this.#follow(this.#graph.remove(uid))
+    this.#enqueue(this.#graph.remove(uid))
     this.#parked.unpark(uid)
     this.#backoff.forget(uid)
-    this.#patience.forget(uid)
+    this.#lookupBackoff.forget(uid)
   }
 
-  #follow({ deletes, later, orphans, misplaced }: Work): void {
+  #enqueue({ deletes, later, orphans, misplaced }: Work): void {
     for (const uid of deletes) this.#deletes.add(uid)
-    for (const uid of later) this.#deletes.add(uid, { afterMs: this.#patience.next(uid) })
+    for (const uid of later) this.#deletes.add(uid, { afterMs: this.#lookupBackoff.next(uid) })
     for (const uid of orphans) this.#orphans.add(uid)
     for (const one of misplaced) this.#warn(one)
   }
 
-  /** What waits for a kind that is there by now waits for nothing: it is tried again. */
+  /** Retries an object that waits for a kind which is already installed. */
   #checkParked<O extends Awaited<ReturnType<Attempts['attemptDelete']>>>(
     outcome: O,
   ): O | { kind: 'error'; error: Error } {
     if (outcome?.kind !== 'park' || !this.#discovery.has(typeOf(outcome.waitingFor))) return outcome
     return {
       kind: 'error',
-      error: new Error(`the server answers as if it had no kind ${outcome.waitingFor}, which it says it has`),
+      error: new Error(`the server does not serve ${outcome.waitingFor}, although discovery lists it`),
     }
   }
 
@@ -312,7 +308,7 @@ export class CollectorRun {
     const { log } = this.#options
     const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`
     const object = { apiVersion, kind, metadata: { name, uid, ...(namespace !== '' && { namespace }) } }
-    log.warn('an object names an owner in another namespace', { kind, object: `${namespace}/${name}`, owner })
+    log.warn('owner reference to another namespace', { kind, object: `${namespace}/${name}`, owner })
     this.#recorder.event(object, {
       type: 'Warning',
       reason: 'OwnerRefInvalidNamespace',
@@ -323,7 +319,7 @@ export class CollectorRun {
   #report({ item: { key: uid }, decision: { failure } }: WorkResult<string>, signal: AbortSignal): void {
     if (!failure || signal.aborted) return
     const { kind, namespace = '', name = '' } = this.#graph.get(uid)?.identity ?? {}
-    this.#options.log.warn('cannot collect an object; trying again', {
+    this.#options.log.warn('cannot collect object: retrying', {
       kind,
       object: namespace === '' ? name : `${namespace}/${name}`,
       uid,

@@ -133,7 +133,7 @@ class Model {
         this.dependentsOf(uid).sort(),
       )
       expect(node?.blockingCount).toBe(this.blockersOf(uid).length)
-      expect(this.graph.isInRing(node as NonNullable<typeof node>)).toBe(this.hasRing(uid))
+      expect(this.graph.isInCycle(node as NonNullable<typeof node>)).toBe(this.hasRing(uid))
     }
   }
 

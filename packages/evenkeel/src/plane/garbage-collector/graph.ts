@@ -1,14 +1,28 @@
 /**
- * Who belongs to whom, by uid, as far as the watches have told; and what work each change makes.
+ * The ownership graph: nodes by UID as the watches report them, and the work that each change causes.
  *
- *   observe ──▶ nodes and links follow the object     remove ──▶ dependents have lost an owner: look at them
- *   an owner that nobody has seen ──▶ virtual node: look for it; verifyAbsent ──▶ as if it was removed
+ *   observe ──▶ update node and links          remove ──▶ its dependents have lost an owner: check them
+ *   owner not observed yet ──▶ virtual node: look it up; verifyAbsent ──▶ as if it was removed
  *
- * Nothing here talks to anybody: events go in, work comes out. Events of one kind come in order, those of different kinds
- * in any order, so a dependent may well be seen before its owner, and an owner go before its dependents are seen.
+ * The graph sends no requests: events go in, work comes out. Events of one kind are ordered, events of different kinds are
+ * not. So a dependent may be observed before its owner, and an owner may be removed before its dependents are observed.
  *
- * Invariants: one node per uid; a virtual node has dependents; every reference of a seen object to a uid in the graph is a
- * link, unless that uid was gone before (then the object has been told of as work); an owner that waits and a dependent of it are looked at together at least once after they came together.
+ * Example: ReplicaSet r (UID 1) owns Pod p (UID 2), and p is observed first.
+ *
+ *   observe p ──▶ p has an owner reference to UID 1, which is unknown: a *virtual node* for r is added and linked to p.
+ *                 Work: delete-check 1, which asks the server for r.
+ *   a) observe r ──▶ the virtual node becomes real. No work.
+ *   b) the server answers 404 ──▶ verifyAbsent(r): r is an *absent owner*, its virtual node is removed.
+ *                 Work: delete-check 2. No owner of p exists, so p is deleted.
+ *   10,000 pods of r: the absent owner is remembered, so r is looked up once, not 10,000 times.
+ *
+ * Dependents may disagree about an owner: same UID, but another kind, name or namespace. A reference with wrong
+ * coordinates does not keep its dependent alive, and does not affect other dependents: each is checked by its own
+ * reference.
+ *
+ * Invariants: there is one node for each UID; a virtual node has dependents; every owner reference of an observed object
+ * to a UID in the graph is a link, unless that owner was removed before (then the object was enqueued); an owner in
+ * foreground deletion and each of its dependents are checked at least once after both are known.
  */
 import { deepEqual, type OwnerReference, type TypeMeta } from '#api'
 import {
@@ -35,37 +49,37 @@ export class Graph {
     return this.#nodes.get(uid)
   }
 
-  /** An object came or changed. */
+  /** An object was added or changed. */
   observe(identity: Identity, facts: ObjectFacts): Work {
     const work = noWork()
     const known = this.#nodes.get(identity.uid)
     const before = known?.facts ?? noFacts
-    if (known?.isVirtual) this.#meet(known, identity, work)
+    if (known?.isVirtual) this.#materialize(known, identity, work)
     const node = known ?? new Node(identity, { facts, isVirtual: false })
     if (!known) this.#nodes.set(identity.uid, node)
     node.identity = identity
     node.facts = facts
     node.isVirtual = false
     if (!deepEqual(before.owners, facts.owners)) this.#relink(node, before.owners, work)
-    this.#advance(node, before, work)
+    this.#startDeletion(node, before, work)
     return work
   }
 
-  /** An object went. */
+  /** An object was deleted. */
   remove(uid: string): Work {
     const work = noWork()
     const node = this.#nodes.get(uid)
-    if (node) this.#take(node, work)
+    if (node) this.#remove(node, work)
     return work
   }
 
-  /** The server says that there is no such object at this place; with `namespace` empty, for a kind that has none. */
+  /** The server has no such object with these coordinates; `namespace` is empty for a cluster-scoped kind. */
   verifyAbsent(identity: Identity): Work {
     const work = noWork()
     const node = this.#nodes.get(identity.uid)
     if (!node) return work
     if (!node.isVirtual && isSame(node.identity, identity)) {
-      this.#take(node, work)
+      this.#remove(node, work)
       return work
     }
     this.absent.add(identity)
@@ -86,7 +100,7 @@ export class Graph {
     return work
   }
 
-  /** A kind is followed no more: what is not needed as an owner is forgotten, the rest is as if never seen. */
+  /** A kind is no longer watched: its nodes are removed, or become virtual if they have dependents. */
   lose({ apiVersion, kind }: TypeMeta): Work {
     const work = noWork()
     for (const node of [...this.#nodes.values()]) {
@@ -100,8 +114,8 @@ export class Graph {
     return work
   }
 
-  /** Whether waiting owners block each other in a ring that goes through this one, so that none would ever go. */
-  isInRing(node: Node): boolean {
+  /** Whether this owner is in a cycle of foreground deletions that block each other forever. */
+  isInCycle(node: Node): boolean {
     const seen = new Set<Node>()
     const open = [node]
     for (let next = open.pop(); next; next = open.pop()) {
@@ -116,8 +130,8 @@ export class Graph {
     return false
   }
 
-  /** A virtual node turns out to be real: those that named it otherwise than it is may have lost it. */
-  #meet(node: Node, identity: Identity, work: Work): void {
+  /** A virtual node becomes real: dependents with wrong coordinates are checked again. */
+  #materialize(node: Node, identity: Identity, work: Work): void {
     if (isSame(node.identity, identity)) return
     for (const dependent of node.dependents) {
       if (!coordinatesMatch(dependent, identity).isWrong) continue
@@ -128,22 +142,22 @@ export class Graph {
 
   #relink(node: Node, before: readonly OwnerReference[], work: Work): void {
     const after = node.facts.owners
-    let isDoubtful = false
+    let needsCheck = false
     for (const { uid } of before) {
       if (after.some((reference) => reference.uid === uid)) continue
       this.#unlink(node, uid, work)
-      // What was not judged because of the owner that is left out now must be judged again.
-      isDoubtful ||= after.length > 0
+      // The removed owner may have kept the object alive.
+      needsCheck ||= after.length > 0
     }
     for (const { uid } of after) {
       const owner = this.#nodes.get(uid)
-      if (owner) isDoubtful = this.#link(node, owner, work) || isDoubtful
-      else if (!before.some((reference) => reference.uid === uid)) this.#linkUnseen(node, uid, work)
+      if (owner) needsCheck = this.#link(node, owner, work) || needsCheck
+      else if (!before.some((reference) => reference.uid === uid)) this.#linkVirtual(node, uid, work)
     }
-    if (isDoubtful) work.deletes.push(node.uid)
+    if (needsCheck) work.deletes.push(node.uid)
   }
 
-  /** Says whether the owner may not be what it is taken for, or is going. */
+  /** Links a dependent. @returns whether it must be checked: wrong coordinates, or an owner in deletion */
   #link(node: Node, owner: Node, work: Work): boolean {
     const references = referencesTo(node, owner.uid)
     const isBlocking = references.some(({ blockOwnerDeletion }) => blockOwnerDeletion === true)
@@ -151,12 +165,12 @@ export class Graph {
     owner.link(node, isBlocking)
     if (!owner.isVirtual) this.#reportMisplaced(node, owner.identity, work)
     const { namespace } = node.identity
-    const isDoubtful =
+    const needsCheck =
       !isInReach(owner.identity, namespace) || references.some((reference) => !isNamedBy(owner.identity, reference))
-    return isDoubtful || owner.isWaiting || (owner.isVirtual && owner.identity.namespace !== namespace)
+    return needsCheck || owner.isWaiting || (owner.isVirtual && owner.identity.namespace !== namespace)
   }
 
-  #linkUnseen(node: Node, uid: string, work: Work): void {
+  #linkVirtual(node: Node, uid: string, work: Work): void {
     const [reference] = referencesTo(node, uid)
     if (!reference) return
     const owner = new Node(identityIn(node.identity.namespace, reference), { facts: noFacts, isVirtual: true })
@@ -173,8 +187,8 @@ export class Graph {
     if (owner.isVirtual && owner.dependentsCount === 0) this.#nodes.delete(uid)
   }
 
-  /** Begins what a deletion asks for, once. */
-  #advance(node: Node, before: ObjectFacts, work: Work): void {
+  /** Starts an orphan or foreground deletion, once. */
+  #startDeletion(node: Node, before: ObjectFacts, work: Work): void {
     const { facts } = node
     if (isOrphaning(facts)) {
       node.orphanedAt = facts.deletedAt
@@ -185,7 +199,7 @@ export class Graph {
     work.deletes.push(node.uid)
   }
 
-  #take(node: Node, work: Work): void {
+  #remove(node: Node, work: Work): void {
     this.#nodes.delete(node.uid)
     if (node.orphanedAt !== '') this.absent.noteOrphaned(node.uid, node.orphanedAt)
     if (node.dependentsCount > 0) this.absent.add(node.identity)
@@ -211,14 +225,7 @@ function isSame(a: Identity, b: Identity): boolean {
   return a.kind === b.kind && a.apiVersion === b.apiVersion && a.namespace === b.namespace && a.name === b.name
 }
 
-/*
- * When dependents disagree on where their owner is: same uid, other kind, name or namespace.
- *
- * A reference is only as good as what it says: a uid that exists under another name does not keep a dependent alive. But
- * what one dependent says wrongly must not cost another its life either, so each is judged by its own words.
- */
-
-/** Whether a dependent names its owner as it is, otherwise than it is, or, with several references, both. */
+/** Whether a dependent has a reference with the right coordinates, one with wrong coordinates, or both. */
 function coordinatesMatch(dependent: Node, owner: Identity): { readonly isRight: boolean; readonly isWrong: boolean } {
   if (!isInReach(owner, dependent.identity.namespace)) return { isRight: false, isWrong: true }
   const references = referencesTo(dependent, owner.uid)
@@ -233,33 +240,33 @@ function referencesTo({ facts: { owners } }: Node, uid: string): OwnerReference[
 }
 
 /**
- * The next place to look for an owner that is not where it was looked for, by the words of its dependents; undefined when
- * all of them name that one place.
+ * The next coordinates to look up for an absent owner, from the references of its dependents; undefined if all of them
+ * name the absent coordinates.
  *
- * Places are tried in a fixed order, around in a ring, so that none is left out however often this is asked.
+ * Coordinates are tried in a fixed cyclic order, so that none is skipped.
  */
 function nextIdentity(dependents: Iterable<Node>, absent: Identity): Identity | undefined {
-  let [first, following]: (Identity | undefined)[] = []
+  let [lowest, next]: (Identity | undefined)[] = []
   for (const dependent of dependents) {
     for (const reference of referencesTo(dependent, absent.uid)) {
       const named = identityFrom(reference, dependent.identity.namespace, absent)
       const order = compare(named, absent)
       if (order === 0) continue
-      if (!first || compare(named, first) < 0) first = named
-      if (order > 0 && (!following || compare(named, following) < 0)) following = named
+      if (!lowest || compare(named, lowest) < 0) lowest = named
+      if (order > 0 && (!next || compare(named, next) < 0)) next = named
     }
   }
-  return following ?? first
+  return next ?? lowest
 }
 
-/** A kind that was found to have no namespaces has none for anybody. */
+/** The coordinates of a reference; without a namespace if the kind is known to be cluster-scoped. */
 function identityFrom(
   reference: OwnerReference,
   namespace: string,
   { apiVersion, kind, namespace: absent }: Identity,
 ): Identity {
-  const isClusterWide = absent === '' && reference.apiVersion === apiVersion && reference.kind === kind
-  return identityIn(isClusterWide ? '' : namespace, reference)
+  const isClusterScoped = absent === '' && reference.apiVersion === apiVersion && reference.kind === kind
+  return identityIn(isClusterScoped ? '' : namespace, reference)
 }
 
 function compare(a: Identity, b: Identity): number {
@@ -275,24 +282,21 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/*
- * Owners that are known not to exist, so that ten thousand children of one owner ask for it once.
+/**
+ * Owners that do not exist, so that many dependents of one owner need one lookup.
  *
- * An owner is absent under the name, kind and namespace by which it was looked for: the same uid may well be there under
- * another name, when a reference is wrong. Uids are never given twice, so what is absent stays absent.
- *
- * Invariant: no more than `sizeMax` of each are remembered, the least recently used are forgotten first; forgetting costs
- * a question to the server, nothing else.
+ * An owner is absent with the coordinates of the lookup: the same UID may exist under another name if a reference is
+ * wrong. UIDs are never reused, so an absent owner stays absent. Each list keeps at most `sizeMax` entries, the most
+ * recently used ones; an evicted entry costs one lookup.
  */
-
 export class AbsentOwners {
-  readonly #absent: Recent<true>
-  readonly #orphanedAt: Recent<string>
+  readonly #absent: LruMap<true>
+  readonly #orphanedAt: LruMap<string>
 
-  /** @param options.sizeMax 1000 unless it is given */
+  /** @param options.sizeMax @default 1000 */
   constructor({ sizeMax = 1000 }: { sizeMax?: number } = {}) {
-    this.#absent = new Recent(sizeMax)
-    this.#orphanedAt = new Recent(sizeMax)
+    this.#absent = new LruMap(sizeMax)
+    this.#orphanedAt = new LruMap(sizeMax)
   }
 
   add(identity: Identity): void {
@@ -303,23 +307,23 @@ export class AbsentOwners {
     return this.#absent.get(textOf(identity)) === true
   }
 
-  /** Remembers that an owner went, or goes, without its dependents, and when that was wanted. */
+  /** Notes an orphan deletion of an owner, and when it was requested. */
   noteOrphaned(uid: string, deletedAt: string): void {
     this.#orphanedAt.set(uid, deletedAt)
   }
 
   /**
-   * Whether the owner left this dependent behind on purpose. Those that were there when its deletion was wanted are meant;
-   * what was made later for an owner that was going is garbage like any other.
+   * Whether the owner orphaned this dependent. Only dependents that existed when the deletion was requested are orphaned;
+   * one that was created later is garbage.
    */
   hasOrphaned(uid: string, createdAt: string): boolean {
     const deletedAt = this.#orphanedAt.get(uid)
-    // RFC 3339 in UTC, by the second, both by the server: text order is time order.
+    // Both are RFC 3339 in UTC with seconds, by the server, so text order is time order.
     return deletedAt !== undefined && createdAt <= deletedAt
   }
 }
 
-class Recent<V> {
+class LruMap<V> {
   readonly #sizeMax: number
   readonly #values = new Map<string, V>()
 
@@ -349,22 +353,19 @@ function textOf({ apiVersion, kind, namespace, name, uid }: Identity): string {
   return JSON.stringify([uid, apiVersion, kind, namespace, name])
 }
 
-/*
- * What follows from a change of the graph: whom to look at, whose dependents to set free, whom to warn about.
- */
-
-/** A dependent that names an owner in another namespace. */
+/** A dependent with an owner reference to another namespace. */
 export interface Misplaced {
   readonly dependent: Identity
   readonly reference: OwnerReference
 }
 
+/** The work that a change of the graph causes. */
 export interface Work {
-  /** Uids of objects that may have to go, or may be let go. Some may be named twice. */
+  /** UIDs of objects to check for deletion, or for the end of a foreground deletion. May contain duplicates. */
   readonly deletes: string[]
-  /** Uids of virtual nodes to be looked for at another place, not at once. */
+  /** UIDs of virtual nodes to look up with other coordinates, after a delay. */
   readonly later: string[]
-  /** Uids of objects whose dependents are to lose them. */
+  /** UIDs of owners whose dependents must be orphaned. */
   readonly orphans: string[]
   readonly misplaced: Misplaced[]
 }

@@ -1,9 +1,12 @@
 /**
- * One informer for each resource that is followed, metadata alone; more and fewer of them as kinds come and go.
+ * Monitors: one metadata-only informer for each watched resource, started and stopped as discovery changes.
  *
- * A resource must be missing twice before its informer is stopped: the last words of a watch (its objects are deleted
- * before their definition is) may come after discovery has forgotten the kind, and a server that is down for a moment is
- * no reason to forget whose objects they are.
+ * A resource must be missing in two discoveries before its informer is stopped: the last events of a watch (objects are
+ * deleted before their CRD) may arrive after discovery has dropped the kind, and a short outage of an aggregated server
+ * must not drop its part of the graph.
+ *
+ * Discovery runs periodically, and soon after a CRD event. A server needs a moment until a new CRD is in its discovery, so
+ * such an event causes several requests with growing delays.
  */
 import type { KubeObject, TypeMeta } from '#api'
 import { onAbort, sleep, type AbortOptions, type Clock, type Logger } from '#base'
@@ -20,7 +23,7 @@ interface Monitor {
 interface MonitorsOptions {
   readonly cache: ObjectCache
   readonly onEvent: (event: CacheEvent) => void
-  /** A resource is followed no more. */
+  /** A resource is no longer watched. */
   readonly onLost: (type: TypeMeta) => void
 }
 
@@ -40,29 +43,29 @@ export class Monitors {
     return this.#monitors.size
   }
 
-  /** Objects of which something is known that was not told yet. */
+  /** Events that are not delivered yet. */
   get backlog(): number {
     let backlog = 0
     for (const { subscription } of this.#monitors.values()) backlog += subscription.backlog
     return backlog
   }
 
-  /** Follows these resources, and others no more. */
+  /** Watches these resources, and stops the others. */
   async follow(resources: readonly DiscoveredResource[]): Promise<void> {
-    const wanted = new Map(resources.map((resource) => [keyOf(resource), resource]))
-    for (const [key, resource] of wanted) this.#add(key, resource)
+    const desired = new Map(resources.map((resource) => [keyOf(resource), resource]))
+    for (const [key, resource] of desired) this.#add(key, resource)
     for (const [key, monitor] of this.#monitors) {
-      if (wanted.has(key)) continue
+      if (desired.has(key)) continue
       if (monitor.isMissing) await this.#drop(key, monitor)
       monitor.isMissing = true
     }
   }
 
-  /** Resolves when everything that is there was heard of; what cannot be followed is not waited for. */
+  /** Resolves when all informers are synced; does not wait for those that fail. */
   async waitForSync(options: AbortOptions): Promise<void> {
     await Promise.allSettled(
-      [...this.#monitors.values()].map(async ({ informer: holding, subscription }) => {
-        await holding.waitForSync(options)
+      [...this.#monitors.values()].map(async ({ informer, subscription }) => {
+        await informer.waitForSync(options)
         await subscription.waitForSync(options)
       }),
     )
@@ -76,17 +79,17 @@ export class Monitors {
       return
     }
     const type = { apiVersion, kind }
-    const holding = this.#cache.getInformer(metadataOnly(type), { transform: keepLinks })
-    const subscription = holding.addHandler((event) => {
+    const informer = this.#cache.getInformer(metadataOnly(type), { transform: keepLinks })
+    const subscription = informer.addHandler((event) => {
       this.#onEvent(event)
     })
-    this.#monitors.set(key, { type, informer: holding, subscription, isMissing: false })
+    this.#monitors.set(key, { type, informer, subscription, isMissing: false })
   }
 
-  async #drop(key: string, { type, informer: holding, subscription }: Monitor): Promise<void> {
+  async #drop(key: string, { type, informer, subscription }: Monitor): Promise<void> {
     this.#monitors.delete(key)
     await subscription.remove()
-    await holding.release()
+    await informer.release()
     this.#onLost(type)
   }
 }
@@ -95,7 +98,7 @@ function keyOf({ apiVersion, plural }: DiscoveredResource): string {
   return `${apiVersion} ${plural}`
 }
 
-/** What the graph is made of; labels and annotations, the bulk of it, are not kept. */
+/** Keeps the fields that the graph needs; labels and annotations, the bulk of metadata, are dropped. */
 function keepLinks<T extends KubeObject>({ apiVersion, kind, metadata }: T): T {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences, finalizers } =
     metadata
@@ -115,14 +118,7 @@ function keepLinks<T extends KubeObject>({ apiVersion, kind, metadata }: T): T {
   } as T
 }
 
-/*
- * Keeps up with the kinds a server has: asks now and then, and soon after a definition has changed.
- *
- * Servers take a moment until discovery shows what was defined, so a change is followed by several questions, each later
- * than the one before; when nothing happens there is one in `periodMs`.
- */
-
-/** After a change, or a failure, it is asked again after these times. */
+/** Delays of the requests after a change or a failure. */
 const soonMs: readonly number[] = [50, 1000, 5000]
 
 interface DiscoveryOptions {
@@ -130,17 +126,18 @@ interface DiscoveryOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly periodMs: number
-  /** Hears of all resources whenever they are not what they were, and once more when they stayed so for a while. */
+  /** Called with all resources when they have changed, and once more after an unchanged period. */
   readonly onResources: (resources: readonly DiscoveredResource[]) => Promise<void>
 }
 
+/** Follows the resources of a server. */
 export class Discovery {
   readonly #options: DiscoveryOptions
   #served: ReadonlySet<string> = new Set()
   #isRepeated = true
   #delays: number[] = []
   #waiting = new AbortController()
-  /** Whether a question is so near that a hurry makes no difference. */
+  /** Whether the next request is due in at most 50 ms. */
   #isSoon = false
   /** Whether the last wait was a whole period. */
   #isPeriodic = false
@@ -150,46 +147,46 @@ export class Discovery {
     this.#options = options
   }
 
-  /** Whether the server has the kind, as far as is known. */
+  /** Whether the last discovery had the kind. */
   has({ apiVersion, kind }: TypeMeta): boolean {
     return this.#served.has(`${apiVersion} ${kind}`)
   }
 
-  /** Kinds may have changed: asks soon. */
+  /** Resources may have changed: runs discovery soon. */
   hurry(): void {
     if (this.#isSoon) return
     this.#delays = [...soonMs]
     this.#waiting.abort()
   }
 
-  /** Asks until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = onAbort(signal, () => {
       this.#waiting.abort()
     })
     while (!signal.aborted) {
-      await this.#ask(signal)
+      await this.#discover(signal)
       await this.#wait(signal)
     }
     stop()
   }
 
-  async #ask(signal: AbortSignal): Promise<void> {
+  async #discover(signal: AbortSignal): Promise<void> {
     const { client, log } = this.#options
     try {
       const resources = await client.resources({ reload: true, signal })
-      if (resources.length === 0) throw new Error('the server says that it has no kinds at all')
+      if (resources.length === 0) throw new Error('discovery returned no resources')
       this.#isFailing = false
-      await this.#tell(resources)
+      await this.#report(resources)
     } catch (error) {
       if (signal.aborted) return
-      log.warn('cannot find out which kinds there are; trying again', { error })
+      log.warn('garbage collector: discovery failed; retrying', { error })
       if (!this.#isFailing) this.#delays = soonMs.slice(1)
       this.#isFailing = true
     }
   }
 
-  async #tell(resources: readonly DiscoveredResource[]): Promise<void> {
+  async #report(resources: readonly DiscoveredResource[]): Promise<void> {
     const served = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))
     const isSame = served.size === this.#served.size && [...served].every((kind) => this.#served.has(kind))
     if (isSame && (this.#isRepeated || !this.#isPeriodic)) return
@@ -214,16 +211,12 @@ export class Discovery {
   }
 }
 
-/*
- * Which resources the collector follows, out of all that a server has.
- */
-
-/** Told about others, owned by nobody, and many. */
+/** Events are many, and are never owners or dependents. */
 const ignored: ReadonlySet<string> = new Set([' events', 'events.k8s.io events'])
 
 const needed = ['list', 'watch', 'delete']
 
-/** Each resource once, in the version that the server names first, if its objects can be listed, watched and deleted. */
+/** The resources to watch: each once, in the preferred version, if it supports list, watch and delete. */
 export function selectFollowed(resources: readonly DiscoveredResource[]): DiscoveredResource[] {
   const preferred = new Map<string, DiscoveredResource>()
   for (const resource of resources) {

@@ -1,9 +1,11 @@
 /**
- * One object in the graph, or one that is only spoken of: a *virtual* node stands for an owner that somebody names and
- * nobody has seen.
+ * A node of the ownership graph: an object, or a *virtual* node for an owner that is referenced and not observed yet.
  *
- * Invariants: `blockingCount` is the number of dependents that block; a node is in the dependents of another exactly
- * while one of its references names the other's uid and the other is in the graph. Only the graph changes nodes.
+ * A node keeps only what the collector needs: coordinates, owner references and the state of the deletion.
+ *
+ * Invariants: `blockingCount` is the number of dependents with `blockOwnerDeletion`; a node is among the dependents of
+ * another exactly while one of its owner references has the UID of the other and the other is in the graph. Only the graph
+ * changes nodes.
  */
 import {
   foregroundFinalizer,
@@ -17,11 +19,11 @@ import {
 export class Node {
   identity: Identity
   facts: ObjectFacts
-  /** Named by others, not seen yet. */
+  /** Referenced, and not observed yet. */
   isVirtual: boolean
-  /** When it was wanted that it goes without its dependents; stays when the finalizer is gone. */
+  /** When its orphan deletion was requested; kept after the finalizer is removed. */
   orphanedAt = ''
-  /** Who names it as an owner, and whether it blocks. Most objects have none. */
+  /** Its dependents, and whether each blocks. Undefined if empty, as for most objects. */
   #dependents: Map<Node, boolean> | undefined
   #blockingCount = 0
 
@@ -39,7 +41,7 @@ export class Node {
     return this.facts.deletedAt !== ''
   }
 
-  /** Being deleted, with its dependents before it. */
+  /** In foreground deletion: its dependents are deleted first. */
   get isWaiting(): boolean {
     return isWaiting(this.facts)
   }
@@ -52,7 +54,7 @@ export class Node {
     return this.#dependents?.size ?? 0
   }
 
-  /** Dependents that must go before it does, when it waits. */
+  /** Dependents that block its foreground deletion. */
   get blockingCount(): number {
     return this.#blockingCount
   }
@@ -74,32 +76,26 @@ export class Node {
   }
 }
 
-/*
- * What the collector knows of one object: where it is, whose it is, and how far its deletion has come.
- *
- * Nothing else of an object is looked at, so nothing else is kept in memory.
- */
-
-/** Where an object is, or is said to be. */
+/** The coordinates of an object, observed or referenced. */
 export interface Identity extends TypeMeta {
-  /** Empty for objects of the whole cluster. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string
   readonly name: string
   readonly uid: string
 }
 
 export interface ObjectFacts {
-  /** Empty when it was never seen. */
+  /** Empty if it was never observed. */
   readonly version: string
   readonly owners: readonly OwnerReference[]
   readonly createdAt: string
-  /** Empty while it is not being deleted; from then on it is never empty again. */
+  /** Empty while it is not being deleted. */
   readonly deletedAt: string
   readonly hasOrphanFinalizer: boolean
   readonly hasForegroundFinalizer: boolean
 }
 
-/** Of an object that was never seen. */
+/** The facts of an object that was never observed. */
 export const noFacts: ObjectFacts = {
   version: '',
   owners: [],
@@ -134,29 +130,29 @@ export function factsOf({
   }
 }
 
-/** Being deleted, and its dependents are to lose it first. */
+/** In orphan deletion: its dependents lose their owner reference first. */
 export function isOrphaning({ deletedAt, hasOrphanFinalizer }: ObjectFacts): boolean {
   return deletedAt !== '' && hasOrphanFinalizer
 }
 
-/** Being deleted, and its dependents are to go first. With both finalizers it orphans first: what is orphaned is safe. */
+/** In foreground deletion. With both finalizers it orphans first, which is the safe order. */
 export function isWaiting({ deletedAt, hasOrphanFinalizer, hasForegroundFinalizer }: ObjectFacts): boolean {
   return deletedAt !== '' && hasForegroundFinalizer && !hasOrphanFinalizer
 }
 
-/** Whether a reference names an object exactly as it is. */
+/** Whether a reference has exactly the coordinates of an object. */
 export function isNamedBy({ apiVersion, kind, name, uid }: Identity, reference: OwnerReference): boolean {
   return (
     reference.uid === uid && reference.name === name && reference.kind === kind && reference.apiVersion === apiVersion
   )
 }
 
-/** Whether objects of a namespace can belong to it: owners live beside what they own, or above all namespaces. */
+/** Whether it can own objects of a namespace: it is in the same namespace, or cluster-scoped. */
 export function isInReach({ namespace: own }: Identity, namespace: string): boolean {
   return own === '' || own === namespace
 }
 
-/** What a reference says of its owner, as seen from a namespace. */
+/** The coordinates of a reference in an object of a namespace. */
 export function identityIn(namespace: string, { apiVersion, kind, name, uid }: OwnerReference): Identity {
   return { apiVersion, kind, namespace, name, uid }
 }

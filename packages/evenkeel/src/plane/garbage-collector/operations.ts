@@ -1,20 +1,20 @@
 /**
- * What the collector asks of the server. Everything it writes is bound to a uid, and to the version it was decided on
- * where another version could have been decided otherwise: what somebody changed in the meantime is never overwritten and
- * never deleted on old grounds.
+ * The requests of the garbage collector. Every write has the UID as precondition, and the resourceVersion if another
+ * version could lead to another decision. So a concurrent change is never overwritten, and no object is deleted because of
+ * an outdated state.
  */
 import { deepEqual, isConflict, isNotFound, type KubeObject, type ObjectMeta, type OwnerReference } from '#api'
 import { isUnknownKind, metadataOnly, refTo, type Client } from '#client'
 import type { Propagation } from './attempts.ts'
 import { factsOf, type Identity, type ObjectFacts } from './node.ts'
 
-/** Conflicts in a row, with a fresh look in between, after which somebody else is let pass. */
+/** Attempts on conflicts, each after a new read, before the work queue retries later. */
 const triesMax = 5
 
 export class Operations {
   readonly #client: Client
   readonly #signal: AbortSignal
-  /** Reads under way: many dependents of one owner ask for it at the same time. */
+  /** Reads in flight, shared by the dependents of one owner. */
   readonly #reading = new Map<string, Promise<ObjectMeta | undefined>>()
 
   constructor({ client, signal }: { client: Client; signal: AbortSignal }) {
@@ -22,16 +22,16 @@ export class Operations {
     this.#signal = signal
   }
 
-  /** Whether objects of a kind live in namespaces. @throws {UnknownKindError} */
+  /** Whether a kind is namespaced. @throws {UnknownKindError} */
   async isNamespaced({ apiVersion, kind }: Pick<Identity, 'apiVersion' | 'kind'>): Promise<boolean> {
     return (await this.#client.resourceOf({ apiVersion, kind }, { signal: this.#signal })).namespaced
   }
 
-  /** The metadata of what is there under that name, whatever its uid. @throws {UnknownKindError} */
+  /** The metadata of the object with that name, whatever its UID. @throws {UnknownKindError} */
   read(identity: Identity): Promise<ObjectMeta | undefined> {
     const { apiVersion, kind, namespace, name } = identity
-    const place = JSON.stringify([apiVersion, kind, namespace, name])
-    const known = this.#reading.get(place)
+    const key = JSON.stringify([apiVersion, kind, namespace, name])
+    const known = this.#reading.get(key)
     if (known) return known
     const reading = this.#client
       .find(
@@ -41,49 +41,49 @@ export class Operations {
       )
       .then((object) => object?.metadata)
       .finally(() => {
-        this.#reading.delete(place)
+        this.#reading.delete(key)
       })
-    this.#reading.set(place, reading)
+    this.#reading.set(key, reading)
     return reading
   }
 
-  /** The object as it is now; undefined when it is gone, be there another of its name. @throws {UnknownKindError} */
+  /** The current state of the object; undefined if it is gone, or another object has its name. @throws {UnknownKindError} */
   async readSame(identity: Identity): Promise<ObjectFacts | undefined> {
     const metadata = await this.read(identity)
     return metadata?.uid === identity.uid ? factsOf(metadata) : undefined
   }
 
-  /** Deletes an object that was decided on by these facts. @throws {ApiError} `Conflict`, when they no longer hold. */
+  /** Deletes an object in the state of the decision. @throws {ApiError} `Conflict` if its owners have changed. */
   async delete(
     identity: Identity,
     { facts, propagation }: { facts: ObjectFacts; propagation: Propagation },
-  ): Promise<'told' | 'gone'> {
+  ): Promise<'requested' | 'gone'> {
     try {
       return await this.#delete(identity, { resourceVersion: facts.version, propagation })
     } catch (error) {
       if (!isConflict(error)) throw error
-      const now = await this.readSame(identity)
-      if (!now) return 'gone'
-      if (now.deletedAt !== '') return 'told'
-      // An object that changes all the time in other ways must not live for ever.
-      if (!isEqual(now.owners, facts.owners) || now.version === facts.version) throw error
+      const current = await this.readSame(identity)
+      if (!current) return 'gone'
+      if (current.deletedAt !== '') return 'requested'
+      // Other changes do not matter: an object that changes all the time must be deleted too.
+      if (!isEqual(current.owners, facts.owners) || current.version === facts.version) throw error
       return this.#delete(identity, { propagation })
     }
   }
 
-  /** Takes owners out of an object's references. @throws {ApiError} `Conflict`, when it kept changing. */
+  /** Removes owner references. @throws {ApiError} `Conflict` after too many concurrent changes. */
   async strip(identity: Identity, facts: ObjectFacts, uids: ReadonlySet<string>): Promise<void> {
     await this.#changeOwners(identity, facts, (owners) => owners.filter(({ uid }) => !uids.has(uid)))
   }
 
-  /** Lets the owners of an object go before it. */
+  /** Sets `blockOwnerDeletion` to false in all owner references. */
   async unblock(identity: Identity, facts: ObjectFacts): Promise<void> {
     await this.#changeOwners(identity, facts, (owners) =>
       owners.map((owner) => (owner.blockOwnerDeletion ? { ...owner, blockOwnerDeletion: false } : owner)),
     )
   }
 
-  /** Takes a finalizer off an object; nothing happens when it is gone. */
+  /** Removes a finalizer; does nothing if the object is gone. */
   async unfinalize(identity: Identity, finalizer: string): Promise<void> {
     for (let tries = 1; ; tries++) {
       const metadata = await this.read(identity)
@@ -105,26 +105,26 @@ export class Operations {
     facts: ObjectFacts,
     change: (owners: readonly OwnerReference[]) => readonly OwnerReference[],
   ): Promise<void> {
-    let now: ObjectFacts | undefined = facts
-    for (let tries = 1; now; tries++) {
-      const owners = change(now.owners)
-      if (isEqual(owners, now.owners)) return
+    let current: ObjectFacts | undefined = facts
+    for (let tries = 1; current; tries++) {
+      const owners = change(current.owners)
+      if (isEqual(owners, current.owners)) return
       if (
         await this.#patch(
           identity,
-          { resourceVersion: now.version, ownerReferences: owners.length > 0 ? owners : null },
+          { resourceVersion: current.version, ownerReferences: owners.length > 0 ? owners : null },
           { tries },
         )
       )
         return
-      now = await this.readSame(identity)
+      current = await this.readSame(identity)
     }
   }
 
-  /** False when somebody was faster and it may be tried again. */
-  async #patch({ uid, ...place }: Identity, metadata: object, { tries }: { tries: number }): Promise<boolean> {
+  /** False after a conflict that may be retried. */
+  async #patch({ uid, ...coordinates }: Identity, metadata: object, { tries }: { tries: number }): Promise<boolean> {
     try {
-      await this.#client.patch(objectAt(place), { metadata: { uid, ...metadata } }, { signal: this.#signal })
+      await this.#client.patch(refAt(coordinates), { metadata: { uid, ...metadata } }, { signal: this.#signal })
       return true
     } catch (error) {
       if (isObjectGone(error)) return true
@@ -134,16 +134,16 @@ export class Operations {
   }
 
   async #delete(
-    { uid, ...place }: Identity,
+    { uid, ...coordinates }: Identity,
     { resourceVersion, propagation }: { resourceVersion?: string; propagation: Propagation },
-  ): Promise<'told' | 'gone'> {
+  ): Promise<'requested' | 'gone'> {
     try {
-      await this.#client.delete(objectAt(place), {
+      await this.#client.delete(refAt(coordinates), {
         propagationPolicy: propagation,
         preconditions: { uid, ...(resourceVersion !== undefined && { resourceVersion }) },
         signal: this.#signal,
       })
-      return 'told'
+      return 'requested'
     } catch (error) {
       if (isObjectGone(error)) return 'gone'
       throw error
@@ -151,7 +151,7 @@ export class Operations {
   }
 }
 
-function objectAt({ apiVersion, kind, namespace, name }: Omit<Identity, 'uid'>): KubeObject {
+function refAt({ apiVersion, kind, namespace, name }: Omit<Identity, 'uid'>): KubeObject {
   return refTo({ apiVersion, kind }, { name, ...(namespace !== '' && { namespace }) })
 }
 

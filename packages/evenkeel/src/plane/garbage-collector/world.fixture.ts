@@ -93,7 +93,9 @@ export class Garden {
     this.#stopping = new AbortController()
     this.#running = garbageCollector({ clock, random, log }).run(this.#stopping.signal, { client })
     const before = this.lines.length
-    await this.until(() => this.lines.slice(before).some(({ message }) => message === 'the garbage collector begins'))
+    await this.until(() =>
+      this.lines.slice(before).some(({ message }) => message === 'garbage collector: starting workers'),
+    )
   }
 
   async stopCollecting(): Promise<void> {

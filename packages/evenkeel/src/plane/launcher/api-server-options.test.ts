@@ -104,7 +104,7 @@ describe('serverOptionsOf', () => {
     ['--secure-port=65536', '--secure-port must be'],
     [
       '--authorization-mode=ABAC',
-      '--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got "ABAC"',
+      '--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node, got "ABAC"',
     ],
     ['--request-timeout=soon', '--request-timeout must be a duration such as 1m0s, got "soon"'],
     ['--client-ca-file=/nowhere/ca.crt', 'ENOENT'],

@@ -1,8 +1,8 @@
 /**
- * What the flags of `kube-apiserver` say, as options of our server.
+ * The flags of `kube-apiserver` as options of an Evenkeel server.
  *
- * Files are read once, at start. What is asked for and cannot be had (a file that is missing, a mode that we do not have)
- * is a mistake that ends the start: a server that is less strict than it was told to be would be worse than none.
+ * Files are read once, at the start. A missing file or an unsupported mode is an error: a server that is less strict than
+ * configured would be worse than none.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -29,18 +29,18 @@ interface ServerEnvironment {
 }
 
 /**
- * Options of a server that does what the flags say.
+ * The server options for these flags.
  *
- * @throws {RangeError} for a value that means nothing here, an `Error` for a file that cannot be read.
+ * @throws {RangeError} for an unsupported value, an `Error` for a file that cannot be read.
  */
 export async function serverOptionsOf(
   flags: Flags,
-  surroundings: ServerEnvironment,
+  environment: ServerEnvironment,
 ): Promise<ServerOptions & { listen: ServerListenOptions }> {
-  const [identity, authentication] = await Promise.all([identityOf(flags, surroundings), authenticationOf(flags)])
+  const [identity, authentication] = await Promise.all([identityOf(flags, environment), authenticationOf(flags)])
   const auditPath = flags.value('audit-log-path')
   return {
-    ...surroundings,
+    ...environment,
     listen: { host: hostOf(flags), port: countOf(flags, 'secure-port', { max: 65_535 }) ?? 6443, identity },
     authentication,
     authorization: authorizationOf(flags),
@@ -58,7 +58,7 @@ function hostOf(flags: Flags): string {
   return flags.value('bind-address') ?? '127.0.0.1'
 }
 
-/** The certificate that is named, or the one of the folder, or a new one, which is put there for clients to find. */
+/** The serving certificate of the flags or of the folder; otherwise a new one, which is written to the folder. */
 async function identityOf(flags: Flags, { clock, random }: ServerEnvironment): Promise<Identity> {
   const identity = makeIdentity({ clock, random, names: [hostOf(flags)] })
   const [certificateFile, keyFile, folder] = [
@@ -67,7 +67,7 @@ async function identityOf(flags: Flags, { clock, random }: ServerEnvironment): P
     flags.value('cert-dir'),
   ]
   if ((certificateFile === undefined) !== (keyFile === undefined))
-    throw new RangeError('--tls-cert-file needs --tls-private-key-file, and the other way round')
+    throw new RangeError('--tls-cert-file needs --tls-private-key-file, and vice versa')
   if (certificateFile !== undefined && keyFile !== undefined)
     return { ...identity, server: await readCredential(certificateFile, keyFile) }
   if (folder === undefined) return identity
@@ -106,20 +106,20 @@ async function serviceAccountsOf(flags: Flags): Promise<ServiceAccountOptions> {
     flags.values('api-audiences'),
     flags.value('service-account-jwks-uri'),
   ]
-  const lifeMax = durationOf(flags, 'service-account-max-token-expiration')
+  const expirationMaxMs = durationOf(flags, 'service-account-max-token-expiration')
   const signing = await textsOf(flags, 'service-account-signing-key-file')
-  const believed = await textsOf(flags, 'service-account-key-file')
+  const verifying = await textsOf(flags, 'service-account-key-file')
   return {
     extendTokenExpiration: flags.isOn('service-account-extend-token-expiration', true),
     ...(issuer.length > 0 && { issuer }),
     ...(audiences.length > 0 && { audiences }),
     ...(keysUrl !== undefined && { jwksUri: keysUrl }),
-    ...(lifeMax !== undefined && { maxTokenExpirationSeconds: Math.floor(lifeMax / 1000) }),
-    ...(signing.length > 0 && { keys: [...signing, ...believed] }),
+    ...(expirationMaxMs !== undefined && { maxTokenExpirationSeconds: Math.floor(expirationMaxMs / 1000) }),
+    ...(signing.length > 0 && { keys: [...signing, ...verifying] }),
   }
 }
 
-/** What nodes may do beyond their roles is left out: there are none. */
+/** The mode `Node` is ignored: there are no nodes. */
 function authorizationOf(flags: Flags): readonly AuthorizationMode[] {
   const named = flags.values('authorization-mode').filter((mode) => mode !== 'Node')
   return (named.length > 0 ? named : ['RBAC']).map((mode): AuthorizationMode => {
@@ -132,7 +132,7 @@ function authorizationOf(flags: Flags): readonly AuthorizationMode[] {
         return () => ({ allowed: false, reason: 'Everything is forbidden.' })
       default:
         throw new RangeError(
-          `--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node here, got ${JSON.stringify(mode)}`,
+          `--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node, got ${JSON.stringify(mode)}`,
         )
     }
   })

@@ -1,13 +1,13 @@
 /**
- * A program with the command line of `kube-apiserver`, as envtest runs it: the server alone, without controllers, as there.
+ * A program with the command line of `kube-apiserver`, for envtest: only the server, without controllers.
  *
- * Objects live in the memory of this process. `--help` is answered before the server is loaded: envtest asks for it
- * before every start.
+ * Objects are kept in memory. `--help` is answered before the server code is loaded, because envtest calls it before every
+ * start.
  */
 import { createLogger, jsonLines, SystemClock, SystemRandom } from '#base'
 import { allApiServerFlags, apiServerFlags, exitWith, helpOf, readFlags, stopSignal, type Flags } from './flags.ts'
 
-/** Requests that are under way when a test suite ends have nobody who waits for them. */
+/** Short, because no client waits for requests in flight when a test suite ends. */
 const graceMs = 500
 
 const help = `An API server of Evenkeel that takes the flags of kube-apiserver, for envtest. Objects are kept in memory.
@@ -19,10 +19,10 @@ await exitWith(main(process.argv.slice(2)))
 
 async function main(args: readonly string[]): Promise<number> {
   const flags = readFlags(args, allApiServerFlags)
-  if (flags.isOn('help')) return say(help)
-  if (flags.rest.length > 0) throw new RangeError(`${JSON.stringify(flags.rest[0])} belongs to no flag`)
+  if (flags.isOn('help')) return print(help)
+  if (flags.rest.length > 0) throw new RangeError(`unexpected argument ${JSON.stringify(flags.rest[0])}`)
   const { startServer, versionDocument } = await import('#server')
-  if (flags.isOn('version')) return say(`Kubernetes ${String(versionDocument()['gitVersion'])}\n`)
+  if (flags.isOn('version')) return print(`Kubernetes ${String(versionDocument()['gitVersion'])}\n`)
   const { serverOptionsOf } = await import('./api-server-options.ts')
   const clock = new SystemClock()
   const log = createLogger({
@@ -32,7 +32,7 @@ async function main(args: readonly string[]): Promise<number> {
       process.stderr.write(text)
     }),
   })
-  for (const name of flags.unknown) log.warn('a flag that has no effect here', { flag: `--${name}` })
+  for (const name of flags.unknown) log.warn('flag has no effect', { flag: `--${name}` })
   const stopping = stopSignal()
   const server = await startServer(await serverOptionsOf(flags, { clock, random: new SystemRandom(), log }))
   log.info('serving', { url: server.address?.url })
@@ -47,7 +47,7 @@ function levelOf(flags: Flags): 'warn' | 'info' | 'debug' {
   return verbosity >= 2 ? 'info' : 'warn'
 }
 
-function say(text: string): number {
+function print(text: string): number {
   process.stdout.write(text)
   return 0
 }

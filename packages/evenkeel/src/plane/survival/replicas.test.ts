@@ -42,7 +42,7 @@ describe.skipIf(process.platform === 'win32')('two replicas', () => {
       object: string
       ms: number
     }
-    const stood = JSON.parse(await first.said(/this process stood still/)) as { ms: number; reconciles: string[] }
+    const stood = JSON.parse(await first.said(/event loop was blocked/)) as { ms: number; reconciles: string[] }
     const { holders } = stage
     await first.stop()
     await second.stop()
@@ -76,7 +76,7 @@ describe.skipIf(process.platform === 'win32')('two replicas', () => {
     await stage.writes('first', 5)
     await first.stop()
     expect(stage.unlawful).toEqual([])
-    expect(first.lines.filter((line) => line.includes('renewed by the main thread'))).toEqual([])
+    expect(first.lines.filter((line) => line.includes('renewing the lease in the main thread'))).toEqual([])
     expect(await runs()).toBe(1)
   })
 })
