@@ -57,7 +57,7 @@ export function action<Input = JsonValue, Output = JsonValue>(
   options: ActionOptions & OperationOptions & { readonly form: 'operation' },
 ): OperationAction<Input, Output>
 export function action(name: string, options: ActionOptions & CallOptions & { readonly form: 'call' }): CallAction
-/** @throws {RangeError} for a sheet that cannot be meant. */
+/** @throws {RangeError} for an action definition that is not valid. */
 export function action(
   name: string,
   options: ActionOptions & Partial<CallOptions> & { readonly form: ActionDefinition['form'] },
