@@ -33,12 +33,17 @@ export interface Program extends Fence {
 
 const ways: ReadonlySet<string> = new Set(['', 'run', 'fragment'])
 
-/** README.md and everything below docs, without what is made by a tool. */
+/** The pages at the top, that of the package, and everything below docs, without what is made by a tool. */
 export function listPages(): readonly string[] {
   const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => relative(root, join(root, 'docs', path)).replaceAll('\\', '/'))
-  return ['README.md', 'CONTRIBUTING.md', ...below.filter((path) => !path.startsWith('docs/reference/')).sort()]
+  return [
+    'README.md',
+    'CONTRIBUTING.md',
+    'packages/evenkeel/README.md',
+    ...below.filter((path) => !path.startsWith('docs/reference/')).sort(),
+  ]
 }
 
 export function readPage(page: string): string {

@@ -1,17 +1,24 @@
 /**
- * One public name as the reference shows it: its signature without the body, its sentences, its members.
+ * One public name as the reference shows it: its signature, its sentences, its members.
  *
  * Everything comes from the declaration and its doc comment, so a page cannot say what the code does not.
  */
 import ts from 'typescript'
+import { isImplementation, memberOf, signatureOf } from './signatures.ts'
+
+export type Group = 'value' | 'type'
 
 export interface Documented {
   readonly name: string
   readonly kind: string
+  readonly group: Group
   readonly signature: string
   readonly text: string
-  readonly examples: readonly string[]
+  readonly parameters: readonly string[]
   readonly throws: readonly string[]
+  readonly examples: readonly string[]
+  /** Names of this page whose members it has as well. */
+  readonly bases: readonly string[]
   readonly members: readonly Member[]
 }
 
@@ -20,102 +27,149 @@ export interface Member {
   readonly text: string
 }
 
+/** What is looked at for one page. */
+interface PageContext {
+  readonly checker: ts.TypeChecker
+  /** What the page has, by its symbol. */
+  readonly exported: ReadonlyMap<ts.Symbol, string>
+}
+
 /** What a module exports, by name. */
 export function documentedNames(source: ts.SourceFile, checker: ts.TypeChecker): Documented[] {
   const module = checker.getSymbolAtLocation(source)
   if (!module) return []
-  return checker
-    .getExportsOfModule(module)
-    .map((symbol) => documented(symbol, checker))
-    .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
+  const symbols = checker.getExportsOfModule(module)
+  const context = { checker, exported: new Map(symbols.map((symbol) => [original(symbol, checker), symbol.name])) }
+  return symbols
+    .map((symbol) => documented(symbol, context))
+    .sort((a, b) => compareText(a.name.toLowerCase(), b.name.toLowerCase()) || compareText(b.name, a.name))
 }
 
-function documented(exported: ts.Symbol, checker: ts.TypeChecker): Documented {
-  const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function original(symbol: ts.Symbol, checker: ts.TypeChecker): ts.Symbol {
+  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+}
+
+function documented(exported: ts.Symbol, context: PageContext): Documented {
+  const { checker } = context
+  const symbol = original(exported, checker)
   const declarations = symbol.declarations ?? []
   const tags = symbol.getJsDocTags(checker)
+  const texts = (tag: string): string[] =>
+    tags.filter((one) => one.name === tag).map((one) => plain(ts.displayPartsToString(one.text)))
+  const bases = basesOf(symbol, context)
+  const signatures = declarations.map((declaration) => signatureOf(declaration, checker))
   return {
     name: exported.name,
     kind: kindOf(symbol),
-    signature: declarations.map(signatureOf).filter(Boolean).join('\n'),
-    text: linked(ts.displayPartsToString(symbol.getDocumentationComment(checker))),
-    examples: tags.filter(({ name }) => name === 'example').map((tag) => ts.displayPartsToString(tag.text)),
-    throws: tags.filter(({ name }) => name === 'throws').map((tag) => linked(ts.displayPartsToString(tag.text))),
-    members: declarations.flatMap((declaration) => membersOf(declaration, checker)),
+    group: symbol.flags & ts.SymbolFlags.Value && !isTypeOnly(exported) ? 'value' : 'type',
+    signature: signatures.filter(Boolean).join('\n'),
+    text: plain(ts.displayPartsToString(symbol.getDocumentationComment(checker))),
+    parameters: texts('param').map((text) => text.replace(/^(\w+) /, '`$1`: ')),
+    throws: texts('throws').map((text) => text.replace(/^\{(\w+)\}/, '`$1`')),
+    examples: tags.filter((one) => one.name === 'example').map((one) => ts.displayPartsToString(one.text)),
+    bases: bases.map((base) => context.exported.get(base) ?? base.name),
+    members: membersOf(symbol, bases, context),
   }
 }
 
-function kindOf({ flags }: ts.Symbol): string {
+/** A class that an entry exports as a type cannot be called there. */
+function isTypeOnly({ declarations = [] }: ts.Symbol): boolean {
+  return declarations.some((node) => ts.isExportSpecifier(node) && (node.isTypeOnly || node.parent.parent.isTypeOnly))
+}
+
+function kindOf(symbol: ts.Symbol): string {
+  const { flags, valueDeclaration } = symbol
   if (flags & ts.SymbolFlags.Class) return 'class'
   if (flags & ts.SymbolFlags.Function) return 'function'
-  if (flags & ts.SymbolFlags.Variable) return 'constant'
+  if (flags & ts.SymbolFlags.Variable) return isArrow(valueDeclaration) ? 'function' : 'constant'
   return flags & ts.SymbolFlags.Interface ? 'interface' : 'type'
 }
 
-/** A declaration as one reads it: no body, no `export`, members of classes and interfaces left to their table. */
-function signatureOf(node: ts.Declaration): string {
-  if (ts.isFunctionDeclaration(node)) return isHidden(node) ? '' : headOf(node)
-  if (ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node)) return `${headOf(node)} { … }`
-  if (ts.isTypeAliasDeclaration(node)) return tidy(node.getText())
-  if (ts.isVariableDeclaration(node))
-    return `const ${node.name.getText()}${node.type ? `: ${node.type.getText()}` : ''}`
-  return ''
+function isArrow(node: ts.Declaration | undefined): boolean {
+  const initializer = node && ts.isVariableDeclaration(node) && !node.type ? node.initializer : undefined
+  return initializer !== undefined && ts.isArrowFunction(initializer)
 }
 
-/** The implementation behind overloads is for nobody's eyes. */
-function isHidden(node: ts.FunctionDeclaration): boolean {
-  const overloads = node.parent.getChildren().flatMap((child) => child.getChildren())
-  return node.body !== undefined && overloads.some((other) => other !== node && isOverload(other, node.name?.text))
-}
-
-function isOverload(node: ts.Node, name: string | undefined): boolean {
-  return ts.isFunctionDeclaration(node) && node.body === undefined && node.name?.text === name
-}
-
-function headOf(node: ts.FunctionDeclaration | ts.ClassDeclaration | ts.InterfaceDeclaration): string {
-  const text = node.getText()
-  if (ts.isFunctionDeclaration(node)) {
-    const end = node.body ? node.body.getStart() - node.getStart() : text.length
-    return tidy(text.slice(0, end))
-  }
-  return tidy(text.slice(0, node.members.pos - node.getStart() - 1))
-}
-
-function membersOf(node: ts.Declaration, checker: ts.TypeChecker): Member[] {
-  if (!ts.isClassDeclaration(node) && !ts.isInterfaceDeclaration(node)) return []
-  return (node.members as ts.NodeArray<ts.ClassElement | ts.TypeElement>).flatMap((member) => {
-    const isPrivate = member.name !== undefined && ts.isPrivateIdentifier(member.name)
-    if (isPrivate || member.getText().startsWith('private ')) return []
-    const symbol = member.name && checker.getSymbolAtLocation(member.name)
-    const signature = memberSignature(member)
-    if (signature === '') return []
-    const defaults = symbol?.getJsDocTags(checker).filter(({ name }) => name === 'default') ?? []
-    const text = symbol ? ts.displayPartsToString(symbol.getDocumentationComment(checker)) : ''
-    const byDefault = defaults.map((tag) => `Default: ${ts.displayPartsToString(tag.text)}.`)
-    return [{ signature, text: linked([text, ...byDefault].filter(Boolean).join(' ')) }]
+/** What it extends directly and the page has an entry for. */
+function basesOf({ declarations = [] }: ts.Symbol, { checker, exported }: PageContext): ts.Symbol[] {
+  return declarations.flatMap((node) => {
+    if (!ts.isInterfaceDeclaration(node) && !ts.isClassDeclaration(node)) return []
+    const extended = (node.heritageClauses ?? []).filter(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)
+    return extended.flatMap(({ types }) =>
+      types.flatMap(({ expression, typeArguments }) => {
+        const symbol = typeArguments ? undefined : checker.getSymbolAtLocation(expression)
+        const base = symbol && original(symbol, checker)
+        return base && exported.has(base) ? [base] : []
+      }),
+    )
   })
 }
 
-function memberSignature(member: ts.ClassElement | ts.TypeElement): string {
-  const body = 'body' in member ? (member.body as ts.Node | undefined) : undefined
-  const initializer = 'initializer' in member ? (member.initializer as ts.Node | undefined) : undefined
-  const end = body?.getStart() ?? (initializer ? initializer.getFullStart() - 1 : member.end)
-  return tidy(member.getText().slice(0, end - member.getStart())).replace(/\s*=\s*$/, '')
+/** Its own, and those of what it extends and the page has no entry for. A class shows its own. */
+function membersOf(symbol: ts.Symbol, bases: readonly ts.Symbol[], context: PageContext): Member[] {
+  const own = (symbol.declarations ?? []).flatMap((node): ts.Declaration[] => {
+    if (ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node)) return [...node.members]
+    const initializer = ts.isVariableDeclaration(node) && !node.type ? node.initializer : undefined
+    return initializer && ts.isObjectLiteralExpression(initializer) ? [...initializer.properties] : []
+  })
+  return [...own, ...inherited(symbol, bases, { own, context })].flatMap((node) => member(node, context))
 }
 
-function tidy(text: string): string {
-  return text
-    .replace(/^export (?:declare )?/, '')
-    .replace(/\/\*\*[\s\S]*?\*\/\s*/g, '')
-    .replace(/\s+/g, ' ')
-    .replace(/,\s*([)}\]>])/g, ' $1')
-    .replace(/([(<[])\s+/g, '$1')
-    .replace(/\s+([)>\]])/g, '$1')
-    .replace(/[;,]\s*$/, '')
-    .trim()
+interface InheritedFrom {
+  readonly own: readonly ts.Declaration[]
+  readonly context: PageContext
+}
+
+function inherited(symbol: ts.Symbol, bases: readonly ts.Symbol[], { own, context }: InheritedFrom): ts.Declaration[] {
+  if (!(symbol.flags & ts.SymbolFlags.Interface)) return []
+  const { checker } = context
+  const namesOf = (one: ts.Symbol): string[] =>
+    checker
+      .getDeclaredTypeOfSymbol(one)
+      .getProperties()
+      .map(({ name }) => name)
+  const known = new Set([
+    ...bases.flatMap(namesOf),
+    ...own.map((node) => (node as ts.NamedDeclaration).name?.getText()),
+  ])
+  return checker
+    .getDeclaredTypeOfSymbol(symbol)
+    .getProperties()
+    .filter(({ name }) => !known.has(name))
+    .flatMap(({ declarations = [] }) => declarations.filter((node) => !node.getSourceFile().isDeclarationFile))
+}
+
+function member(node: ts.Declaration, { checker }: PageContext): Member[] {
+  const { name } = node as ts.NamedDeclaration
+  if (isHidden(node, name)) return []
+  const symbol = name ? checker.getSymbolAtLocation(name) : undefined
+  const docs = symbol ? plain(ts.displayPartsToString(symbol.getDocumentationComment(checker))) : commentOf(node)
+  const defaults = (symbol?.getJsDocTags(checker) ?? []).filter((tag) => tag.name === 'default')
+  const byDefault = defaults.map((tag) => `Default: ${plain(ts.displayPartsToString(tag.text))}.`)
+  return [{ signature: memberOf(node, checker), text: [docs, ...byDefault].filter(Boolean).join(' ') }]
+}
+
+/** Private members, brands, types that exist for the compiler only, and the name of an error. */
+function isHidden(node: ts.Declaration, name: ts.Node | undefined): boolean {
+  const text = name?.getText() ?? ''
+  if ((ts.isMethodDeclaration(node) || ts.isMethodSignature(node)) && isImplementation(node)) return true
+  const isBrand = name !== undefined && ts.isComputedPropertyName(name) && !text.startsWith('[Symbol.')
+  const isPrivate = (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Private) !== 0
+  const isErrorName = text === 'name' && ts.isPropertyDeclaration(node) && node.initializer !== undefined
+  return isBrand || isPrivate || isErrorName || text.startsWith('#') || text.startsWith("'~")
+}
+
+/** Constructors and call signatures have no name to ask the compiler about. */
+function commentOf(node: ts.Node): string {
+  const comment = ts.getJSDocCommentsAndTags(node).find(ts.isJSDoc)?.comment
+  return plain(ts.getTextOfJSDocComment(comment) ?? '')
 }
 
 /** `{@link run}` reads as `run`. */
-function linked(text: string): string {
-  return text.replace(/\{@link\s+([^}]+)\}/g, '`$1`').trim()
+function plain(text: string): string {
+  return text.replace(/\{@link\s+([^}]+?)\s*\}/g, '`$1`').trim()
 }

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { entryPoints, library, readHouse, root, type House } from '../tidy/house.ts'
 import { typesOf } from '../tidy/types.ts'
-import { documentedNames, type Documented } from './declarations.ts'
+import { documentedNames, type Documented, type Group } from './declarations.ts'
 
 const folder = 'docs/reference'
 
@@ -28,7 +28,7 @@ export function referencePages(house: House = readHouse()): Map<string, string> 
     const page = `${folder}/${specifier.replace('evenkeel/', '')}.md`
     pages.set(page, pageOf(specifier, headerOf(file.source.text), names))
     index.push(
-      `| [\`${specifier}\`](${page.slice(folder.length + 1)}) | ${names.length} | ${headerOf(file.source.text).split('. ')[0]} |`,
+      `| [\`${specifier}\`](${page.slice(folder.length + 1)}) | ${names.length} | ${headerOf(file.source.text).split('.', 1)[0]} |`,
     )
   }
   pages.set(`${folder}/README.md`, `${indexHead}\n${index.join('\n')}\n${indexEnd}`)
@@ -54,19 +54,55 @@ Entry points below \`evenkeel/unstable\` may change with any release and are not
 `
 
 function pageOf(specifier: string, header: string, names: readonly Documented[]): string {
-  return `# \`${specifier}\`\n\n${header}\n\n${names.map(sectionOf).join('\n')}`
+  const anchors = anchorsOf(names)
+  const list = (title: string, group: Group): string[] => {
+    const rows = names.filter((one) => one.group === group).map((one) => `| ${anchors.get(one)} | ${summaryOf(one)} |`)
+    return rows.length === 0 ? [] : [`| ${title} | |\n|---|---|\n${rows.join('\n')}`]
+  }
+  const parts = [
+    `# \`${specifier}\``,
+    header,
+    ...list('Functions, classes, constants', 'value'),
+    ...list('Types', 'type'),
+    ...names.map((one) => sectionOf(one, anchors)),
+  ]
+  return `${parts.join('\n\n')}\n`
 }
 
-function sectionOf({ name, kind, signature, text, examples, throws, members }: Documented): string {
-  const parts = [
+/** A link to each name. Names that differ in case only share an anchor, so the later one gets a number. */
+function anchorsOf(names: readonly Documented[]): Map<Documented, string> {
+  const seen = new Map<string, number>()
+  return new Map(
+    names.map((one) => {
+      const slug = one.name.toLowerCase()
+      const count = seen.get(slug) ?? 0
+      seen.set(slug, count + 1)
+      return [one, `[\`${one.name}\`](#${slug}${count === 0 ? '' : `-${count}`})`]
+    }),
+  )
+}
+
+/** The first sentence. */
+function summaryOf({ text, kind }: Documented): string {
+  const [paragraph = ''] = text.split('\n\n')
+  const [sentence = ''] = paragraph.replace(/\s*\n\s*/g, ' ').split(/(?<=\.)\s+(?=[A-Z`])/)
+  return sentence === '' ? `*${kind}*` : cell(sentence.replace(/:$/, '.'))
+}
+
+function sectionOf(one: Documented, anchors: ReadonlyMap<Documented, string>): string {
+  const { name, kind, signature, text, parameters, throws, examples, bases, members } = one
+  const linkTo = (base: string): string =>
+    [...anchors].find(([{ name: other }]) => other === base)?.[1] ?? `\`${base}\``
+  return [
     `## ${name}`,
     `*${kind}*${text === '' ? '' : ` · ${text}`}`,
     ...(signature === '' ? [] : [fence(signature)]),
-    ...throws.map((one) => `Throws ${one}`),
+    ...(parameters.length === 0 ? [] : [parameters.map((parameter) => `- ${cell(parameter)}`).join('\n')]),
+    ...throws.map((thrown) => `Throws ${cell(thrown)}`),
     ...examples.map((example) => fence(example)),
     ...(members.length === 0 ? [] : [membersTable(members)]),
-  ]
-  return `${parts.join('\n\n')}\n`
+    ...(bases.length === 0 ? [] : [`It also has the members of ${bases.map(linkTo).join(' and ')}.`]),
+  ].join('\n\n')
 }
 
 function fence(code: string): string {
@@ -74,18 +110,23 @@ function fence(code: string): string {
 }
 
 function membersTable(members: Documented['members']): string {
-  const cell = (text: string): string => text.replace(/\s*\n\s*/g, ' ').replaceAll('|', '\\|')
   const rows = members.map(({ signature, text }) => `| \`${cell(signature)}\` | ${cell(text)} |`)
   return `| Member | |\n|---|---|\n${rows.join('\n')}`
 }
 
-/** The header of an entry, without the frame of the comment. */
+/** Text for a table: on one line, and no bar of it ends a cell. */
+function cell(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ').replaceAll('|', '\\|')
+}
+
+/** The header of an entry, without the frame of the comment and the name of the entry. */
 function headerOf(text: string): string {
   const [comment = ''] = /^\/\*\*[\s\S]*?\*\//.exec(text) ?? []
   return comment
     .replace(/^\/\*\*\s*|\s*\*\/$/g, '')
     .replace(/^\s*\* ?/gm, '')
     .trim()
+    .replace(/^`[^`]*`: (.)/, (_, first: string) => first.toUpperCase())
 }
 
 function main(): void {

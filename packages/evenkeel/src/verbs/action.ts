@@ -63,7 +63,7 @@ export function action<Input = JsonValue, Output = JsonValue>(
   options: ActionOptions & OperationOptions & { readonly form: 'operation' },
 ): OperationAction<Input, Output>
 export function action(name: string, options: ActionOptions & CallOptions & { readonly form: 'call' }): CallAction
-/** @throws {RangeError} for an invalid action definition. */
+/** @throws {RangeError} for an action definition that is not valid. */
 export function action(
   name: string,
   options: ActionOptions & Partial<CallOptions> & { readonly form: ActionDefinition['form'] },
