@@ -122,7 +122,14 @@ export const computedImports: readonly string[] = [
 ]
 
 /**
- * Files that only one other file imports and that stay files of their own, each with the reason.
- * A file with a test of its own needs no entry, and neither does one that would not fit into its importer.
+ * Files that only one other file imports and that stay files of their own, each with the reason. A file with a test of
+ * its own needs no entry, and neither does one that would not fit into its importer.
  */
-export const ownReason: Readonly<Record<string, string>> = {}
+export const ownReason: readonly (readonly [file: RegExp, reason: string])[] = [
+  [/\/builtins\/(?:[a-z]+\/)?[a-z-]+\.ts$/, 'one file per family of kinds; a table lists them'],
+  [/\/server\/handlers\/[a-z-]+\.ts$/, 'one file per verb; a table lists them'],
+  [/\/testing\/rules\/[a-z-]+\.ts$/, 'one file per group of golden rules; the registry lists them'],
+  [/\/server\/admission\/[a-z-]*plugins\.ts$/, 'the order of the plugins, and the plugins of one sort'],
+  [/\/manager\/election\/forwarded-credential\.ts$/, 'used by a thread, whose entry evaluates it at its top'],
+  [/\/server\/auth\/static-tokens\.ts$/, 'one authenticator, one file'],
+]

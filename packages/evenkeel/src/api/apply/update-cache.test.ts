@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
+import { deepCopy, deepFreeze, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import * as fc from 'fast-check'
 import { describe, test } from 'vitest'
-import { deepCopy, deepFreeze, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import type { Schema, SchemaNode } from '../schema/schema.ts'
 import { excludeFields } from './field-manager.ts'
 import { fieldTypeOf } from './field-type.ts'
-import { RecentCache } from './recent-cache.ts'
 import { garden } from './schemas.fixture.ts'
 import { managedFieldsAfterUpdate } from './track-update.ts'
-import { hasShape, objectShapeOf } from './update-cache.ts'
+import { hasShape, objectShapeOf, RecentCache } from './update-cache.ts'
 
 /** A struct as Go has them, whose fields are never left out. */
 const struct: SchemaNode = {
