@@ -1,5 +1,5 @@
 /**
- * The commit path of the local engines. If every key is at its expected revision, the commit gets a
+ * Room 12 (`docs/walk.md`): the commit path of the local engines. If every key is at its expected revision, the commit gets a
  * revision, is applied and appended to the journal, in one synchronous step: revisions and watch
  * order need no lock.
  *
