@@ -102,10 +102,7 @@ describe('serverOptionsOf', () => {
   test.each([
     ['--secure-port=many', '--secure-port must be a whole number up to 65535, got "many"'],
     ['--secure-port=65536', '--secure-port must be'],
-    [
-      '--authorization-mode=ABAC',
-      '--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node, got "ABAC"',
-    ],
+    ['--authorization-mode=ABAC', '--authorization-mode must be RBAC, AlwaysAllow, AlwaysDeny or Node, got "ABAC"'],
     ['--request-timeout=soon', '--request-timeout must be a duration such as 1m0s, got "soon"'],
     ['--client-ca-file=/nowhere/ca.crt', 'ENOENT'],
     ['--tls-cert-file=/nowhere/a.crt', '--tls-cert-file needs --tls-private-key-file'],
