@@ -78,43 +78,33 @@ export function makeCluster(
     metrics = new Metrics(),
     cluster = defaultCluster,
   } = options
+  const system = { clock, random, log }
   if (name === '') throw new RangeError('a manager needs a name: set the option name')
-  const opened = connectionTo(options, { clock })
-  const connection = {
-    ...opened,
-    transport: countRequests(opened.transport, metrics, {
-      host: opened.config ? new URL(opened.config.server).host : 'in-process',
-    }),
-  }
+  const connection = countedConnection(options, { clock, metrics })
   const { leaderElection = connection.config ? {} : false } = options
   const deadline = new LeaseDeadline({ clock })
   const ledger = new Ledger({ ...options.ledger, cluster })
   const userAgent = `evenkeel (${name})`
   const created: { cache?: ObjectCache } = {}
-  const make = (transport: Connection['transport']): Client =>
-    new Client({
-      ...options.client,
-      clock,
-      random,
-      log,
-      userAgent,
-      namespace: connection.namespace,
-      ...writeHooks({ ledger, cache: () => created.cache }),
-      transport,
-      kinds: options.kinds ?? [],
-    })
   // Only our own requests are inspected: a manager that shares the connection is another program.
   const own = options.rules ? inspectRequests(connection.transport, options.rules, rbac) : connection.transport
-  const client = make(own)
-  const leaderClient = leaderElection === false ? client : make(gateWrites(own, deadline, { clock }))
-  const cache = (created.cache = new ObjectCache({ client, cluster, clock, random, log, metrics, ...options.cache }))
+  const clientOptions = {
+    ...options.client,
+    ...system,
+    userAgent,
+    namespace: connection.namespace,
+    ...writeHooks({ ledger, cache: () => created.cache }),
+    kinds: options.kinds ?? [],
+  }
+  const client = new Client({ ...clientOptions, transport: own })
+  const gated = leaderElection === false ? undefined : gateWrites(own, deadline, { clock })
+  const leaderClient = gated ? new Client({ ...clientOptions, transport: gated }) : client
+  const cache = (created.cache = new ObjectCache({ client, cluster, ...system, metrics, ...options.cache }))
   const environment: ControllerEnvironment = {
     client,
     cache,
     ledger,
-    clock,
-    random,
-    log,
+    ...system,
     cluster,
     metrics,
     tracing: options.tracing ?? findTracing(),
@@ -123,9 +113,7 @@ export function makeCluster(
   }
   return {
     connection,
-    clock,
-    random,
-    log,
+    ...system,
     metrics,
     userAgent,
     ledger,
@@ -157,6 +145,16 @@ export interface Connection {
   /** The default namespace. */
   readonly namespace: string
   close(): Promise<void>
+}
+
+/** The connection, with counted requests. */
+function countedConnection(
+  source: ClusterSource,
+  { clock, metrics }: { readonly clock: Clock; readonly metrics: Metrics },
+): Connection {
+  const opened = connectionTo(source, { clock })
+  const host = opened.config ? new URL(opened.config.server).host : 'in-process'
+  return { ...opened, transport: countRequests(opened.transport, metrics, { host }) }
 }
 
 /** Opens the connection without a request. @throws {RangeError} for both or neither of transport and config. */
