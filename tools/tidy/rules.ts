@@ -113,7 +113,11 @@ export const emptyNames = /^(?:common|(?:.+-)?(?:utils?|helpers?|misc))$/
 export const emptyFileNames = /^(?:options|view|report)$/
 
 /** Files whose default export another tool asks for. */
-export const defaultExports: readonly string[] = ['tools/test-counter.mjs', 'tools/mutate/runner.ts']
+export const defaultExports: readonly string[] = [
+  'tools/test-counter.mjs',
+  'tools/mutate/runner.ts',
+  'tools/mutate/vitest.config.ts',
+]
 
 /** Files that load modules of users, whose names nobody can know. */
 export const computedImports: readonly string[] = [

@@ -4,7 +4,7 @@
 import { join, resolve } from 'node:path'
 import type { Ready } from 'evenkeel'
 import { Client } from 'evenkeel/client'
-import { createLogger, prettyLines, SystemClock } from 'evenkeel/unstable/base'
+import { createLogger, prettyLines, SystemClock, type Logger } from 'evenkeel/unstable/base'
 import type { Command, Invocation } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { Screen } from '../live-view.ts'
@@ -45,20 +45,12 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
   const onCluster = values.flag('cluster')
   const kubeconfig = values.text('kubeconfig')
   const stops: (() => unknown)[] = []
-  // Ends everything when a module cannot serve what it should: who waits for its page would wait for ever.
+  // Ends everything when a module cannot serve its page: a caller would wait for it without end.
   const failing = new AbortController()
   const signal = AbortSignal.any([io.signal, failing.signal])
   let announced: Promise<void> | undefined
   const [{ runControllers }, { liveRules }] = await Promise.all([import('evenkeel'), import('evenkeel/testing')])
-  const log = createLogger({
-    clock,
-    sink: prettyLines(
-      (text) => {
-        screen.log(text)
-      },
-      { color: io.stderr.isTTY === true && !screen.isLive },
-    ),
-  })
+  const log = logTo(screen, { clock, color: io.stderr.isTTY === true && !screen.isLive })
   try {
     await runControllers(signal, {
       controllers: modules.flatMap(({ controllers }) => controllers),
@@ -86,7 +78,7 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
       },
     })
   } finally {
-    // What did not listen until now never will, and whoever waits for that must not add to what is stopped here.
+    // What does not listen by now never will, and nothing may be added to the list of stops from here on.
     listening.set(undefined)
     await announced
     await screen.stop()
@@ -98,6 +90,13 @@ async function runModules(modules: readonly UserModule[], call: Invocation): Pro
     if (!json && announced) io.stdout.write('Stopped.\n')
   }
   if (failing.signal.aborted) throw failing.signal.reason as Error
+}
+
+function logTo(screen: Screen, { clock, color }: { clock: SystemClock; color: boolean }): Logger {
+  const write = (text: string): void => {
+    screen.log(text)
+  }
+  return createLogger({ clock, sink: prettyLines(write, { color }) })
 }
 
 interface Announcing {

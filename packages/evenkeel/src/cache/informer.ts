@@ -98,7 +98,6 @@ export class Informer<T extends KubeObject> {
   readonly #answered = deferred<void>()
   #hasSynced = false
   #lastContactMs: number | undefined
-  /** Why the first list fails, if waiting does not help. */
   #syncError: Error | undefined
 
   constructor(options: InformerOptions<T>) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { controllers, scenario } from './boxes.fixture.ts'
-import { drawSchedule } from './combinations.ts'
 import { profiles } from './deviation.ts'
 import { scenarioOf } from './explore.ts'
+import { drawSchedule } from './plan.ts'
 import { Session } from './session.ts'
 
 const seeds = 1000

@@ -6,10 +6,10 @@
  * A failure that many schedules show is reported once, with a count. The result says which planned schedules did not run.
  */
 import { SystemClock, type Clock } from '#base'
-import { drawSchedule, planPairs } from './combinations.ts'
 import { CoverageCounter, type Coverage } from './coverage.ts'
 import { profiles, type ProfileName } from './deviation.ts'
 import { describeFailures, FailureCollection, type Failure } from './failures.ts'
+import { drawSchedule, planPairs } from './plan.ts'
 import type { Finding } from './rules/rule.ts'
 import type { Scenario } from './scenario.ts'
 import { runSchedule } from './schedule.ts'

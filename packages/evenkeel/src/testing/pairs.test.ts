@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { controllers, givingUp, scenario } from './boxes.fixture.ts'
-import { planPairs, type NextDeviation } from './combinations.ts'
 import { profiles, type Deviation } from './deviation.ts'
 import { explore, scenarioOf } from './explore.ts'
+import { planPairs, type NextDeviation } from './plan.ts'
 import { Session } from './session.ts'
 
 function next(index: number, key: string): NextDeviation {

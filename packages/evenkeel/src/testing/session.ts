@@ -4,12 +4,12 @@
  * Every process that takes part in an exploration opens a session of its own. The outcome of a schedule depends only on
  * the scenario, the seed and the deviations, so that any process may run any schedule.
  */
-import { planNextDeviations, type NextDeviation } from './combinations.ts'
 import { exercisedRules } from './coverage.ts'
 import type { Deviation, Profile } from './deviation.ts'
 import { isExempt } from './failures.ts'
 import { fingerprintRule, type Fingerprints } from './fingerprint.ts'
 import { buildInitialState, type InitialState } from './initial-state.ts'
+import { planNextDeviations, type NextDeviation } from './plan.ts'
 import type { Reference } from './reference.ts'
 import { allRules } from './rules/registry.ts'
 import type { Finding } from './rules/rule.ts'

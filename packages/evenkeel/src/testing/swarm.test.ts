@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { drawSchedule } from './combinations.ts'
 import type { Deviation } from './deviation.ts'
+import { drawSchedule } from './plan.ts'
 
 const singles: readonly Deviation[] = Array.from({ length: 8 }, (_, index): Deviation[] => [
   { at: { type: 'effect', index }, action: { type: 'crash' } },

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import type { UnstructuredObject } from '#api'
 import { write } from '../writes.fixture.ts'
+import { moreCases } from './pod-more.fixture.ts'
 import { cases } from './pod.fixture.ts'
 import { podStrategy } from './pod.ts'
 
-for (const each of cases) {
+for (const each of [...cases, ...moreCases]) {
   test(`podRules judge as Kubernetes does: ${each.name}`, () => {
     expect(write(each).errors).toEqual(each.errors)
   })

@@ -20,6 +20,7 @@ export {
   SystemRandom,
   type Clock,
   type Deferred,
+  type Logger,
   type LogRecord,
   type Random,
 } from '#base'

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { controllers, leaking, scenario } from '../boxes.fixture.ts'
 import { explore, type Explored } from '../explore.ts'
-import { html } from './html-timeline.ts'
-import { formatHtml } from './html.ts'
+import { formatHtml, html } from './html.ts'
 import { formatReport } from './text.ts'
 
 const made: { leaking?: Explored } = {}
