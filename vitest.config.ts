@@ -32,6 +32,8 @@ const together = [
   'wire',
   'queue',
   'server',
+  'builtins',
+  'public',
   'client',
   'cache',
   'controller',

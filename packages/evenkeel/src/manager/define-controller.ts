@@ -7,6 +7,11 @@ import type { Kind } from '#api'
 import { checkDeclaration, type ControllerDeclaration } from '#controller'
 import type { ManagedContext } from './manager.ts'
 
+/** The declarations of several controllers, each typed by its kind: what a function that takes `controllers` accepts. */
+export type ControllersOf<Kinds extends readonly Kind[]> = {
+  readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], ManagedContext>
+}
+
 /**
  * Declares a controller. `reconcile`, `cleanup` and the context know the objects of `for`; no annotation is needed.
  *

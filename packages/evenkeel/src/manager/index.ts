@@ -65,6 +65,6 @@ export {
   type Runnable,
   type RunnableContext,
 } from './manager.ts'
-export { defineController } from './define-controller.ts'
+export { defineController, type ControllersOf } from './define-controller.ts'
 export { GraceExceededError } from './run-group.ts'
 export { stopSignal, type SignalledProcess, type StopSignal } from './stop-signals.ts'

@@ -10,8 +10,7 @@
 import type { Kind } from '#api'
 import type { Clock, Logger, Random } from '#base'
 import type { LoadConfigOptions } from '#client'
-import type { ControllerDeclaration } from '#controller'
-import type { ManagedContext, Manager, ManagerOptions, SignalledProcess } from '#manager'
+import type { ControllersOf, Manager, ManagerOptions, SignalledProcess } from '#manager'
 import type { DataPlane } from './data-plane.ts'
 
 /**
@@ -73,7 +72,7 @@ type ManagerOptionName =
 /** Options of `runControllers`: the controllers, the cluster they run on, and options of the manager. */
 export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
   extends Pick<ManagerOptions, ManagerOptionName>, LoadConfigOptions {
-  readonly controllers: { readonly [Index in keyof Kinds]: ControllerDeclaration<Kinds[Index], ManagedContext> }
+  readonly controllers: ControllersOf<Kinds>
   /** More kinds to install, for instance older versions. @default none */
   readonly kinds?: readonly Kind[]
   /** What the program is called: its lease, its user agent. @default the names of its controllers */

@@ -5,7 +5,9 @@
  * deviations follow (tier 1), then pairs (tier 2), then random combinations (tier 3). Every schedule runs in a new world.
  * A failure that many schedules show is reported once, with a count. The result says which planned schedules did not run.
  */
+import type { Kind } from '#api'
 import { SystemClock, type Clock } from '#base'
+import type { ControllersOf } from '#manager'
 import { CoverageCounter, type Coverage } from './coverage.ts'
 import { profiles, type ProfileName } from './deviation.ts'
 import { describeFailures, FailureCollection, type Failure } from './failures.ts'
@@ -19,12 +21,12 @@ import { TierRunner, type Progress, type Stopped, type Tier, type TierResult } f
 import { openWorkers } from './workers.ts'
 
 /** The program: controller declarations, or a function that makes them for every process that starts. */
-type Program<External extends object> =
+type Program<External extends object, Kinds extends readonly Kind[]> =
   | Scenario<External>['controllers']
-  | ReturnType<Scenario<External>['controllers']>
+  | ControllersOf<Kinds>
 
-export interface ExploreOptions<External extends object = object> {
-  readonly controllers: Program<External>
+export interface ExploreOptions<External extends object = object, Kinds extends readonly Kind[] = readonly Kind[]> {
+  readonly controllers: Program<External, Kinds>
   /** The initial objects, the external services and the steps of the user. */
   readonly scenario: Omit<Scenario<External>, 'controllers'>
   /** 0: only the undisturbed schedule; 1: every single deviation; 2: also pairs; 3: also random combinations. @default 1 */
@@ -90,7 +92,10 @@ const storiesMax = 20
  *
  * @throws {RangeError} when the undisturbed scenario fails, or an option is out of range.
  */
-export async function explore<External extends object = object>(options: ExploreOptions<External>): Promise<Explored> {
+export async function explore<External extends object = object, const Kinds extends readonly Kind[] = readonly Kind[]>(
+  given: ExploreOptions<External, Kinds>,
+): Promise<Explored> {
+  const options = given as ExploreOptions<External>
   const { seed = '1', profile = 'evenkeel', clock = new SystemClock(), stories = storiesMax, tier = 1 } = options
   checkNumbers(options)
   const startedAtMs = clock.monotonic()

@@ -17,16 +17,16 @@ import type { Kind } from '#api'
 import { SeededRandom, SimulatedClock, sleep, SystemClock, type Clock, type Logger } from '#base'
 import { Client } from '#client'
 import type { ControllerDeclaration } from '#controller'
-import { Manager, type ManagedContext } from '#manager'
+import { Manager, type ControllersOf, type ManagedContext } from '#manager'
 import { startPlane, type Plane } from '#plane'
 import { isCallAction, type CallRequest } from '#verbs'
 import { preloadModules } from '../initial-state.ts'
 
-export interface TestPlaneOptions {
+export interface TestPlaneOptions<Kinds extends readonly Kind[] = readonly Kind[]> {
   /** Kinds to serve, beside those of the controllers. @default none */
   readonly kinds?: readonly Kind[]
   /** Controllers to run. @default none */
-  readonly controllers?: readonly ControllerDeclaration<Kind, ManagedContext>[]
+  readonly controllers?: ControllersOf<Kinds>
   /** Use a simulated clock, which moves only by `advance`. @default false */
   readonly simulated?: boolean
   /** Run the built-in controllers: garbage collection, namespaces. @default true */
@@ -47,14 +47,17 @@ export interface TestPlane extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-export async function startTestPlane({
-  kinds = [],
-  controllers = [],
-  simulated = false,
-  builtin = true,
-  seed = '1',
-  log,
-}: TestPlaneOptions = {}): Promise<TestPlane> {
+export async function startTestPlane<const Kinds extends readonly Kind[] = readonly Kind[]>(
+  options: TestPlaneOptions<Kinds> = {},
+): Promise<TestPlane> {
+  const {
+    kinds = [],
+    controllers = [],
+    simulated = false,
+    builtin = true,
+    seed = '1',
+    log,
+  } = options as TestPlaneOptions
   if (simulated) await preloadModules()
   const clock = simulated ? new SimulatedClock() : new SystemClock()
   const random = new SeededRandom(seed)
