@@ -10,7 +10,7 @@ test('the Explorer finds what is wrong with the sample of the slides', async () 
   expect(rules).toContain('deletion-first')
   expect(rules).toContain('cleanup')
   const report = formatReport(explored)
-  expect(report).toContain('a finalizer is added to Bucket default/photos while it is being deleted')
+  expect(report).toContain('adds a finalizer to Bucket default/photos, which is being deleted')
   expect(report).toContain('as-on-the-slide.ts:')
 })
 

@@ -108,7 +108,7 @@ test('the hello world runs on a cluster over HTTPS, and gives its lease back', a
     const { url, token, caPem } = server.address ?? { url: '', token: '', caPem: '' }
     const kubeconfig = join(home, 'cluster')
     await writeKubeconfig(kubeconfig, { server: url, token, ...(caPem !== undefined && { caPem }) })
-    await start({ KUBECONFIG: kubeconfig }, /leading/)
+    await start({ KUBECONFIG: kubeconfig }, /became leader/)
     await tryIt(kubeconfig)
     expect(await stop()).toBe(0)
     const client = await connect({ kubeconfig })
