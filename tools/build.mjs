@@ -104,7 +104,7 @@ async function joinModules(folder, manifest) {
 
 /** Modules that are loaded only on demand stay in the chunks of those who ask for them; so does what the root needs alone. */
 const onDemand =
-  /\/(?:api\/(?:rules\/(?:check|compile|evaluate)|admission\/(?:authorizer|compiler|environment|overlay)|claims-compiler|schema\/cel-)|store\/(?:etcd|file)\/|plane\/|server\/(?:audit\/(?!hash-chain)|auth\/(?:oidc|token-webhook)|discovery|openapi|listen\/http2)|manager\/define-controller)/
+  /\/(?:api\/(?:rules\/(?:check|compile|evaluate)|admission\/(?:authorizer|compiler|environment|overlay)|claims-compiler|schema\/cel-)|store\/etcd\/|plane\/|server\/(?:audit\/(?!hash-chain)|auth\/(?:oidc|token-webhook)|discovery|openapi|listen\/http2)|manager\/define-controller)/
 
 function isLoadedAtStart(id) {
   return id.includes('/src/') && !onDemand.test(id) && !id.includes('/node_modules/')

@@ -21,9 +21,9 @@ export {
   type WatchEnd,
   type Write,
 } from './store.ts'
-export { openEtcdStore, openFileStore, openOnDisk, restoreBackup, saveBackup } from './engines.ts'
-
+export { openEtcdStore } from './engines.ts'
+export { restoreBackup, saveBackup } from './file/backup.ts'
 export { SimulatedDisk } from './file/simulated-disk.ts'
 export type { Disk, DiskFile } from './file/disk.ts'
-export type { FileStore } from './file/file-store.ts'
+export { openFileStore, openOnDisk, type FileStore } from './file/file-store.ts'
 export { openMemoryStore } from './memory.ts'

@@ -30,7 +30,7 @@ export async function saveBackup(store: FileStore, file: string): Promise<{ byte
   }
 }
 
-export interface RestoreOptions {
+interface RestoreOptions {
   /**
    * How far the restored store continues above the revision of the backup.
    *

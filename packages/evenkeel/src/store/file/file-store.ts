@@ -32,7 +32,7 @@ import { writeNumber } from './record.ts'
 import { recover, type RecoveredState } from './recovery.ts'
 import { Compactor, writeSnapshot, type SnapshotSource } from './snapshot.ts'
 
-export interface FileStoreOptions extends RetentionOptions {
+interface FileStoreOptions extends RetentionOptions {
   /**
    * @default the clock of this machine
    */
@@ -73,7 +73,7 @@ export async function openFileStore(folder: string, options: FileStoreOptions = 
   }
 }
 
-export interface DiskStoreOptions extends FileStoreOptions {
+interface DiskStoreOptions extends FileStoreOptions {
   /** Called last, when everything is closed. */
   onClosed?: () => Promise<void>
 }
@@ -332,7 +332,7 @@ function newStoreId(random: Random): string {
 const reserveName = 'reserve'
 
 /** The reserve file. */
-export class Reserve {
+class Reserve {
   readonly #disk: Disk
   readonly #bytes: number
 

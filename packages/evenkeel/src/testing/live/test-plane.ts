@@ -77,18 +77,7 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
   })
   const stopping = new AbortController()
   const manager =
-    controllers.length === 0
-      ? undefined
-      : new Manager({
-          name: 'test',
-          transport: plane.transport,
-          clock,
-          random: new SeededRandom(`${seed} manager`),
-          controllers,
-          leaderElection: false,
-          children: { checkDeterminism: true },
-          ...(log && { log }),
-        })
+    controllers.length === 0 ? undefined : managerOf(plane, clock, { controllers, seed, ...(log && { log }) })
   const running = manager?.run(stopping.signal)
   const advance = async (byMs: number): Promise<void> => {
     if (!(clock instanceof SimulatedClock))
@@ -109,6 +98,23 @@ export async function startTestPlane<const Kinds extends readonly Kind[] = reado
     until: (condition, options) => until(condition, clock, options),
     [Symbol.asyncDispose]: stop,
   }
+}
+
+function managerOf(
+  { transport }: Plane,
+  clock: Clock,
+  { controllers = [], seed = '1', log }: Pick<TestPlaneOptions, 'controllers' | 'seed' | 'log'>,
+): Manager {
+  return new Manager({
+    name: 'test',
+    transport,
+    clock,
+    random: new SeededRandom(`${seed} manager`),
+    controllers,
+    leaderElection: false,
+    children: { checkDeterminism: true },
+    ...(log && { log }),
+  })
 }
 
 const pollMs = 5
