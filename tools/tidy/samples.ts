@@ -216,7 +216,7 @@ const nameSamples: readonly Sample[] = [
   {
     check: 'names',
     path: `${src}/server/message.ts`,
-    text: 'this.#log.warn(`cannot serve ${name}`)',
+    text: 'this.#log.warn(`cannot serve ' + '$' + '{name}`)',
     says: /a log message is a constant/,
   },
   {

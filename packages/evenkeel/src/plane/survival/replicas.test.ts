@@ -37,7 +37,7 @@ describe.skipIf(process.platform === 'win32')('two replicas', () => {
     await stage.block('first', 20_000)
     await first.said(/^blocked/)
     await stage.writes('first', 20)
-    const blocked = JSON.parse(await first.said(/a reconcile blocked this process/)) as {
+    const blocked = JSON.parse(await first.said(/reconcile blocked the process/)) as {
       controller: string
       object: string
       ms: number
