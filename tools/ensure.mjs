@@ -1,13 +1,12 @@
 /**
- * Makes a fresh clone ready: the right Node, and the packages that package-lock.json names.
+ * Prepares a fresh clone: checks the Node version, and installs the packages of package-lock.json.
  *
- * Every npm script calls this first, so `npm start` and `npm test` need nothing before them.
- * When all is in place it only compares a hash, which takes a few milliseconds. It uses no
- * package, because it runs when there may be none.
+ * Every npm script calls this first, so `npm start` and `npm test` need nothing before them. When everything is
+ * installed it only compares a hash, which takes a few milliseconds. It imports no package, because none may be
+ * installed yet.
  *
- * Two may run at once: one installs, the other waits. The lock lives outside node_modules
- * (`npm ci` empties that folder) and is kept fresh while its owner lives, so a killed
- * install blocks nobody for longer than `staleMs`.
+ * Two may run at once: one installs, the other waits. The lock is outside node_modules (`npm ci` empties that folder),
+ * and its owner refreshes it while it runs, so a killed install blocks other runs for at most `staleMs`.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -92,7 +91,7 @@ function stamp() {
   return `${process.platform}-${process.arch} ${hash}`
 }
 
-/** Compares npm's own note of what it installed: somebody may have run `npm install` by hand. */
+/** Compares npm's own record of the installed packages: `npm install` may have run by hand. */
 function installedMatchesLock() {
   const note = readOr(join(modules, '.package-lock.json'), '')
   if (note === '') return false
@@ -165,7 +164,7 @@ function removeStaleLock() {
     rmSync(aside, { force: true })
     return true
   } catch {
-    return false // somebody else was faster
+    return false // another run was faster
   }
 }
 

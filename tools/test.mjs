@@ -1,9 +1,10 @@
 /**
  * Runs the tests: `node tools/test.mjs [vitest arguments]`; ends with `N passed, N failed`.
  *
- * Everything is passed on to vitest (a path, `-t NAME`, `--watch`), but for `--exclude GLOB`, which
- * goes to vitest.config.ts: vitest would not apply it to projects. Vitest prints what it always prints. The numbers come from test-counter.mjs, a reporter that runs inside vitest and
- * tells them through a pipe. A run of no tests, or one that vitest calls failed, is a failure.
+ * All arguments go to vitest (a path, `-t NAME`, `--watch`), except `--exclude GLOB`, which goes to vitest.config.ts:
+ * vitest would not apply it to projects. The output of vitest is unchanged. The numbers come from test-counter.mjs, a
+ * reporter that runs inside vitest and sends them through a pipe. A run without tests, or one that vitest reports as
+ * failed, is a failure.
  */
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -38,7 +39,7 @@ function takeExcluded(given) {
   return { excluded: excluded.join(','), rest }
 }
 
-/** Resolves with the exit code and the last counts that vitest told. */
+/** Resolves with the exit code and the last counts that the reporter sent. */
 function runVitest(given) {
   const { excluded, rest } = takeExcluded(given)
   const env = { ...process.env, TEST_COUNTER: '3', TESTS_EXCLUDED: excluded }

@@ -2,7 +2,7 @@
  * The Explorer: schedules per second on the scenario of the tutorial, on one core, with the real server code.
  *
  * It runs in a process of its own on the built package, as users have it: tools that run sources keep the name of every
- * function, which costs more than what is measured. Nobody else has such a thing, so there is no peer; the nearest one
+ * function, which costs more than the measured work. There is no comparable tool and therefore no peer; the nearest one
  * (Sieve) takes minutes for a schedule on a cluster.
  */
 import { execFile } from 'node:child_process'

@@ -1,11 +1,10 @@
 /**
- * Admission: what it costs a write when somebody is asked about it.
+ * Admission: the cost that it adds to a write.
  *
- * The same update of a ConfigMap, one after the other, in process: with nobody asked, with a hook of this process, with a
- * policy in CEL, with a webhook over HTTPS on loopback that is kept connected, and with all three there but about
- * something else. The figure is what is added to the bare write, in time of this
- * process; the last one should be nothing. There is no peer:
- * upstream's server adds a network to every write.
+ * The same update of a ConfigMap, one after the other, in process: without admission, with a hook of this process, with
+ * a policy in CEL, with a webhook over HTTPS on loopback that is kept connected, and with all three configured for
+ * another resource. The figure is the time of this process beyond the bare write; the last one should be zero. There is
+ * no peer: upstream's server adds a network to every write.
  */
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'

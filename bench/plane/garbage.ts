@@ -16,7 +16,7 @@ type Propagation = 'Background' | 'Foreground' | 'Orphan'
 
 interface Taken {
   readonly ms: number
-  /** Of this process: for ours, server, collector and whoever watches. */
+  /** Of this process: for ours, server, collector and watchers. */
   readonly cpuMs: number
 }
 
@@ -104,7 +104,7 @@ async function fill(
   await Promise.all(Array.from({ length: 64 }, work))
 }
 
-/** Until the collector has dealt with something that came after all children. */
+/** Waits until the collector has handled an object that was created after all children. */
 async function untilHeard(client: Client, namespace: string): Promise<void> {
   const nobody = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '00000000-0000-4000-8000-000000000000' }
   const {

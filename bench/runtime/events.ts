@@ -1,8 +1,8 @@
 /**
  * Events per second from the bytes of a watch through informer and handlers into a controller's queue.
  *
- * The server is a script: it says that it has nothing, and then sends changes of 10,000 objects of about 1 KiB as fast as
- * they are read. Nobody works on the queue, as on a standby.
+ * The server is a script: it returns an empty list, and then sends changes of 10,000 objects of about 1 KiB as fast as
+ * they are read. No worker takes keys from the queue, as on a standby.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { declareKind } from 'evenkeel/unstable/api'

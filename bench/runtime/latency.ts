@@ -1,8 +1,9 @@
 /**
- * How long it takes from creating an object until its child is there: create, watch, queue, reconcile, apply.
+ * The latency from creating an object until its child exists: create, watch, queue, reconcile, apply.
  *
- * One after the other, as somebody waits for them, seen by a watch on the children. Server, manager and watcher share one
- * process, so the figure over TLS has both ends of every connection in it. The goal is 2 ms in the middle, in process.
+ * Objects are created one after the other, and a watch on the children ends each measurement. Server, manager and
+ * watcher share one process, so the figure over TLS includes both ends of every connection. The goal is a median of 2
+ * ms, in process.
  */
 import { EventEmitter, once } from 'node:events'
 import { defineKind, setControllerReference } from 'evenkeel'

@@ -24,7 +24,7 @@ const informer = makeInformer(
 await measureSync(
   () =>
     new Promise((resolve, reject) => {
-      // It has no word for being in sync: it is when every object was told.
+      // It has no sync event: it is in sync when the handler has received every object.
       let told = 0
       informer.on('add', () => {
         if (++told === count) resolve(told)

@@ -1,13 +1,13 @@
 /**
- * The kube-apiserver that somebody else started, if they said where it is.
+ * The kube-apiserver to compare with, started separately and configured by environment variables.
  *
- *   KUBE_APISERVER_URL, KUBE_APISERVER_TOKEN   how to reach it, as an administrator
- *   KUBE_APISERVER_CA                          a file with whom to trust; without it any certificate will do
+ *   KUBE_APISERVER_URL, KUBE_APISERVER_TOKEN   its address and the token of an administrator
+ *   KUBE_APISERVER_CA                          a file with the CA; without it any certificate is accepted
  *   KUBECONFIG                                 instead of these three, for a server on this machine; YAML is read by kubectl
  *   KUBE_APISERVER_PID, ETCD_PID               its processes on this machine, for CPU time and memory
- *   KUBE_APISERVER_START_MS                    how long both took until ready, measured by whoever started them
+ *   KUBE_APISERVER_START_MS                    how long both took until ready, measured by their start script
  *
- * It should be one to throw away: namespaces `bench-*` full of objects are left behind. Memory is only told of one
+ * Use a disposable server: the bench leaves namespaces `bench-*` full of objects. Memory is only reported for a server
  * that no earlier run has loaded.
  */
 import { spawnSync } from 'node:child_process'

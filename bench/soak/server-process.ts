@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 export interface Memory {
   readonly rss: number
   readonly heapUsed: number
-  /** How late the event loop was in the last second, the 99th percentile: what everybody waits for. */
+  /** The delay of the event loop in the last second, 99th percentile: every request waits that long. */
   readonly lateMs: number
 }
 

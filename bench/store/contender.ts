@@ -7,7 +7,7 @@ import path from 'node:path'
 import { openFileStore } from 'evenkeel/unstable/store'
 import type { Store } from 'evenkeel/unstable/store'
 
-/** Somebody who can make a value durable under a new key. */
+/** A store that can make a value durable under a new key. */
 export interface Contender {
   readonly name: string
   /** Resolves once the value would survive a power cut. */
@@ -47,8 +47,8 @@ async function putNew(store: Store, key: string, value: Buffer): Promise<void> {
 }
 
 /**
- * The limit: append and fdatasync, all records that wait together in one write, and nothing else.
- * No index, no checksum, no answer to readers. Nobody who acknowledges durable writes can be faster.
+ * The limit: append and fdatasync, all waiting records together in one write, and nothing else. No index, no checksum,
+ * no reads. No store that acknowledges durable writes can be faster.
  */
 export function bareContender(folder: string): Contender {
   const handle = openSync(path.join(folder, 'bare.log'), 'w')

@@ -1,5 +1,5 @@
 /**
- * A range scan of 100,000 keys, and one change told to 100 watchers.
+ * A range scan of 100,000 keys, and the fan-out of one change to 100 watchers.
  */
 import type { Store } from 'evenkeel/unstable/store'
 import { median } from '../print.ts'

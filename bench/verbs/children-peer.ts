@@ -92,7 +92,7 @@ async function reconcile(name: string): Promise<void> {
       .catch(ignoreConflict)
 }
 
-/** It is there already, or somebody was quicker: an event brings us back. */
+/** The object exists already, or another write was faster: an event triggers the next reconcile. */
 function ignoreConflict(error: unknown): void {
   if ((error as { code?: number }).code !== 409) throw error
 }

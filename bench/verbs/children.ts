@@ -26,7 +26,7 @@ import { Parent } from './kinds.ts'
 import { childrenEach } from './parents.ts'
 import { createAll, revisionOf } from './stage.ts'
 
-/** What a step is told. */
+/** The input of a step. */
 export interface ChildrenJob {
   readonly address: Address
   readonly namespace: string
@@ -143,7 +143,7 @@ async function untilMade(
   }
 }
 
-/** Until nobody writes any more: what comes after the last status counts as well. */
+/** Waits until the writes stop: those after the last status count as well. */
 async function untilStill(client: Client, namespace: string): Promise<number> {
   for (let last = -1; ;) {
     const revision = await revisionOf(client, Parent, namespace)

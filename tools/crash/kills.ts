@@ -58,7 +58,7 @@ export async function runKills(
   return result
 }
 
-/** Lets a victim run for a moment; gives the highest revision it was told. */
+/** Runs a victim for a moment and kills it; returns the highest acknowledged revision. */
 async function killOnce(
   folder: string,
   { state, random, ackEarly, result }: { state: Writer[]; random: Random; ackEarly: boolean; result: KillResult },

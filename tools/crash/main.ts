@@ -147,7 +147,7 @@ function count(name: string, text: string): number {
   return number
 }
 
-/** A line that is written over; nothing when nobody looks. */
+/** A progress line that overwrites itself; nothing when stderr is not a terminal. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${text.padEnd(70)}${text === '' ? '\r' : ''}`)
 }

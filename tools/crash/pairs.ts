@@ -17,7 +17,7 @@ export interface PairResult {
   pairs: number
   /** Rounds in which one of the two got the folder. */
   acked: number
-  /** Rounds in which nobody got it. */
+  /** Rounds in which neither process got it. */
   lost: number
   /** Rounds in which both got it, or something else happened. */
   garbage: number

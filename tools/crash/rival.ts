@@ -1,5 +1,6 @@
 /**
- * One of two processes that want the same folder. Told `open`, it tries and says `own` or `locked`; told `close`, it lets go.
+ * One of two processes that compete for the same folder. On `open` it tries to open the folder and prints `own` or
+ * `locked`; on `close` it releases the folder.
  */
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -1,6 +1,6 @@
 /**
- * What the process under fire does, as a pure function of key and step: so that whoever reads the
- * store afterwards can tell what any step must have left behind.
+ * The workload of the process that is killed, as a pure function of key and step: a later reader of the store can
+ * compute the expected value of any step.
  */
 
 /** How many keys are written, each by one writer of its own. */

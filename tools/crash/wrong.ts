@@ -26,7 +26,7 @@ export function withoutSync(disk: Disk): Disk {
 const headerBytes = 64
 const frameHeaderBytes = 32
 
-/** Gives every frame in the files a checksum that fits what is there. */
+/** Gives every frame in the files a checksum that matches its content. */
 export function withoutChecksums(files: Map<string, Buffer>): Map<string, Buffer> {
   for (const [name, bytes] of files) {
     const number = Number(/-(\d+)\.ek$/.exec(name)?.[1] ?? NaN)

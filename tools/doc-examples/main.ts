@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fencesOf, listPages, programsOf, readPage, root } from './pages.ts'
 import { ProgramFiles } from './programs.ts'
 
-// Whoever reads our output may stop reading, as `head` does.
+// The reader of the output may close the pipe early, as `head` does.
 process.stdout.on('error', () => undefined)
 
 const pages = process.argv.length > 2 ? process.argv.slice(2) : listPages()

@@ -6,8 +6,8 @@
  *   ```ts            must type-check
  *   ```ts run        must type-check, and run to its end; a fence `text prints` below it is what it prints
  *   ```ts file=PATH  must be found line by line in that file, which has tests of its own
- *   ```ts fragment   part of something else; nobody looks at it
- *   ```yaml          manifests, which a server must take without a warning
+ *   ```ts fragment   part of another program; not checked
+ *   ```yaml          manifests, which a server must accept without a warning
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -50,7 +50,7 @@ export function readPage(page: string): string {
   return readFileSync(join(root, page), 'utf8')
 }
 
-/** @throws {RangeError} for a fence that is not closed, or that says something nobody understands. */
+/** @throws {RangeError} for a fence that is not closed, or that has an unknown option. */
 export function fencesOf(page: string, text: string): readonly Fence[] {
   const fences: Fence[] = []
   let open: { line: number; info: string; lines: string[] } | undefined

@@ -1,8 +1,8 @@
 /**
- * Published schemas as TypeScript types: optional is what is not required, everything is readonly.
+ * Published schemas as TypeScript types: fields that are not required are optional, and everything is readonly.
  *
- * A type is said by its short name (`core.v1.PodSpec`); which module it stands in, and under which name it is
- * imported, is decided by whoever renders.
+ * A type is referred to by its short name (`core.v1.PodSpec`). The renderer decides which module contains it, and under
+ * which name it is imported.
  */
 import { shortName } from '../generate/definitions.ts'
 import type { PublishedSchema } from '../generate/source.ts'

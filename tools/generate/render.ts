@@ -1,8 +1,8 @@
 /**
  * The generated modules as TypeScript text.
  *
- * Data stands in text literals, not in object literals: JSON.parse of a text is several times faster than running
- * the same data as code, and nothing is parsed before somebody asks.
+ * Data is in string literals, not in object literals: JSON.parse of a string is several times faster than running the
+ * same data as code, and the string is parsed at its first use.
  */
 import { packDefinitions, prefixes } from './definitions.ts'
 import { packRecords } from './records.ts'

@@ -112,7 +112,7 @@ async function runTests(folder: string, phase: 'reach' | 'judge'): Promise<boole
   return watch?.stop() ?? false
 }
 
-/** A mutant that computes for ever blocks its process: it is noticed, and the process has to go. */
+/** A mutant in an endless loop blocks its process: it counts as noticed, and the process is killed. */
 function watchForHang(folder: string, child: ChildProcess): { stop(): boolean } {
   let isHung = false
   const timer = setInterval(() => {

@@ -1,7 +1,7 @@
 /**
- * Exports that nobody needs.
+ * Exports without a use.
  *
- * An export lives when its file is published, when another file imports it, tests included, or when a living re-export
+ * An export is used when its file is published, when another file imports it, tests included, or when a used re-export
  * passes it on. So a layer's index alone keeps nothing alive: an entry must publish the name, or a file must import it
  * through `#layer`.
  */

@@ -119,7 +119,7 @@ export const defaultExports: readonly string[] = [
   'tools/mutate/vitest.config.ts',
 ]
 
-/** Files that load modules of users, whose names nobody can know. */
+/** Files that load modules of users, whose names are not known in advance. */
 export const computedImports: readonly string[] = [
   'packages/cli/src/modules.ts',
   'packages/evenkeel/src/testing/explore-module.ts',

@@ -17,7 +17,7 @@ import { countName } from '../plan.ts'
 import type { Stage } from './stage.ts'
 
 const step = fileURLToPath(new URL('./limits-step.mjs', import.meta.url))
-/** An object of the bench as it is told or listed, with the fields that servers add. */
+/** The size of a bench object in an event or a list, with the fields that servers add. */
 const eventBytes = 1450
 const peerName = 'the limit: a server that only writes'
 

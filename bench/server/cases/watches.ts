@@ -1,8 +1,8 @@
 /**
- * One change told to many: events that arrive per second while objects are created as fast as they are taken.
+ * Watch fan-out: events delivered per second while objects are created as fast as the server accepts them.
  *
- * A server may cut off watchers that fall behind. One that does is tried again with fewer writers, and keeps that
- * number: what counts is what a server delivers, not what it drops.
+ * A server may disconnect watchers that fall behind. Such a server is measured again with fewer writers, and keeps that
+ * number: the figure is what a server delivers, not what it drops.
  */
 import type { LoadResult, WatchJob } from '../load/jobs.ts'
 import { printPairs, race, sideKey, wantsAny } from '../race.ts'

@@ -13,7 +13,7 @@ import { requestText } from './template.ts'
 const handshakesMax = 32
 const gzipMagic = 0x1f8b
 
-/** What decides whether there is another turn, and hears how long one took. */
+/** Decides whether there is another turn, and records how long each one took. */
 export interface Turns extends Pick<Meter, 'begin' | 'end'> {
   /** Whether the turn must wait; then it is called later. */
   hold?(turn: () => void): boolean

@@ -38,7 +38,7 @@ const noSink: ResponseSink = {
 }
 
 export class Connection {
-  /** Is told when the connection is lost or what comes is no response. Closing it ourselves is neither. */
+  /** Called when the connection is lost or the bytes are not a response, but not when we close the connection. */
   onFail: (error: Error) => void = () => undefined
   readonly #socket: net.Socket
   readonly #response: Response = { status: 0, bodyBytes: 0, body: undefined }

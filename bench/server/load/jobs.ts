@@ -39,7 +39,7 @@ export interface RequestsJob {
   readonly place: Place
   readonly operation: Operation
   readonly connections: number
-  /** What the names of its objects begin with; nobody else may use it. */
+  /** The prefix of the names of its objects; no other job may use it. */
   readonly run: string
   readonly bounds: Bounds
 }

@@ -5,7 +5,7 @@
  * good until it returns, because the connection reads into the same buffer again.
  */
 
-/** Who hears what was read. */
+/** Receives the parts of a response. */
 export interface ResponseSink {
   head(status: number): void
   /** A piece of the body, without any framing. */

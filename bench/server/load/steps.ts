@@ -1,8 +1,8 @@
 /**
- * What one connection sends again and again for each operation, and what must come back.
+ * The repeated requests of one connection for each operation, and the expected responses.
  *
- * Every connection reads and writes an object of its own, so nobody is refused for a lost race; each update carries
- * the version that the answer before it gave, and must be answered with a newer one.
+ * Every connection reads and writes an object of its own, so no update fails with a conflict. Each update carries the
+ * resource version of the previous response, and its response must have a newer one.
  */
 import { collectionPath, objectBytes, objectText, patchText } from '../objects.ts'
 import type { Connection, Response } from './connection.ts'

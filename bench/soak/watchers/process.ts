@@ -39,7 +39,7 @@ export class WatchersProcess {
     await this.#ask({ kind: 'watch', server, from }, 'watching')
   }
 
-  /** Waits until everybody has heard everything up to this version, and stops listening. */
+  /** Waits until all watchers have received every event up to this version, and stops the watches. */
   async end(until: number): Promise<WatchersEnd> {
     return this.#ask({ kind: 'end', until }, 'ended')
   }

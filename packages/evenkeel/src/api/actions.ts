@@ -1,9 +1,16 @@
 /**
- * What can be done to objects of a kind beside changing them: a sheet for each action, which server, CLI and people read.
+ * Actions on the objects of a kind: their definitions, the requests for them, and the Operation kind.
  *
- * The sheets of a kind stand in an annotation of its definition, so everybody who can read the definition knows what can
- * be asked for, how, and when. Four forms: `state` writes fields of the spec; `token` stamps a request that a controller
- * handles once; `operation` makes an object that lives as long as the work and its result; `call` is answered at once.
+ * The definitions of a kind are in an annotation of its CRD, so every client that can read the CRD knows which actions
+ * exist, how to request them, and when. There are four forms: `state` writes fields of the spec; `token` writes a
+ * request that a controller handles once; `operation` creates an object that exists as long as the work and its result;
+ * `call` is answered at once.
+ *
+ * A `token` request is an annotation, one for each action. A new request replaces one that is not handled yet: two
+ * requests to restart mean one restart. The status contains the last handled request, so a controller that was down
+ * handles each request once.
+ *
+ * An operation is an object of its own, with the request, the progress and the result.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import type { Condition } from './conditions.ts'
@@ -13,40 +20,40 @@ import type { KubeObject } from './object.ts'
 
 type ActionForm = 'state' | 'token' | 'operation' | 'call'
 
-/** What happens when an operation is asked for while another one goes on. */
+/** The policy for a request while another operation of the object is running. */
 export type OperationPolicy = 'Forbid' | 'Replace' | 'Queue'
 
 export interface ActionDefinition {
-  /** A word in lower case: the last part of a path. */
+  /** A word in lower case: the last segment of the path. */
   readonly name: string
   readonly form: ActionForm
   /** One sentence. */
   readonly about?: string
-  /** The schema of what is given along. @default nothing may be given */
+  /** The schema of the input. @default no input is allowed */
   readonly input?: JsonObject
-  /** The schema of what comes back. */
+  /** The schema of the output. */
   readonly output?: JsonObject
-  /** For `state`: what is merged into the object, below `spec`. */
+  /** For `state`: the patch that is merged into the object, below `spec`. */
   readonly patch?: JsonObject
-  /** An expression in CEL about `object`: whether it makes sense now. @default always */
+  /** A CEL expression about `object`: whether the action is available now. @default always */
   readonly enabledWhen?: string
-  /** A question that a person should answer first. */
+  /** A question that a user must confirm first. */
   readonly confirm?: string
   /** For `operation`. @default 'Forbid' */
   readonly policy?: OperationPolicy
-  /** For `operation`: how long a finished one is kept. @default 86_400 (a day) */
+  /** For `operation`: how long a finished operation is kept. @default 86_400 (a day) */
   readonly ttlSeconds?: number
-  /** For `operation`: how many finished ones of an object are kept. @default 10 */
+  /** For `operation`: how many finished operations of an object are kept. @default 10 */
   readonly historyMax?: number
 }
 
-/** Of definitions: the sheets of their kind, as a list in JSON. */
+/** The annotation of a CRD with the action definitions of its kind, as a JSON list. */
 export const actionsAnnotation = 'evenkeel.dev/actions'
 
 const forms: ReadonlySet<string> = new Set<ActionForm>(['state', 'token', 'operation', 'call'])
 const actionsMax = 50
 
-/** Names that mean something else below an object. */
+/** Names with another meaning below an object. */
 const taken: ReadonlySet<string> = new Set([
   'status',
   'scale',
@@ -58,7 +65,7 @@ const taken: ReadonlySet<string> = new Set([
   'portforward',
 ])
 
-/** @throws {RangeError} for a sheet that cannot be meant; the message says what to do. */
+/** @throws {RangeError} for an invalid action definition; the message contains the correction. */
 export function checkActionDefinition(sheet: ActionDefinition): ActionDefinition {
   const { name, form, patch, ttlSeconds = 1, historyMax = 0 } = sheet
   if (!/^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
@@ -77,7 +84,7 @@ export function checkActionDefinition(sheet: ActionDefinition): ActionDefinition
   return sheet
 }
 
-/** The sheets of an annotation; what cannot be read is left out, as anybody may write there. */
+/** The action definitions of an annotation. Invalid ones are ignored, as any client may write the annotation. */
 export function readActionDefinitions(text: string | undefined): readonly ActionDefinition[] {
   if (text === undefined) return []
   const seen = new Set<string>()
@@ -105,19 +112,14 @@ function parsed(text: string): readonly JsonValue[] {
   }
 }
 
-/*
- * A request for an action of the form `token`: stamped on the object, handled once, whoever was down in between.
- *
- * The stamp is an annotation of its own for each action. A new request replaces one that nobody handled yet: asking
- * twice to restart means one restart. What was handled last stands in the status, so the same stamp is never handled again.
- */
+// Requests for actions of the form `token`.
 
 export interface ActionRequest {
-  /** Another one for each request. */
+  /** Different for each request. */
   readonly token: string
-  /** Who asked, as far as the server knows. */
+  /** The user, as far as the server knows. */
   readonly by?: string
-  /** When, as RFC 3339. */
+  /** The time of the request, as RFC 3339. */
   readonly time?: string
   readonly input?: JsonValue
 }
@@ -127,7 +129,7 @@ export function requestAnnotation(action: string): string {
   return `action.evenkeel.dev/${action}`
 }
 
-/** What is asked for; undefined when nothing is, or nothing that can be read. A bare text is a token. */
+/** The request in an object; undefined without a valid one. A plain string is a token. */
 export function readActionRequest(
   { metadata: { annotations } }: Pick<KubeObject, 'metadata'>,
   action: string,
@@ -139,7 +141,7 @@ export function readActionRequest(
     if (isJsonObject(value) && typeof value['token'] === 'string' && value['token'] !== '')
       return value as unknown as ActionRequest
   } catch {
-    // A person with an editor writes anything; it still asks for something.
+    // A user with an editor may write any text; it is still a request.
   }
   return { token: text.slice(0, 200) }
 }
@@ -148,9 +150,7 @@ export function formatActionRequest(request: ActionRequest): string {
   return JSON.stringify(request)
 }
 
-/*
- * An action that takes its time: an object of its own, with what was asked, how it goes and what came of it.
- */
+// Operations.
 
 export type OperationPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Cancelled'
 
@@ -166,9 +166,9 @@ export interface OperationObject extends KubeObject {
     readonly action: string
     readonly target: OperationTarget
     readonly input?: JsonValue
-    /** Who asked. */
+    /** The user who requested the operation. */
     readonly by?: string
-    /** The one field that may change: asks it to stop. */
+    /** The only mutable field: requests cancellation. */
     readonly cancel?: boolean
     readonly ttlSeconds?: number
   }
@@ -183,13 +183,13 @@ export interface OperationObject extends KubeObject {
   }
 }
 
-/** A label of operations: the uid of the object that they are about, which fits where names do not. */
+/** A label of operations with the uid of their object: names may be too long for a label. */
 export const operationTargetLabel = 'evenkeel.dev/target-uid'
 
 const text = { type: 'string' }
 const anything = { 'x-kubernetes-preserve-unknown-fields': true }
 
-/** In the namespace of the object it is about; operations about objects without a namespace are in `default`. */
+/** In the namespace of its object; operations on cluster-scoped objects are in `default`. */
 export const Operation = defineKind({
   group: 'evenkeel.dev',
   version: 'v1alpha1',

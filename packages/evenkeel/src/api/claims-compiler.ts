@@ -1,5 +1,5 @@
 /**
- * Expressions about claims and users, on the common language.
+ * The CEL compiler for expressions about claims, users and objects. Loaded on demand: see claims.ts.
  */
 import {
   adaptDynamic,

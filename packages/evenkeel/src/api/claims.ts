@@ -1,19 +1,21 @@
 /**
- * The door to expressions about claims: what the token of an OpenID issuer says, and the user that is made of it; and
- * about any object, for rules that people write down as text. The language is loaded when somebody has such an expression.
+ * The types of CEL expressions about the claims of an OpenID Connect token, about the user derived from them, and about
+ * objects, and the loader of the engine.
+ *
+ * CEL is loaded with the first such expression. This file does not import it.
  */
 import type { JsonObject, JsonValue } from '@evenkeel/cel/primitives'
 
 export interface ClaimsEngine {
-  /** @throws {RangeError} when it is no expression, or does not give what it should. */
+  /** @throws {RangeError} when the text is not an expression, or has the wrong result type. */
   compile(text: string, options: ClaimsCompileOptions): ClaimsExpression
 }
 
 export interface ClaimsCompileOptions {
-  /** The variable there is: `claims` or `object`, which may hold anything, or `user` with `username`, `uid`, `groups` and `extra`. */
+  /** The variable: `claims` or `object` of any type, or `user` with `username`, `uid`, `groups` and `extra`. */
   readonly variable: 'claims' | 'user' | 'object'
   /**
-   * Whether it must be certain to give a truth value.
+   * Whether the result type must be bool.
    *
    * @default false
    */
@@ -29,7 +31,7 @@ export type ClaimsResult =
   | { readonly value: JsonValue; readonly error?: undefined }
   | { readonly error: string; readonly value?: undefined }
 
-/** Loads the language; every call gives the same. */
+/** Loads CEL; every call returns the same engine. */
 export async function loadClaimsEngine(): Promise<ClaimsEngine> {
   return (await import('./claims-compiler.ts')).claimsEngine
 }

@@ -23,7 +23,7 @@ export type Condition = {
   readonly message: string
 }
 
-/** A condition somebody reports: the time of the last transition is worked out, unless it is given. */
+/** A condition to report: the time of the last transition is derived, unless it is given. */
 export type NewCondition = Omit<Condition, 'lastTransitionTime' | 'message'> &
   Partial<Pick<Condition, 'lastTransitionTime' | 'message'>>
 
@@ -92,7 +92,7 @@ export function removeCondition(conditions: readonly Condition[] | undefined, ty
   return findCondition(before, type) ? before.filter((condition) => condition.type !== type) : before
 }
 
-/** What a server objects to in a list of conditions: no type twice, every condition complete and well-formed. */
+/** The validation errors of a list of conditions: no duplicate type, every condition complete and well-formed. */
 export function validateConditions(conditions: readonly Condition[], path: FieldPath): FieldError[] {
   const seen = new Set<string>()
   return conditions.flatMap((condition, index) => {

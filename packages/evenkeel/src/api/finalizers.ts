@@ -1,15 +1,16 @@
 /**
- * Finalizers: names on an object that keep it from vanishing until whoever put them there has cleaned up.
+ * Finalizers: names in the metadata of an object that keep it from being removed until their controllers have cleaned
+ * up.
  *
- * Everything here is pure: a call that changes nothing gives back the object it was given.
+ * Everything here is pure: a call that changes nothing returns the object that it was given.
  */
 import { checkQualifiedName, compareText, quote } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 import type { KubeObject } from './object.ts'
 
-/** Put there by a delete in the foreground: wait for the dependents, then go. */
+/** Added by a delete with foreground propagation: the object waits for its dependents. */
 export const foregroundFinalizer = 'foregroundDeletion'
-/** Put there by a delete that leaves the dependents alone: let go of them, then go. */
+/** Added by a delete with orphan propagation: the owner references of the dependents are removed first. */
 export const orphanFinalizer = 'orphan'
 
 /**
@@ -65,7 +66,7 @@ export function removeFinalizer<T extends KubeObject>(object: T, finalizer: stri
     : object
 }
 
-/** What a server objects to: names that are none, and both ways of treating dependents at once. */
+/** The validation errors of finalizers: invalid names, and both propagation policies at once. */
 export function validateFinalizers(finalizers: readonly string[], path: FieldPath): FieldError[] {
   const errors = finalizers.flatMap((finalizer) =>
     checkQualifiedName(finalizer).map((complaint) => fieldError.invalid(path, finalizer, complaint)),
@@ -82,7 +83,7 @@ export function validateFinalizers(finalizers: readonly string[], path: FieldPat
   return errors
 }
 
-/** What a server objects to in an update of an object that is being deleted: finalizers may only go. */
+/** The validation errors of an update of an object that is being deleted: finalizers may only be removed. */
 export function validateNoNewFinalizers(
   next: readonly string[],
   previous: readonly string[],
@@ -99,7 +100,7 @@ export function validateNoNewFinalizers(
   ]
 }
 
-/** Warnings about finalizers that are allowed and still a bad idea: names without a domain clash sooner or later. */
+/** Warnings about finalizers that are allowed but risky: names without a domain may clash. */
 export function finalizerWarnings(finalizers: readonly string[], path: FieldPath): string[] {
   return finalizers
     .filter((finalizer) => !finalizer.includes('/') && !standardFinalizers.has(finalizer))

@@ -1,8 +1,8 @@
 /**
- * Who owns whom. An owner is recognised by its UID: an object that was deleted and made again under the same name is
- * somebody else, and must not silently inherit its predecessor's children.
+ * Owner references. An owner is identified by its UID: an object that was deleted and created again under the same name
+ * is a different owner, and must not adopt the dependents of the first one.
  *
- * Everything here is pure: a call that changes nothing gives back the object it was given.
+ * Everything here is pure: a call that changes nothing returns the object that it was given.
  */
 import { deepEqual } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
@@ -24,10 +24,10 @@ interface DedupedReferences {
 
 const brand = Symbol.for('evenkeel.AlreadyOwnedError')
 
-/** Another controller is in charge of the object; there can be only one. */
+/** The object has another controller; an object has at most one. */
 export class AlreadyOwnedError extends Error {
   override readonly name = 'AlreadyOwnedError'
-  /** The reference to the controller in charge. */
+  /** The owner reference of that controller. */
   readonly owner: OwnerReference
 
   constructor(object: KubeObject, owner: OwnerReference) {
@@ -125,7 +125,7 @@ export function isControlledBy(object: KubeObject, owner: Owner): boolean {
   return getControllerOf(object)?.uid === owner.metadata.uid
 }
 
-/** What a server objects to in owner references: parts missing, Events as owners, two controllers. */
+/** The validation errors of owner references: missing fields, Events as owners, two controllers. */
 export function validateOwnerReferences(references: readonly OwnerReference[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   let controller: string | undefined

@@ -1,5 +1,5 @@
 /**
- * Rules of custom resources in the expression language, which is loaded with the first definition that has some.
+ * The CEL rules of custom resources. CEL is loaded with the first CRD that has rules.
  */
 import { loadRuleEngine, type RuleEngine, type RuleEvaluator } from './rules/rules.ts'
 import type { SchemaNode } from './schema/schema.ts'
@@ -7,29 +7,29 @@ import type { SchemaNode } from './schema/schema.ts'
 // Large, and most servers never need it.
 let language: RuleEngine | undefined
 
-/** Makes rules work if a definition has any; must have resolved before it is judged or served. */
+/** Loads CEL if a CRD has rules; must have resolved before the CRD is validated or served. */
 export async function loadValidationRules(definition: unknown): Promise<void> {
   if (language === undefined && mentionsRules(definition)) language = await loadRuleEngine()
 }
 
-/** The language, once a definition needed it. */
+/** The rule engine, once it is loaded. */
 export function loadedRuleLanguage(): RuleEngine | undefined {
   return language
 }
 
-/** The rules of a schema, compiled when they are first asked for: many definitions are never written to. */
+/** The rules of a schema, compiled at their first use: the objects of many CRDs are never written. */
 export function lazyValidationRules(schema: SchemaNode): () => RuleEvaluator | undefined {
   let compiled: { readonly rules: RuleEvaluator | undefined } | undefined
   return () => (compiled ??= { rules: mentionsRules(schema) ? loaded().compile(schema) : undefined }).rules
 }
 
-/** Objects must not pass because somebody forgot {@link loadValidationRules}. */
+/** Throws when {@link loadValidationRules} was not called, so that no object passes without validation. */
 function loaded(): RuleEngine {
   if (language === undefined) throw new Error('rules are to be evaluated, but their language was never loaded')
   return language
 }
 
-/** The word may also be data, such as a default; then the language is loaded in vain. */
+/** The word may also occur in data, such as a default; then CEL is loaded without need. */
 function mentionsRules(definition: unknown): boolean {
   const found: unknown[] = [definition]
   for (const value of found) {

@@ -43,7 +43,7 @@ export interface ObjectCacheOptions {
   readonly random?: Random
   /** @default silent */
   readonly log?: Logger
-  /** @default counted and shown to nobody */
+  /** @default counted but not exposed */
   readonly metrics?: Metrics
   /**
    * How much memory the objects should take at most. Above it no object is dropped, because readers must not miss any:

@@ -88,7 +88,7 @@ export class FakeServer implements ListWatch<Widget> {
     this.watches.clear()
   }
 
-  /** The connections of all watches are dead, and nobody says so. */
+  /** The connections of all watches are dead, without an error or an end. */
   lose(): void {
     this.watches.clear()
   }

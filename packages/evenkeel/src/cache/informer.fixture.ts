@@ -1,5 +1,5 @@
 /**
- * An informer on a fake server and a simulated clock, with one handler that writes down what it hears.
+ * An informer on a fake server and a simulated clock, with one handler that records its events.
  */
 import { SeededRandom, SimulatedClock } from '#base'
 import type { CacheEvent } from './event.ts'

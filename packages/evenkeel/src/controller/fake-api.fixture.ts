@@ -97,7 +97,7 @@ export class FakeApi {
     for (const told of held) this.#send(told)
   }
 
-  /** Ends all watches; what is held back is told when they come again. */
+  /** Ends all watches; held events are delivered when the watches reconnect. */
   cut(): void {
     for (const { channel } of [...this.#watches]) channel.end(undefined)
   }

@@ -6,7 +6,7 @@
  *   any other object     add finalizers, plug-ins start, reconcile, plug-ins finish, write the status
  *
  * A reconcile that computes instead of waiting blocks everything else in its process, so the part up to its first
- * `await` is timed. Later parts cannot be told from the work of others; there the manager's watchdog names the runs that
+ * `await` is timed. Later parts cannot be separated from other work; there the manager's watchdog names the runs that
  * were active.
  */
 import { formatKey, type KubeObject } from '#api'
@@ -31,7 +31,7 @@ interface ReconcilerOptions {
   readonly addSource: (source: Source) => AddedSource
 }
 
-/** What plug-ins are told about the object of a run. */
+/** The object of a run, as plug-ins see it. */
 interface RunSubject {
   readonly object?: KubeObject
   readonly status?: StatusWriter<never>

@@ -100,7 +100,7 @@ async function startOn(
   { port = 0, audit = false, folder: given, memory: _, ...passedOn }: DataPlaneOptions,
 ): Promise<Plane> {
   const { clock = new SystemClock(), random = new SystemRandom() } = passedOn
-  // Keys that nobody needs later are never written to a disk.
+  // Keys in a temporary folder are not needed later, so they are never written to a disk.
   const identity =
     given === undefined
       ? makeIdentity({ clock, random })

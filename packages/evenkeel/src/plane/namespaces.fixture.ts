@@ -1,5 +1,5 @@
 /**
- * A server, the namespace controller on it, and somebody who fills and deletes namespaces.
+ * A server, the namespace controller on it, and a client that fills and deletes namespaces.
  */
 import { declareKind, findCondition, type Condition, type KubeObject } from '#api'
 import { namespaceController, namespaceKind, type NamespaceControllerOptions } from './namespace-controller.ts'

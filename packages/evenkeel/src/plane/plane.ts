@@ -1,9 +1,9 @@
 /**
- * A whole control plane: an API server, and the controllers without which it would be a database.
+ * A control plane: an API server and the standard controllers.
  *
- * The server is ready when `startPlane` resolves; the controllers follow. What they do comes a little later than what the
- * server does itself, as on any cluster: whoever waits for it watches, and tests wait for {@link PlaneControllers.idle}.
- * Stopping goes in order: controllers end, then the server does. What is needed is loaded when it is called for.
+ * The server is ready when `startPlane` resolves; the controllers start afterwards. Their work is asynchronous, as on
+ * any cluster: a client that waits for it uses a watch, and tests wait for {@link PlaneControllers.idle}. Stopping has
+ * an order: first the controllers, then the server. Modules are loaded when they are needed.
  */
 import type { AbortOptions } from '#base'
 import type { LeaseTimes } from '#manager'
@@ -12,28 +12,31 @@ import type { PlaneControllerName } from './plane-controllers.ts'
 
 export interface PlaneOptions extends ServerOptions {
   /**
-   * Which controllers run; those that are not named do.
+   * The controllers to run; those that are not named run as well.
    *
    * @default all
    */
   readonly controllers?: false | Partial<Readonly<Record<PlaneControllerName, boolean>>>
   /**
-   * How long the server is left alone before they start: for a program that has something to say first.
+   * The delay before the controllers start, for a program that has to use the server first.
    *
    * @default 0
    */
   readonly controllersDelayMs?: number
   /**
-   * Controllers work only while this plane holds a Lease in `kube-system`: of several planes on one store those of one. The times of the lease, or whether
-   * there is one at all.
+   * Controllers work only while this plane holds a Lease in `kube-system`: of several planes on one store, one is
+   * active. The durations of the lease, or whether there is one at all.
    *
-   * @default true when others can have the store open as well, as they can with etcd
+   * @default true when other planes can open the same store, as with etcd
    */
   readonly leaderElection?: boolean | LeaseTimes
 }
 
 interface PlaneControllers {
-  /** Resolves when they have heard of everything and have nothing to do now; what waits for a time, or for another plane that leads, is left to it. */
+  /**
+   * Resolves when the controllers have handled all events and have no work now. Delayed work, and the work of another
+   * leader, is not waited for.
+   */
   idle(options?: AbortOptions): Promise<void>
 }
 
@@ -42,9 +45,9 @@ export interface Plane extends Server {
 }
 
 /**
- * Starts a server and, after it, the controllers. The server is ready when this resolves.
+ * Starts a server and then the controllers. The server is ready when this resolves.
  *
- * @throws {RangeError} for a controller that there is not, and for times of a lease that make no sense.
+ * @throws {RangeError} for an unknown controller, and for invalid durations of a lease.
  */
 export async function startPlane(options: PlaneOptions = {}): Promise<Plane> {
   const parts = await import('./start-plane.ts')

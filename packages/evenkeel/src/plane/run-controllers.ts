@@ -1,11 +1,11 @@
 /**
- * From declarations to a running program: finds the cluster or starts one, installs the kinds, runs a manager.
+ * Runs declared controllers: finds the cluster or starts a server, installs the kinds, runs a manager.
  *
- *   a cluster is configured ──▶ reach it ──▶ install kinds ──▶ say what is missing ──▶ manager over HTTP
- *   none is ──▶ start a server ──▶ manager in process
+ *   a cluster is configured ──▶ connect ──▶ install kinds ──▶ report missing permissions and kinds ──▶ manager over HTTP
+ *   none is configured ──▶ start a server ──▶ manager in process
  *
- * What may come right by itself (a permission, a kind that somebody else installs) is said and waited for; what cannot
- * (no such file, nobody there, not let in) ends it at once.
+ * A problem that can go away (a missing permission, a kind that another program installs) is logged and waited for. Any
+ * other problem (a missing file, no server at the address, failed authentication) ends the run at once.
  */
 import { isApiError, type Kind } from '#api'
 import { silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
@@ -17,7 +17,7 @@ import { isCallAction, type CallRequest } from '#verbs'
 import { openDataPlane } from './data-plane.ts'
 import type { RunOptions } from './run.ts'
 
-/** Runs until the signal aborts. @throws what cannot come right by itself, and what the manager ends with. */
+/** Runs until the signal aborts. @throws permanent problems, and the error of the manager. */
 export async function runControllers(signal: AbortSignal, options: RunOptions): Promise<void> {
   const { embedded = 'when-needed' } = options
   const config = embedded === true ? undefined : await findConfig(options)
@@ -59,13 +59,14 @@ async function runOn(config: ConnectionConfig, options: RunOptions, signal: Abor
   await manager.run(signal)
 }
 
-/** Reaches the server, and installs what is to be installed. */
+/** Connects to the server and installs the kinds. */
 async function prepare(config: ConnectionConfig, options: RunOptions, signal: AbortSignal): Promise<readonly Kind[]> {
   const { clock, log } = seamsOf(options)
   const { install = true, host } = options
   const { transport, close } = openConnection(config, { clock, ...(host && { host }) })
   try {
-    // Answered to everybody who is let in; without retries, so that whoever waits at a terminal hears of it now.
+    // Every authenticated user may read this path. Without retries, so that a user at a terminal sees the error at
+    // once.
     await new Client({ transport, clock, retry: false, timeoutMs: 15_000 }).raw({ path: '/api' }, { signal })
     const kinds = install ? installable(options) : []
     await installKinds(transport, kinds, { clock, signal })
@@ -128,7 +129,7 @@ function seamsOf({ clock = new SystemClock(), random = new SystemRandom(), log =
   return { clock, random, log }
 }
 
-/** Actions that are answered at once are answered here, where the server is. */
+/** Actions of the form `call` are answered here, in the process of the server. */
 function answerActions(controllers: readonly ControllerDeclaration[], { onAction }: Pick<Server, 'onAction'>): void {
   for (const { for: kind, verbs = [] } of controllers) {
     for (const verb of verbs)
@@ -136,7 +137,7 @@ function answerActions(controllers: readonly ControllerDeclaration[], { onAction
   }
 }
 
-/** Each once, with the actions that its controllers offer; kinds without a schema are somebody else's. */
+/** Each kind once, with the actions of its controllers. Kinds without a schema are installed by other programs. */
 function installable({ controllers, kinds = [] }: RunOptions): readonly Kind[] {
   const ofVerbs = controllers.flatMap(({ verbs = [] }) => verbs.flatMap((verb) => verb.kinds ?? []))
   const own = controllers.map(({ for: kind, verbs = [] }) =>
@@ -153,7 +154,7 @@ function withActions(kind: Kind, actions: NonNullable<Kind['actions']>): Kind {
   return actions.length === 0 ? kind : { ...kind, actions: [...(kind.actions ?? []), ...actions] }
 }
 
-/** Programs with the same controllers are replicas of each other, so the name is made of theirs. */
+/** Programs with the same controllers are replicas of each other, so the name is derived from the controllers. */
 function nameFor(controllers: readonly ControllerDeclaration[]): string {
   const names = controllers.map(({ name, for: { kind } }) => name ?? kind.toLowerCase())
   return `${names.join('-').slice(0, 50) || 'evenkeel'}-controller`

@@ -1,6 +1,9 @@
 /**
- * What `run` does: listens to signals, says in plain words what happens, and turns what a person can put right into one
- * line and an exit code.
+ * The implementation of `run`: handles signals, prints progress, and turns errors that a user can correct into one line
+ * and an exit code.
+ *
+ * Such an error is not a bug of the program: a configuration, a network, a permission, a port, a folder. Other errors
+ * are thrown, because their stack helps.
  */
 import { isApiError } from '#api'
 import { anySignal, createLogger, prettyLines, SystemClock } from '#base'
@@ -38,7 +41,7 @@ export async function runProgram(options: RunProgramOptions): Promise<void> {
       },
     })
   } catch (error) {
-    // Told to stop before anything ran.
+    // Stopped before anything ran.
     if (signal.aborted && error === signal.reason) return
     const line = explainError(error)
     if (line === undefined) throw error
@@ -63,11 +66,9 @@ Ctrl-C stops it.
 `
 }
 
-/*
- * What went wrong, in one line, when it is nobody's bug: a configuration, a network, a permission, a port, a folder.
- */
+// Errors that a user can correct.
 
-/** The line; undefined for a mistake in a program, which is better shown with its stack. */
+/** The line; undefined for a mistake in the program. */
 export function explainError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (

@@ -1,11 +1,10 @@
 /**
- * `run`: the last line of a program. Finds a cluster or starts one, runs the controllers until a signal, and says in
- * plain words what it does and what goes wrong.
+ * `run`: the last line of a program. Finds a cluster or starts a server, and runs the controllers until a signal.
  *
  * @example
  * await run({ controllers: [{ for: Website, owns: [Deployment], reconcile }] })
  *
- * What it needs is loaded when it is called: whoever imports the package for its kinds alone pays for nothing else.
+ * The modules that it needs are loaded when it is called: a program that imports only kinds does not load them.
  */
 import type { Kind } from '#api'
 import type { Clock, Logger, Random } from '#base'
@@ -51,9 +50,7 @@ export async function runControllers<const Kinds extends readonly Kind[]>(
   await parts.runControllers(signal, options as RunOptions)
 }
 
-/*
- * What `run` is told, and what it tells.
- */
+// Options, and the argument of `onReady`.
 
 type ManagerOptionName =
   | 'runnables'
@@ -75,15 +72,15 @@ export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
   readonly controllers: ControllersOf<Kinds>
   /** More kinds to install, for instance older versions. @default none */
   readonly kinds?: readonly Kind[]
-  /** What the program is called: its lease, its user agent. @default the names of its controllers */
+  /** The name of the program, for its lease and its user agent. @default the names of its controllers */
   readonly name?: string
-  /** Run a server of our own: always, never, or when no cluster is configured. @default 'when-needed' */
+  /** Run an embedded server: always, never, or when no cluster is configured. @default 'when-needed' */
   readonly embedded?: boolean | 'when-needed'
-  /** Where the server of our own keeps its objects. @default in memory */
+  /** The data folder of the embedded server. @default in memory */
   readonly data?: string
-  /** Where the server of our own listens. @default any port that is free */
+  /** The port of the embedded server. @default any free port */
   readonly port?: number
-  /** Create the definitions of kinds that have a schema, or bring them up to date. @default true */
+  /** Create or update the CRDs of kinds that have a schema. @default true */
   readonly install?: boolean
   /** Called when the manager is about to run. */
   readonly onReady?: (ready: Ready) => void
@@ -95,27 +92,27 @@ export interface RunOptions<Kinds extends readonly Kind[] = readonly Kind[]>
   readonly log?: Logger
 }
 
-/** What `onReady` is given: the manager that is about to run, and where its cluster is. */
+/** The argument of `onReady`: the manager that is about to run, and the address of its cluster. */
 export interface Ready {
   readonly manager: Manager
-  /** Kinds that were installed. */
+  /** The installed kinds. */
   readonly kinds: readonly Kind[]
   /** The address of the cluster. */
   readonly url: string
-  /** The server of our own, if there is one. */
+  /** The embedded server, if there is one. */
   readonly embedded?: Pick<DataPlane, 'kubeconfig' | 'isDurable'>
 }
 
-/** What of a process `run` uses. */
+/** The members of a process that `run` uses. */
 export interface RunProcess extends SignalledProcess {
   readonly stdout: { write(text: string): unknown }
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
   exitCode?: number | string | null | undefined
 }
 
-/** Options of `run`: those of `runControllers`, and what it uses of the process. */
+/** Options of `run`: those of `runControllers`, and the process. */
 export interface RunProgramOptions<Kinds extends readonly Kind[] = readonly Kind[]> extends RunOptions<Kinds> {
-  /** Stops it as well. @default signals of the process only */
+  /** Stops the controllers as well. @default signals of the process only */
   readonly signal?: AbortSignal
   /** @default this process */
   readonly process?: RunProcess

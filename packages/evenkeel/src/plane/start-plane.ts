@@ -1,5 +1,8 @@
 /**
- * What `startPlane` does: a server, and beside it a run of the controllers, each as a user of its own.
+ * The implementation of `startPlane`: a server and its controllers, each with a user of its own.
+ *
+ * The users are those of a Kubernetes cluster: the controller manager lists and watches; each controller writes with
+ * its own service account, whose ClusterRole grants the permissions.
  */
 import { silentLogger, SystemClock, SystemRandom, type Clock, type Logger, type Random } from '#base'
 import type { LeaseTimes } from '#manager'
@@ -55,7 +58,7 @@ export async function startServerWithControllers({
   }
 }
 
-/** @throws {RangeError} when the times make no sense: before anything was started. */
+/** @throws {RangeError} for invalid durations, before anything starts. */
 async function electionFor(
   times: LeaseTimes,
   seams: { readonly clock: Clock; readonly random: Random; readonly log: Logger },
@@ -77,19 +80,19 @@ function selectControllers(choice: false | Partial<Readonly<Record<string, boole
     .map(([name, controller]) => ({ name, ...controller }))
 }
 
-/*
- * Whom the controllers of the plane act as, the same as on a cluster: what is listed and watched, the controller manager
- * lists and watches; what is written, each controller writes under its own account, whose ClusterRole says what it may do.
- */
+// The users of the controllers.
 
 type User = Parameters<Server['as']>[0]
 
 const controllerManager = 'system:kube-controller-manager'
 
-/** The server itself: what it does for itself, nobody else need be allowed to do. */
+/** The server itself: no other user needs the permissions for its own work. */
 const apiServer: User = { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] }
 
-/** The server, as a service account of `kube-system` or a user of the system sees it; without one, as it sees itself. */
+/**
+ * A transport with the user of a service account in `kube-system` or a system user; without one, with the user of the
+ * server.
+ */
 export function transportAs({ as }: Pick<Server, 'as'>, account: string | undefined): Transport {
   if (account === undefined) return as(apiServer)
   const [reading, writing] = [as(userOf(controllerManager)), as(userOf(account))]

@@ -37,7 +37,7 @@ export class World {
   /** Stands between a manager and the server. */
   between: (request: WireRequest, next: Transport) => ReturnType<Transport> = (request, next) => next(request)
   readonly server: Server
-  /** Somebody else, whom nothing stands in the way of. */
+  /** Another client, without any faults. */
   readonly client: Client
 
   private constructor(server: Server, clock: SimulatedClock) {

@@ -1,5 +1,5 @@
 /**
- * A queue as one would explain it: a map of keys, sorted whenever somebody asks. Slow, and hopefully too simple to be wrong.
+ * A model of the queue: a map of keys, sorted at every read. Slow, and hopefully too simple to be wrong.
  */
 import type { KeyState } from './ready-queue.ts'
 

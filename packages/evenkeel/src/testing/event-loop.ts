@@ -2,8 +2,8 @@
  * The event queue of a simulated world, and the loop that runs it until the world is quiet.
  *
  * Nothing in a world happens by itself: a request, a response, a watch event or an external call is an event in the
- * queue. The default policy runs the oldest event; a test case is that policy plus a few deviations. Simulated time moves
- * only when the queue is empty.
+ * queue. The default policy runs the oldest event; a test case is that policy plus a few deviations. Simulated time
+ * moves only when the queue is empty.
  *
  * Example: process A creates a ConfigMap, and its watch of configmaps is open.
  *
@@ -19,6 +19,9 @@
  *
  * The world is quiet when nothing was written for a while and no reconcile waits for a retry. A world that does not
  * become quiet within the limits below has not converged.
+ *
+ * The garbage collector and the namespace controller of the cluster read the true state and write one object at a time,
+ * so that their work depends only on the schedule.
  *
  * Invariant: the same events added in the same order, with the same holds, run in the same order.
  */
@@ -235,13 +238,9 @@ export class EventQueue {
   }
 }
 
-/*
- * The garbage collector and the namespace controller of a simulated cluster, one object at a time.
- *
- * They read the true state, so that their work depends only on the schedule. The garbage collector deletes an object when
- * none of its owners exists, and ends the deletion of an owner when no blocking dependent is left. The namespace
- * controller deletes the objects of a namespace in deletion, then removes its finalizer.
- */
+// The cluster controllers. The garbage collector deletes an object when none of its owners exists, and ends the
+// deletion of an owner when no blocking dependent is left. The namespace controller deletes the objects of a namespace
+// in deletion, then removes its finalizer.
 
 /** The next write of a cluster controller. */
 interface ClusterAction {

@@ -1,8 +1,9 @@
 /**
- * Plans the single deviations of a scenario: every fault once, at every place where it makes a difference.
+ * Plans the deviations of a scenario: single deviations for tier 1, pairs for tier 2, random combinations for tier 3.
  *
- * The places are the interactions of the undisturbed schedule (just before and just after each effect, and each read),
- * its quiet states, and the start. Between two interactions only undelivered events differ, and `hold` covers those.
+ * Tier 1 has every fault once, at every place where it makes a difference. The places are the interactions of the
+ * undisturbed schedule (just before and just after each effect, and each read), its quiet states, and the start.
+ * Between two interactions only undelivered events differ, and `hold` covers those.
  *
  * Example: the scenario in the header of deviation.ts has one read, two effects and one quiet state. The plan contains
  *
@@ -14,7 +15,15 @@
  *                recreate or neighbour ConfigMap a
  *     start      clock skew of five minutes ahead and behind
  *
- * and the longer faults of plan-state.ts. Each is one schedule of tier 1. Those that find most come first.
+ * and the longer faults of plan-state.ts. Each is one schedule. Those that find most come first.
+ *
+ * Pairs are pruned in two ways. By causality: the second deviation comes after the first, and two deviations that touch
+ * only objects of different owners do not influence each other. By fingerprint: when the world before the second
+ * deviation is the same as in another schedule, that schedule covers the pair; the first deviation has healed, or
+ * another first deviation led to the same state.
+ *
+ * A random schedule first draws a mixture: which types of deviations take part, and with which weight. A schedule in
+ * which only responses get lost finds failures that a little of everything does not.
  */
 import { isJsonObject, type UnstructuredObject } from '#api'
 import { randomInt, SeededRandom, type Random } from '#base'
@@ -206,17 +215,7 @@ function watchedResources(world: World): string[] {
   return [...found]
 }
 
-/*
- * Plans schedules with several deviations: pairs for tier 2, and random combinations for tier 3.
- *
- * Pairs are pruned in two ways. By causality: the second deviation comes after the first, and two deviations that touch
- * only objects of different owners do not influence each other. By fingerprint: when the world before the second
- * deviation is the same as in another schedule, that schedule covers the pair; the first deviation has healed, or another
- * first deviation led to the same state.
- *
- * A random schedule first draws a mixture: which types of deviations take part, and with which weight. A schedule in
- * which only responses get lost finds failures that a little of everything does not.
- */
+// Pairs and random combinations.
 
 /** A deviation that could follow, and a key of the state it would meet: equal keys are one case. */
 export interface NextDeviation {

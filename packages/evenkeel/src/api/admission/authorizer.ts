@@ -1,12 +1,13 @@
 /**
- * The `authorizer` of admission expressions: may this user, or a service account, do something else?
+ * The `authorizer` of CEL admission expressions: authorization checks for the user of the request, or for a service
+ * account.
  *
  *     authorizer.group('apps').resource('deployments').namespace('a').check('create').allowed()
  *     authorizer.path('/healthz').check('get').allowed()
  *
- * Expressions do not wait, and whoever is asked may take time. A question without an answer yet ends the evaluation by
- * throwing {@link PendingDecision}; who evaluates waits for it and begins again, and then the answer is known. Each question is
- * asked once per request, whatever it is that asks it.
+ * CEL evaluation is synchronous, and an authorizer may be asynchronous. A check without a decision yet ends the
+ * evaluation by throwing {@link PendingDecision}. The caller waits for the decision and evaluates again, and then the
+ * decision is cached. Each check runs once per request, however many expressions contain it.
  */
 import { boolType, EvaluationError, member, objectType, Opaque, stringType, type Overload } from '@evenkeel/cel'
 import { checkDnsLabel, checkDnsSubdomain } from '@evenkeel/cel/primitives'
@@ -18,7 +19,7 @@ const groupCheckType = objectType('kubernetes.authorization.GroupCheck')
 export const resourceCheckType = objectType('kubernetes.authorization.ResourceCheck')
 const decisionType = objectType('kubernetes.authorization.Decision')
 
-/** Thrown out of an evaluation that cannot go on before `answer` has resolved. */
+/** Ends an evaluation that cannot continue before `answer` has resolved. */
 export class PendingDecision extends Error {
   readonly answer: Promise<void>
 
@@ -34,7 +35,7 @@ interface CachedDecision {
   readonly error?: string
 }
 
-/** What was asked for one request, and answered. */
+/** The checks of one request and their decisions. */
 class DecisionCache {
   readonly #ask: AuthorizeFunction
   readonly #known = new Map<string, CachedDecision>()
@@ -79,7 +80,7 @@ function failed(error: unknown): CachedDecision {
   return { allowed: false, reason: '', error: error instanceof Error ? error.message : String(error) }
 }
 
-/** Something that can only be called, never compared or shown. */
+/** A value with methods only: it cannot be compared or shown. */
 abstract class AuthorizerReceiver extends Opaque {
   equals(other: Opaque): boolean {
     return this === other
@@ -215,7 +216,7 @@ export const authorizerFunctions: ReadonlyMap<string, readonly Overload[]> = new
       }),
     ],
   ],
-  // Nobody who is asked here looks at selectors: saying one narrows the question, which may only be answered as if it were wider.
+  // The authorizers ignore selectors. A selector narrows the check, and the decision for the wider check is safe.
   [
     'fieldSelector',
     [
@@ -286,7 +287,7 @@ function accountOf({ answers }: AuthorizerValue, namespace: string, name: string
   return new AuthorizerValue({ name: `system:serviceaccount:${namespace}:${name}`, groups }, answers)
 }
 
-/** The two values that expressions begin with. */
+/** The two variables of expressions. */
 export function authorizerBindings(
   user: AdmissionUser,
   resourcePath: ResourceAttributes,

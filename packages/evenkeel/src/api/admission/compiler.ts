@@ -1,8 +1,11 @@
 /**
- * Compiles the expressions of one webhook or policy, and evaluates them for one request.
+ * Compiles the CEL expressions of one webhook or policy, and evaluates them for one request.
  *
- * Variables see those defined before them. What they cost is paid when they are used, from the same budget as the
- * expression that uses them; each expression has its own limit besides.
+ * A variable can use the variables defined before it. Its value is computed at its first use, once per evaluation. The
+ * cost counts against the budget of the expression that uses the variable; each expression has a limit of its own
+ * besides. The results of mutating policies are converted to JSON.
+ *
+ * {@link admissionEngine} contains every function that needs CEL, so that `loadAdmissionEngine` can load it on demand.
  */
 import {
   CompiledExpression,
@@ -40,7 +43,7 @@ import type {
   ResourceAttributes,
 } from './expressions.ts'
 
-/** An expression as this file knows it. */
+/** An expression with its compiled form. */
 export interface CompiledAdmissionExpression extends AdmissionExpression {
   readonly expression: CompiledExpression | undefined
 }
@@ -64,7 +67,7 @@ export class AdmissionExpressionCompiler implements AdmissionCompiler {
   }
 
   compile(text: string, { resultTypes: gives }: AdmissionCompileOptions = {}): CompiledAdmissionExpression {
-    // When it runs, everything that has a type is plain JSON all the same: nothing may be taken on trust.
+    // At run time every typed value is plain JSON: the declared types cannot be trusted.
     const found = compileExpression(text, this.#environment, { trustsTypes: false })
     if (!(found instanceof CompiledExpression))
       return { text, type: 'dyn', error: describeFailure(found), expression: undefined }
@@ -147,7 +150,7 @@ function bindingsOf({
   }
 }
 
-/** What the request itself is about: `authorizer.requestResource`. */
+/** The attributes of the request itself: `authorizer.requestResource`. */
 function requestAttributes(request: JsonObject): ResourceAttributes {
   const resource = getOwn(request, 'requestResource')
   const named = isJsonObject(resource) ? resource : {}
@@ -193,15 +196,13 @@ const plainKinds: ReadonlySet<string> = new Set([
   'map',
 ])
 
-/** Variables of types that only libraries know are anything to those who use them. */
+/** Variables of library types have the type dyn. */
 function fieldType(type: Type | undefined): Type {
   if (type === undefined || !plainKinds.has(type.kind)) return dynType
   return type.parameters.length === 0 ? type : { ...type, parameters: type.parameters.map(fieldType) }
 }
 
-/*
- * `variables` of a policy as a map whose values are computed when somebody asks for them, once.
- */
+// The `variables` of a policy, as a map of lazily computed values.
 
 export class VariableValues extends MapValue {
   readonly #variables: ReadonlyMap<string, CompiledAdmissionExpression>
@@ -237,7 +238,7 @@ export class VariableValues extends MapValue {
     return value
   }
 
-  /** What variables have cost since this was last asked. */
+  /** The cost of variables since the last call. */
   takeCost(): number {
     const cost = this.#cost
     this.#cost = 0
@@ -255,9 +256,7 @@ export class VariableValues extends MapValue {
   }
 }
 
-/*
- * What expressions of mutating policies give, as JSON.
- */
+// Results of mutating policies, as JSON.
 
 export function configurationOf(value: unknown): JsonResult<JsonObject> {
   if (!(value instanceof ObjectValue)) return { error: 'unsupported return type from ApplyConfiguration expression' }
@@ -302,10 +301,7 @@ function stringField({ fields }: PatchValue, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/*
- * Everything about expressions of admission that needs the expression language, in one value: what
- * `loadAdmissionLanguage` loads.
- */
+// The admission engine.
 
 export const admissionEngine: AdmissionEngine = {
   compiler: (scope) => new AdmissionExpressionCompiler(scope),

@@ -1,8 +1,11 @@
 /**
- * The variables that expressions of admission see, and their types.
+ * The variables of CEL admission expressions and their types, and the type check of validating policies.
  *
- * Objects are checked by nobody: they may be anything. The request and the namespace have types, which only the checker
- * knows: when an expression runs they are plain JSON, in which fields that are empty are absent.
+ * Objects have no static type. The request and the namespace have types that only the checker knows: at run time they
+ * are plain JSON, in which empty fields are absent.
+ *
+ * The server does not check a policy against schemas when it is written, because the CRDs may come later. The type
+ * check gives warnings only: they do not affect the policy.
  */
 import {
   adaptDynamic,
@@ -29,7 +32,7 @@ import type { Schema } from '../schema/schema.ts'
 import { authorizerFunctions, authorizerType, resourceCheckType } from './authorizer.ts'
 import type { AdmissionScope, PolicyTypes, TypeWarning } from './expressions.ts'
 
-/** What is in scope before any variable is defined. */
+/** The variables before any variable of the policy is defined. */
 export function admissionEnvironment({
   hasParams = false,
   hasAuthorizer = true,
@@ -53,7 +56,7 @@ export function admissionEnvironment({
   )
 }
 
-/** What is known of objects, where something is. */
+/** The known types of objects. */
 interface ObjectVariables {
   readonly object?: Variable
   readonly params?: Variable
@@ -127,12 +130,7 @@ function namespaceType(): Type {
   })
 }
 
-/*
- * Checks the expressions of a validating policy against the types it is about: what nobody does when the policy is
- * written, because the types may come later.
- *
- * Warnings only: a policy does what it does, whatever they say.
- */
+// The type check of validating policies.
 
 export function typeWarnings(spec: JsonObject, { objects, params }: PolicyTypes): readonly TypeWarning[] {
   const hasParams = isJsonObject(spec['paramKind'])
@@ -157,7 +155,7 @@ export function typeWarnings(spec: JsonObject, { objects, params }: PolicyTypes)
 
 function warningsOf(text: string, name: string, environment: Environment): string[] {
   const found = compileExpression(text, environment, { trustsTypes: false })
-  // What can be checked and never run is told when it is written.
+  // An expression that compiles but cannot run is rejected when the policy is written.
   return found instanceof CompiledExpression || found.stage === 'instantiation' ? [] : [`${name}: ${found.errors}\n`]
 }
 
@@ -173,7 +171,7 @@ function withVariables(spec: JsonObject, base: Environment): Environment {
 }
 
 function objectVariables(schema: Schema | undefined): Variable {
-  // What a server publishes of a kind is complete, metadata too.
+  // The published schema of a kind is complete, including its metadata.
   const seen = schema && schemaDeclType(schema)
   return { type: seen?.type ?? dynType }
 }

@@ -1,29 +1,31 @@
 /**
- * The door to expressions of admission: match conditions of webhooks, and policies. The language is large and most
- * servers never meet an expression, so it is loaded when the first one is there; until then only these types are known.
+ * The types of CEL in admission (match conditions of webhooks, and policies), and the loader of the engine.
+ *
+ * CEL is large and most servers have no such expression, so it is loaded with the first one. This file does not import
+ * it.
  */
 import type { JsonObject } from '@evenkeel/cel/primitives'
 import type { Schema } from '../schema/schema.ts'
 
-/** What the language can do for admission. */
+/** The functions of CEL for admission. */
 export interface AdmissionEngine {
   /** A compiler for the expressions of one webhook or policy. */
   compiler(scope?: AdmissionScope): AdmissionCompiler
-  /** What an expression of an apply configuration made. */
+  /** The result of an apply configuration expression. */
   configurationOf(value: unknown): JsonResult<JsonObject>
-  /** What an expression of a JSON patch made. */
+  /** The result of a JSON patch expression. */
   patchOf(value: unknown): JsonResult<readonly JsonObject[]>
-  /** What is wrong with the expressions of a validating policy, given the schemas of what it is about. */
+  /** The type errors in a validating policy, given the schemas of its resources. */
   typeWarnings(spec: JsonObject, types: PolicyTypes): readonly TypeWarning[]
 }
 
-/** What the value of an expression is as JSON, or why it is nothing of the kind. */
+/** The value of an expression as JSON, or the reason why it has no JSON form. */
 export type JsonResult<T> = { readonly json: T; readonly error?: undefined } | { readonly error: string }
 
-/** What a policy is about. */
+/** The schemas of the resources and parameters of a policy. */
 export interface PolicyTypes {
   readonly objects: readonly { /** `apps/v1, Kind=Deployment` */ readonly name: string; readonly schema: Schema }[]
-  /** Absent when nobody knows. */
+  /** Absent when the schema is unknown. */
   readonly params?: Schema | undefined
 }
 
@@ -32,7 +34,7 @@ export interface TypeWarning {
   readonly warning: string
 }
 
-/** Which variables there are beside `object`, `oldObject`, `request` and `namespaceObject`. */
+/** The variables beside `object`, `oldObject`, `request` and `namespaceObject`. */
 export interface AdmissionScope {
   /**
    * `params`.
@@ -53,7 +55,7 @@ export interface AdmissionScope {
    */
   readonly hasVariables?: boolean
   /**
-   * `Object`, `JSONPatch` and what else mutating policies make changes with.
+   * `Object`, `JSONPatch` and the other types of mutating policies.
    *
    * @default false
    */
@@ -62,30 +64,30 @@ export interface AdmissionScope {
 
 export interface AdmissionCompiler {
   /**
-   * Makes `variables.name` known to what is compiled from now on. It is evaluated when it is first used, once per
-   * evaluation. One that does not compile is known all the same, and an error to whoever uses it.
+   * Defines `variables.name` for the expressions compiled afterwards. It is evaluated at its first use, once per
+   * evaluation. A variable that does not compile is defined as well: expressions that use it fail.
    */
   define(name: string, text: string): AdmissionExpression
   compile(text: string, options?: AdmissionCompileOptions): AdmissionExpression
-  /** Begins to evaluate expressions of this compiler for one request. */
+  /** Starts the evaluation of expressions of this compiler for one request. */
   start(input: AdmissionInput, options?: { budget?: number }): AdmissionEvaluation
 }
 
 export interface AdmissionCompileOptions {
   /**
-   * What it may give, by the names of types: `bool`, `string`, `null_type`, `list(string)`.
+   * The allowed result types, by name: `bool`, `string`, `null_type`, `list(string)`.
    *
    * @default anything
    */
   readonly resultTypes?: readonly string[]
 }
 
-/** An expression that was compiled, or what is wrong with it. */
+/** A compiled expression, or its error. */
 export interface AdmissionExpression {
   readonly text: string
-  /** What it gives, as messages name it. */
+  /** The result type, as messages name it. */
   readonly type: string
-  /** What is wrong with it, as upstream says it; undefined when it can be evaluated. */
+  /** The error, with the text of upstream; undefined when the expression can be evaluated. */
   readonly error: string | undefined
 }
 
@@ -97,7 +99,7 @@ export interface AdmissionInput {
   readonly request: JsonObject
   readonly namespaceObject?: JsonObject | undefined
   readonly params?: JsonObject | undefined
-  /** Whom `authorizer` asks about. */
+  /** The user that `authorizer` checks. */
   readonly user?: AdmissionUser | undefined
   readonly authorize?: AuthorizeFunction | undefined
 }
@@ -109,7 +111,7 @@ export interface AdmissionUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** Whether a user may do something: a verb on a path, or on a resource. */
+/** An authorization check: may a user perform a verb on a path, or on a resource? */
 export interface AuthorizerCheck {
   readonly user: AdmissionUser
   readonly verb: string
@@ -131,30 +133,32 @@ interface AuthorizerDecision {
   readonly reason: string
 }
 
-/** Asks; may throw or reject when there is no answer. */
+/** Decides; may throw or reject when there is no decision. */
 export type AuthorizeFunction = (check: AuthorizerCheck) => AuthorizerDecision | Promise<AuthorizerDecision>
 
 export interface AdmissionEvaluation {
-  /** What is left to spend. */
+  /** The remaining budget. */
   readonly budget: number
-  /** The answer comes at once unless somebody has to be asked who takes time. */
+  /** Synchronous, unless an authorizer is asynchronous. */
   evaluate(expression: AdmissionExpression): AdmissionResult | Promise<AdmissionResult>
 }
 
-/** What an expression gives: a value (texts, truth values and numbers are themselves), an error, or no budget is left. */
+/**
+ * The result of an expression: a value (strings, booleans and numbers as they are), an error, or an exhausted budget.
+ */
 export type AdmissionResult =
   | { readonly value: unknown; readonly error?: undefined }
   | { readonly error: string; readonly isExhausted: boolean }
 
-/** What all match conditions of one webhook or policy may cost together for one request. */
+/** The cost limit of all match conditions of one webhook or policy for one request. */
 export const matchConditionsCostMax = 2_500_000
 
-/** Loads the language; every call gives the same. */
+/** Loads CEL; every call returns the same engine. */
 export function loadAdmissionEngine(): Promise<AdmissionEngine> {
   return (loading ??= load())
 }
 
-// Asking for a module again is no small thing: it happens with every write that a policy is about.
+// Cached, because a repeated import is slow and every write that matches a policy needs the engine.
 let loading: Promise<AdmissionEngine> | undefined
 
 async function load(): Promise<AdmissionEngine> {

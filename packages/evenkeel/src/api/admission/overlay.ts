@@ -1,8 +1,8 @@
 /**
- * A part of an object laid over the whole, as mutating policies do: merged by the rules of server-side apply, but owned by
- * nobody.
+ * Merges an apply configuration of a mutating policy into an object: by the rules of server-side apply, but without an
+ * owner.
  *
- * What is atomic may not be touched: whoever sets one field of it would take all others away without meaning to.
+ * Atomic fields are rejected: setting one field inside would remove all others by accident.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldTypeOf, type FieldType } from '../apply/field-type.ts'
@@ -11,7 +11,7 @@ import { TypedError, validateTyped } from '../apply/typed-value.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { JsonResult } from './expressions.ts'
 
-/** The object with the part laid over it; neither is changed. */
+/** The object merged with the configuration; neither is changed. */
 export function overlay(object: JsonObject, part: JsonObject, schema: Schema | undefined): JsonResult<JsonObject> {
   const type = fieldTypeOf(schema)
   const misfit = attempt('failed to convert patch object to typed object', () => {
@@ -38,7 +38,7 @@ function attempt(what: string, run: () => void): string | undefined {
   }
 }
 
-/** Only what the schema declares is looked into, as upstream. */
+/** Only declared fields are checked, as upstream does. */
 function findAtomics(value: JsonValue, { map, list }: FieldType, path: string): string[] {
   const found: string[] = []
   if (Array.isArray(value) && list) {

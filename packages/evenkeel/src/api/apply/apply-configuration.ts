@@ -1,8 +1,9 @@
 /**
- * Server-side apply of one configuration: the object it makes, with managed fields, or the refusal.
+ * Server-side apply of one apply configuration: the resulting object with its managed fields, or the error.
  *
- * The result is not defaulted or validated yet: that follows, as for any write. A configuration that changes neither the
- * object nor who owns what gives back the live object itself.
+ * The result is not defaulted or validated yet: that follows, as for any write. A configuration that changes neither
+ * the object nor its managed fields returns the live object itself. Conflict errors have the text of kube-apiserver,
+ * because clients match on it.
  */
 import { compareText, getOwn, quote, type JsonObject } from '@evenkeel/cel/primitives'
 import { ApiError } from '../errors/api-error.ts'
@@ -75,7 +76,7 @@ function requireType({ config, apiVersion, kind }: ApplyRequest): void {
     throw badRequest(`invalid object type: ${formatType(config)}`)
 }
 
-/** What was there before anybody applied belongs to a manager of its own, so that a first apply can conflict with it. */
+/** Fields set before the first apply belong to a separate manager, so that a first apply can conflict with them. */
 function beforeFirstApply(managed: ManagedState, request: ApplyRequest): ManagedState {
   if (!request.live) return managed
   const before = typedObject({ apiVersion: request.apiVersion, kind: request.kind }, request)
@@ -86,7 +87,7 @@ function beforeFirstApply(managed: ManagedState, request: ApplyRequest): Managed
   return recordUpdate({ before, after }, managed, { ...request, manager: 'before-first-apply' })
 }
 
-/** Refuses an object that does not fit its schema, in the words of upstream, where this is no client's fault: 500. */
+/** Rejects an object that does not fit its schema, with the text of upstream. The client is not at fault: 500. */
 function check(
   object: JsonObject,
   { type, what, duplicates = false }: { type: FieldType; what: (name: string) => string; duplicates?: boolean },
@@ -154,9 +155,7 @@ function formatType(object: JsonObject): string {
   return `${group}/${version}, Kind=${typeof kind === 'string' ? kind : ''}`
 }
 
-/*
- * The refusal of an apply that other managers stand in the way of, in the words clients know.
- */
+// Conflicts: the error for fields that other managers own.
 
 /** One cause per field, managers in the order of their identities. */
 function conflictError(conflicts: Conflicts): ApiError {

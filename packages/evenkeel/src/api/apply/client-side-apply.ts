@@ -1,8 +1,12 @@
 /**
- * `kubectl apply` before there was server-side apply: the last configuration, kept in an annotation.
+ * The migration between client-side apply (`kubectl apply` with its last-applied annotation) and server-side apply.
  *
- * When the manager `kubectl` applies, what the annotation says and the object still has is taken to be kubectl's own, so
- * moving to server-side apply brings no conflicts; and the annotation is kept up to date, so moving back works as well.
+ * When the manager `kubectl` applies, it owns the fields that the annotation names and the object still has, so the
+ * migration to server-side apply causes no conflicts. The annotation is kept up to date, so the migration back works as
+ * well.
+ *
+ * Fields that a tool owns by Update become fields that it owns by Apply. Otherwise fields that the tool drops from its
+ * configuration would stay in the object, owned by its Update entry.
  */
 import {
   getOwn,
@@ -28,12 +32,12 @@ const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** The only manager the annotation belongs to. */
 export const lastAppliedManager = 'kubectl'
 
-/** Whether the annotation is there: it is then kept up to date. */
+/** Whether the object has the annotation. If so, it is kept up to date. */
 export function hasLastApplied(object: JsonObject): boolean {
   return Boolean(annotationsOf(object)[annotation])
 }
 
-/** What the annotation says and the object still has; undefined when there is no annotation one could use. */
+/** The fields that the annotation names and the object still has; undefined without a usable annotation. */
 export function fieldsOfLastApplied(live: TypedObject): FieldSet | undefined {
   const config = parseConfig(annotationsOf(live.object)[annotation])
   if (!config || config['apiVersion'] !== live.apiVersion) return undefined
@@ -48,7 +52,7 @@ export function fieldsOfLastApplied(live: TypedObject): FieldSet | undefined {
   }
 }
 
-/** The object with the annotation saying what was applied, if it has the annotation at all. */
+/** The object with the applied configuration in its annotation, if it has the annotation at all. */
 export function syncLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   const annotations = annotationsOf(object)
   if (!annotations[annotation]) return object
@@ -88,7 +92,7 @@ function sizeOf(annotations: JsonObject): number {
   return bytes
 }
 
-/** As Go's encoder writes it, which also minds HTML in keys: the text is compared and shown by kubectl. */
+/** The JSON of Go's encoder, which also escapes HTML in keys: kubectl compares and shows the text. */
 function sortedJson(value: JsonObject): string {
   return encodeValue(value).replace(
     /[<>&\u2028\u2029]/g,
@@ -96,11 +100,7 @@ function sortedJson(value: JsonObject): string {
   )
 }
 
-/*
- * From client-side to server-side apply: what a tool owned by updating becomes what it owns by applying.
- *
- * Without this, fields the tool dropped from its configuration would stay for ever, owned by its former self.
- */
+// Managed fields: from Update entries to Apply entries.
 
 interface UpgradeOptions {
   /**
@@ -111,7 +111,7 @@ interface UpgradeOptions {
   readonly subresource?: string
 }
 
-/** Managed fields in which `from`, so far updating, applies as `to`; the very same list when there is nothing to do. */
+/** Managed fields in which `from`, an Update manager so far, applies as `to`; the same list when nothing changes. */
 export function upgradeManagers(
   entries: readonly ManagedFieldsEntry[],
   { from, to }: { from: string; to: string },

@@ -1,9 +1,9 @@
 /**
- * What changed between two values of one type, leaf by leaf.
+ * Compares two values of one type, leaf by leaf: added, modified and removed fields.
  *
- * Containers that are empty on both sides are leaves, so that `{}` and null differ. Items of a list that occur more than
- * once are compared as a block and named by the item alone. No path is in two of the three sets, except an item that
- * was there twice and now once: its block is gone and it is new.
+ * Containers that are empty on both sides are leaves, so that `{}` and null differ. Duplicate items of a list are
+ * compared as a block, under the path of the item alone. No path is in two of the three sets, except an item that was a
+ * duplicate and now occurs once: its block is removed and the item is added.
  */
 import {
   deepEqual,
@@ -43,8 +43,8 @@ export function compare(left: JsonValue, right: JsonValue, type: FieldType): Com
 }
 
 /**
- * The same for two objects as Go would write them, with the fields its structs never leave out: whether a write owns
- * `.spec` or only what is in it depends on `spec: {}` having been there before.
+ * The same for two objects as Go would encode them, with the fields that its structs never omit: whether a write owns
+ * `.spec` or only the fields inside depends on an earlier `spec: {}`.
  *
  * @throws {TypedError} when a value does not fit the type.
  */
@@ -55,7 +55,7 @@ export function compareComplete(left: JsonValue, right: JsonValue, type: FieldTy
 }
 
 /**
- * The same for two objects whose managed fields are not looked at.
+ * The same for two objects without their managed fields.
  *
  * @throws {TypedError} when a value does not fit the type.
  */
@@ -70,7 +70,7 @@ type Side = JsonValue | undefined
 const noNames: readonly string[] = []
 
 class Comparer implements Comparison {
-  // Most writes change in one way only: a set is made when there is something to put in.
+  // Most writes have one type of change only: each set is created with its first path.
   #added: FieldSet | undefined
   #modified: FieldSet | undefined
   #removed: FieldSet | undefined
@@ -99,7 +99,7 @@ class Comparer implements Comparison {
     if (left === right) return
     requireShallow(this.#path)
     const kind = valueKindOf(type, right === undefined ? left : right)
-    // A value that changed its kind is looked at as both: what lay below the old one is gone.
+    // A value that changed its kind is traversed as both kinds: the fields of the old one are removed.
     const before = left === undefined || right === undefined ? kind : valueKindOf(type, left)
     if (before !== kind) this.#visitAs(before, { left, right }, type)
     const isLeaf = this.#visitAs(kind, { left, right }, type)
@@ -137,7 +137,7 @@ class Comparer implements Comparison {
     this.#removed.insert(this.#path)
   }
 
-  /** Notes a change of a leaf. Always true: a leaf it is. */
+  /** Records a change of a leaf. Always returns true. */
   #leaf(left: Side, right: Side): true {
     if (left === undefined) this.#noteAdded()
     else if (right === undefined) this.#noteRemoved()
@@ -150,7 +150,7 @@ class Comparer implements Comparison {
     if (mistake !== undefined && scalarError(kind, right) !== undefined) throw typedError(this.#path, `lhs: ${mistake}`)
   }
 
-  /** Undefined when the maps are to be taken as a leaf, false when they were walked. */
+  /** Undefined when the maps are a leaf, false when they were traversed. */
   #visitMaps(partLeft: JsonObject | undefined, partRight: JsonObject | undefined, type: MapOf): false | undefined {
     const left = this.#complete ? completed(partLeft, type) : partLeft
     const right = this.#complete ? completed(partRight, type) : partRight
@@ -186,7 +186,7 @@ class Comparer implements Comparison {
 
   #visitLists(left: JsonArray | undefined, right: JsonArray | undefined, type: ListOf): false | undefined {
     if (type.atomic || (isEmptyList(left) && isEmptyList(right))) return undefined
-    // Most lists do not change, and telling items apart costs more than seeing that they are the same.
+    // Most lists do not change, and deep equality is cheaper than the identities of the items.
     if (left && right && left.length === right.length && deepEqual(left, right)) return false
     const before = this.#itemsOf(left, type)
     const after = this.#itemsOf(right, type)
@@ -228,7 +228,7 @@ class Comparer implements Comparison {
   }
 }
 
-/** A map with the fields that are never left out; the very same map when it has them. */
+/** A map with the fields that Go never omits; the same map when it has them. */
 function completed(map: JsonObject | undefined, { always }: MapOf): JsonObject | undefined {
   if (map === undefined || always.size === 0) return map
   let draft: JsonObjectDraft | undefined

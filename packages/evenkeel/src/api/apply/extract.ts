@@ -1,5 +1,5 @@
 /**
- * What one manager applied, read out of an object: the configuration to start from for the next apply.
+ * Extracts the fields that one manager applied from an object: the starting point of its next apply configuration.
  */
 import { getOwn, setOwn, type JsonObject, type JsonObjectDraft } from '@evenkeel/cel/primitives'
 import type { Schema } from '../schema/schema.ts'
@@ -12,7 +12,7 @@ import { asMap } from './typed-value.ts'
 interface ExtractOptions {
   readonly schema?: Schema | undefined
   /**
-   * What was applied through this subresource.
+   * The subresource of the apply.
    *
    * @default ''
    */
@@ -20,9 +20,9 @@ interface ExtractOptions {
 }
 
 /**
- * A configuration with type, name and namespace of the object and every field the manager owns by applying.
+ * An apply configuration with type, name and namespace of the object and every field that the manager owns by Apply.
  *
- * @throws {RangeError} when the managed fields of the object cannot be read.
+ * @throws {RangeError} when the managed fields of the object cannot be decoded.
  */
 export function extractOwned(
   object: JsonObject,

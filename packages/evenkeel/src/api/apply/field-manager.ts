@@ -1,5 +1,10 @@
 /**
- * What a write says about itself, as far as field management goes, and the objects it is about.
+ * The field management of one request: the writer, the objects, and the fields that the request may own.
+ *
+ * System fields have no owner, because the server writes them: type, name, and part of the metadata. A field filter
+ * excludes the fields that an endpoint does not write: the main resource excludes `status`, `/status` excludes
+ * everything else, and some subresources of pods include only a few paths. In a filter path, `*` stands for any path
+ * element.
  */
 import {
   deepEqual,
@@ -101,9 +106,7 @@ export function withEntries(object: JsonObject, entries: readonly ManagedFieldsE
   return { ...object, metadata: rest }
 }
 
-/*
- * Fields that nobody owns because the server writes them: type, name, and the bookkeeping in metadata.
- */
+// System fields.
 
 const metadataFields = [
   'name',
@@ -124,7 +127,7 @@ const systemFields = FieldSet.of(
   ...metadataFields.map((name) => ['f:metadata', `f:${name}`]),
 )
 
-/** Takes the fields of the server from one manager; a manager left with nothing is gone. */
+/** Removes the system fields from one manager, and the manager if it owns nothing else. */
 export function stripSystemFields(managers: Managers, manager: string): Managers {
   const versioned = managers.get(manager)
   const set = versioned && withoutSystemFields(versioned.set)
@@ -139,17 +142,12 @@ export function withoutSystemFields(set: FieldSet): FieldSet {
   return set.difference(systemFields)
 }
 
-/** Whether the server writes the field at a path, so that nobody owns it. */
+/** Whether the field at a path is a system field, which has no owner. */
 export function isSystemField(...names: readonly string[]): boolean {
   return systemFields.has(names.map(fieldElement))
 }
 
-/*
- * What a request cannot own: fields its endpoint does not write.
- *
- * The object itself leaves out `status`; `/status` leaves out everything else; some endpoints of pods leave in only a few
- * places. A path is field names; `*` stands for any step.
- */
+// Field filters.
 
 /** Leaves out these fields and everything below them: `excludeFields(['status'])`. */
 export function excludeFields(...paths: readonly (readonly string[])[]): FieldFilter {
@@ -178,14 +176,12 @@ function include(set: FieldSet, paths: readonly (readonly string[])[]): FieldSet
   return FieldSet.fromNodes(nodes)
 }
 
-/*
- * Times of managers that changed nothing: a write of which only they would be new is no write.
- */
+// Comparison of managed fields without their times: a write that changes only times is no write.
 
 /**
- * Whether two lists say the same of who manages what, whenever they say it was written.
+ * Whether two lists contain the same managers and field sets, whatever their times.
  *
- * To be asked last, when defaults are in place: what was applied may equal what was there only then.
+ * Call this last, after defaulting: an applied object may equal the live object only then.
  */
 export function sameManagers(
   before: readonly ManagedFieldsEntry[] | undefined,

@@ -1,9 +1,9 @@
 /**
- * A set of paths, kept as a trie: what a manager owns, what a write changed.
+ * A set of paths, stored as a trie: the fields that a manager owns, or the fields that a write changed.
  *
- * A node may be a member, have children, or both; a node that is neither does not exist, so an empty set has no nodes.
- * Sets are filled with `insert` by the one who makes them and never changed afterwards: operations share subtrees and
- * give back the very set they were called on when nothing changed, which callers test with `===`.
+ * A node is a member, has children, or both. A node that is neither does not exist, so an empty set has no nodes. Only
+ * the code that creates a set calls `insert`; afterwards the set does not change. Operations share subtrees and return
+ * the same set when nothing changed, which callers test with `===`.
  */
 import type { JsonObject } from '@evenkeel/cel/primitives'
 import { compareElements, type ElementPath, type PathElement } from './path-element.ts'
@@ -18,7 +18,7 @@ export const leaf: FieldNode = { member: true, children: undefined }
 
 export class FieldSet {
   #nodes = new Map<PathElement, FieldNode>()
-  /** How the set is written, below a member and elsewhere; kept here by whoever writes it, as sets share subtrees. */
+  /** The encoded set, below a member and elsewhere. The encoder caches it here, as sets share subtrees. */
   written: { readonly plain?: JsonObject; readonly member?: JsonObject } | undefined = undefined
 
   static of(...paths: readonly ElementPath[]): FieldSet {
@@ -33,7 +33,7 @@ export class FieldSet {
     return set
   }
 
-  /** Takes a map over as it is: every node says something, and nobody changes it any more. */
+  /** Takes ownership of a map: every node is a member or has children, and the map no longer changes. */
   static ofMap(nodes: Map<PathElement, FieldNode>): FieldSet {
     const set = new FieldSet()
     set.#nodes = nodes
@@ -44,12 +44,12 @@ export class FieldSet {
     return this.#nodes.size === 0
   }
 
-  /** How many steps this level has. */
+  /** The number of path elements at this level. */
   get width(): number {
     return this.#nodes.size
   }
 
-  /** How many paths are members. */
+  /** The number of members. */
   get size(): number {
     let size = 0
     for (const { member, children } of this.#nodes.values()) size += Number(member) + (children?.size ?? 0)
@@ -61,7 +61,7 @@ export class FieldSet {
     return this.#nodes.entries()
   }
 
-  /** The steps of this level, in the order they are written. */
+  /** The path elements of this level, in the order of their encoding. */
   elements(): PathElement[] {
     const elements = [...this.#nodes.keys()]
     return elements.length < 2 ? elements : elements.sort(compareElements)
@@ -74,7 +74,7 @@ export class FieldSet {
     for (const element of elements) yield* this.#nodes.get(element)?.children?.paths([...prefix, element]) ?? []
   }
 
-  /** Adds a path while the set is being made. The empty path is nobody's: the object as a whole has no owner. */
+  /** Adds a path during construction. The empty path is ignored: the object as a whole has no owner. */
   insert(path: ElementPath): void {
     if (path.length === 0) return
     let set: FieldSet = this
@@ -90,7 +90,7 @@ export class FieldSet {
     return path.length > 0 && set?.node(path.at(-1) as PathElement)?.member === true
   }
 
-  /** What the set says about one step. */
+  /** The node of one path element. */
   node(element: PathElement): FieldNode | undefined {
     return this.#nodes.get(element)
   }
@@ -126,7 +126,7 @@ export class FieldSet {
 
   intersection(other: FieldSet): FieldSet {
     const result = new FieldSet()
-    // From the smaller side: what a write changed is small, what a manager owns is not.
+    // From the smaller side: a write changes few fields, a manager owns many.
     const [few, many] = this.#nodes.size <= other.#nodes.size ? [this, other] : [other, this]
     for (const [element, a] of few.#nodes) {
       const b = many.#nodes.get(element)
@@ -179,7 +179,7 @@ export class FieldSet {
     return changed ? result : this
   }
 
-  /** Keeps the promise that a node says something. */
+  /** Adds no node that is neither a member nor has children. */
   #put(element: PathElement, node: FieldNode): void {
     if (node.children?.isEmpty !== true) {
       if (node.member || node.children) this.#nodes.set(element, node)
@@ -195,5 +195,5 @@ export class FieldSet {
   }
 }
 
-/** The set of nothing. */
+/** The empty set. */
 export const noFields = new FieldSet()

@@ -1,13 +1,12 @@
 /**
- * How values of a schema are owned and merged by server-side apply: which are leaves, and which keys identify the items of
- * a list.
+ * The types of server-side apply: which fields of a schema are atomic, and which keys identify the items of a list.
  *
- * A type may allow several kinds at once (int-or-string, or anything); the value decides which counts. Types are derived
- * from the compiled schema by the rules of Kubernetes' OpenAPI conversion: `x-kubernetes-list-type` and `-map-type` first,
- * then the patch strategy. Lists without either are atomic, maps are granular. Where a schema declares nothing the type is
- * deduced: maps by key, lists as one leaf.
+ * A type may allow several kinds at once (int-or-string, or anything); the value decides which one applies. Types are
+ * derived from the compiled schema by the rules of Kubernetes' OpenAPI conversion: `x-kubernetes-list-type` and
+ * `-map-type` first, then the patch strategy. Lists without either are atomic, maps are granular. Where a schema
+ * declares nothing, the type is deduced: maps are granular, lists atomic.
  *
- * Types are derived when they are first needed, as schemas may contain themselves, and kept per compiled node.
+ * Types are derived at their first use, as schemas may be recursive, and cached per compiled node.
  */
 import { isJsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { compile, type CompiledSchema } from '../schema/compile.ts'
@@ -31,15 +30,18 @@ export interface ListOf {
 export interface MapOf {
   readonly atomic: boolean
   readonly fields: ReadonlyMap<string, FieldSlot>
-  /** The type of undeclared fields; absent when there may be none. */
+  /** The type of undeclared fields; absent when none are allowed. */
   readonly others: TypeSlot | undefined
-  /** Nothing is declared and anything goes: a change of schema cannot be seen here. */
+  /** Nothing is declared and everything is allowed: a change of the schema cannot be detected here. */
   readonly deduced: boolean
-  /** What Go writes for fields that are not said: built-in kinds are structs there, and some of their fields are never left out. */
+  /**
+   * The values that Go encodes for omitted fields: built-in kinds are structs there, and some of their fields are never
+   * omitted.
+   */
   readonly always: ReadonlyMap<string, JsonValue>
 }
 
-/** A type that is derived when it is first read. */
+/** A type that is derived at its first use. */
 class TypeSlot {
   readonly #make: () => FieldType
   #type: FieldType | undefined
@@ -54,7 +56,7 @@ class TypeSlot {
 }
 
 class FieldSlot extends TypeSlot {
-  /** Stands in for a missing key of a list item. */
+  /** The value of a missing key of a list item. */
   readonly default: JsonValue | undefined
 
   constructor(make: () => FieldType, value: JsonValue | undefined) {
@@ -63,14 +65,14 @@ class FieldSlot extends TypeSlot {
   }
 }
 
-/** Anything, as one leaf. */
+/** Any value, atomic. */
 const untyped: FieldType = {
   scalar: 'untyped',
   list: { atomic: true, keys: [], items: new TypeSlot(() => untyped) },
   map: { atomic: true, fields: new Map(), others: new TypeSlot(() => untyped), deduced: false, always: new Map() },
 }
 
-/** Anything: maps by key, lists as one leaf. */
+/** Any value: maps are granular, lists atomic. */
 const deduced: FieldType = {
   scalar: 'untyped',
   list: { atomic: true, keys: [], items: new TypeSlot(() => untyped) },
@@ -79,7 +81,7 @@ const deduced: FieldType = {
 
 const roots = new WeakMap<Schema, FieldType>()
 
-/** The type of the objects a schema describes; without a schema it is deduced from the values. */
+/** The type of the objects of a schema; without a schema it is deduced from the values. */
 export function fieldTypeOf(schema: Schema | undefined): FieldType {
   if (schema === undefined) return deduced
   let type = roots.get(schema)
@@ -87,19 +89,19 @@ export function fieldTypeOf(schema: Schema | undefined): FieldType {
   return type
 }
 
-/** The type of a field of a map; undefined when there may be no such field. */
+/** The type of a field of a map; undefined when the field is not allowed. */
 export function typeOfField(map: MapOf, name: string): FieldType | undefined {
   return (map.fields.get(name) ?? map.others)?.type
 }
 
 interface Context {
-  /** Some schema around this one keeps unknown fields, and so do all inside it that have no name. */
+  /** An enclosing schema preserves unknown fields, and so do all unnamed schemas inside it. */
   readonly preserve: boolean
-  /** The schema has a name: it is a Go type of a built-in kind. */
+  /** The schema has a name: it is a Go struct of a built-in kind. */
   readonly struct: boolean
 }
 
-/** The types of one compiled node, by what its surroundings add: see {@link typeAt}. */
+/** The types of one compiled node, by the context that its parents add: see {@link typeAt}. */
 const types = new WeakMap<CompiledSchema, Map<string, FieldType>>()
 
 function typeAt(schema: CompiledSchema, context: Context): FieldType {
@@ -186,7 +188,7 @@ function mapOf(node: CompiledSchema, context: Context): MapOf {
   }
 }
 
-/** Structs that are no pointers have the default `{}`; what is required has no `omitempty`. */
+/** Structs that are not pointers have the default `{}`; required fields have no `omitempty`. */
 function alwaysOf({ properties, required }: CompiledSchema): Map<string, JsonValue> {
   const always = new Map<string, JsonValue>()
   for (const [name, field] of properties ?? []) {
@@ -220,7 +222,7 @@ function isUntypedScalar(node: CompiledSchema): boolean {
   return node.type === undefined || (node.type === 'string' && !isPlainText(node))
 }
 
-/** Texts of other formats are compared as any value is. */
+/** Strings of other formats are compared like any value. */
 function isPlainText({ formatName = '' }: CompiledSchema): boolean {
   return formatName === '' || formatName === 'byte'
 }

@@ -1,11 +1,11 @@
 /**
- * Sets of paths as they lie in `metadata.managedFields[].fieldsV1`, both ways.
+ * Encodes and decodes field sets in `metadata.managedFields[].fieldsV1`.
  *
  *     { "f:spec": { ".": {}, "f:replicas": {} } }   ⇄   .spec and .spec.replicas
  *
- * `{}` is a member without children; the key `.` says that a node with children is a member too. Sets remember how they
- * are written, and texts which set they are. Nothing is remembered by the objects themselves: they come and go with
- * every request, and weak keys by the thousand are what a garbage collector is slowest with.
+ * `{}` is a member without children; the key `.` means that a node with children is a member too. A set caches its
+ * encoding, and a map caches sets by their text. There is no cache by object: objects live as long as a request, and
+ * thousands of weak keys slow down the garbage collector of the process.
  */
 import { isJsonObject, type JsonObject, type JsonObjectDraft, type JsonValue } from '@evenkeel/cel/primitives'
 import { FieldSet, leaf, noFields, type FieldNode } from './field-set.ts'
@@ -14,15 +14,15 @@ import { parseElement, type PathElement } from './path-element.ts'
 /** Deeper than any object a server accepts. */
 const depthMax = 1000
 
-/** Writes a set. The result shares parts with other results and must not be changed. */
+/** Encodes a set. The result shares parts with other results and must not be changed. */
 export function encodeFields(set: FieldSet): JsonObject {
   return encodeLevel(set, 'plain')
 }
 
 /**
- * Reads a set; steps of unknown kinds are left out.
+ * Decodes a set; path elements of unknown types are omitted.
  *
- * @throws {RangeError} when it is not in the notation, or nested too deeply.
+ * @throws {RangeError} when the notation is invalid, or nested too deeply.
  */
 export function decodeFields(fields: JsonObject): FieldSet {
   const text = textOf(fields)
@@ -33,7 +33,7 @@ export function decodeFields(fields: JsonObject): FieldSet {
   return set
 }
 
-/** Whether both are written alike, steps in the same order. The second one was decoded before, so it is not too deep. */
+/** Whether both encodings are equal, in the same order. The second one was decoded before, so its depth is limited. */
 export function sameFields(fields: JsonValue | undefined, known: JsonObject): boolean {
   if (fields === known) return true
   if (!isJsonObject(fields)) return false
@@ -61,8 +61,8 @@ function encodeLevel(set: FieldSet, place: 'plain' | 'member'): JsonObject {
 }
 
 /**
- * Sets by the text of their fields: objects of one making own the same fields, whatever their values, so one Pod of a
- * thousand is decoded. The oldest texts go when all together are too long.
+ * Sets by the text of their fields: similar objects have the same fields, whatever their values, so only one of a
+ * thousand Pods is decoded. The oldest texts are evicted when the total length exceeds the limit.
  */
 const byText = new Map<string, FieldSet>()
 const textLengthMax = 16 * 1024

@@ -1,9 +1,16 @@
 /**
- * `metadata.managedFields` and the managers it describes, both ways.
+ * Decodes, encodes and validates `metadata.managedFields`.
  *
- * A manager is who wrote (name), how (Apply or Update), for Update in which version, and through which subresource; an
- * applier keeps its identity when it moves to another version. Entries nobody touched are given back as they are, and a
- * list of which every entry is as it was is given back itself: callers see with `===` that nothing happened.
+ * The identity of a manager is its name, its operation (Apply or Update), its subresource and, for Update only, its
+ * version: an applier keeps its identity when it moves to another version. An entry that did not change is returned as
+ * it is, and so is a list without any changed entry: callers compare with `===`.
+ *
+ * Similar objects have entries that differ only in their times, and every write parses them again. So the decoder first
+ * compares an entry with the last few entries of the same manager. On a match it decodes nothing and returns the same
+ * {@link VersionedSet}, which callers compare with `===`.
+ *
+ * Validation sees the list that is about to be stored. Most mistakes of clients never get there: the server ignores a
+ * list that it cannot decode.
  */
 import { compareText, isJsonObject, parseTime, utf8Length, type JsonObject } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
@@ -35,7 +42,7 @@ export function decodeManagedFields(entries: readonly ManagedFieldsEntry[] | und
   return entries === undefined || entries === null ? noManagers : decodeEntries(entries)
 }
 
-/** What is wrong with a list somebody made, a webhook for instance; undefined when nothing is. */
+/** The error in a list of entries from outside, for instance from a webhook; undefined without an error. */
 export function managedFieldsError(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
     decodeManagedFields(entries)
@@ -89,7 +96,7 @@ function encodeEntry(
   return entryOf(JSON.parse(identity) as ManagedFieldsEntry, versioned, { time })
 }
 
-/** An entry for who is said in another one. */
+/** A new entry for the author of another one. */
 export function entryOf(
   { manager, operation = 'Update', subresource }: ManagedFieldsEntry,
   { set, apiVersion, applied }: VersionedSet,
@@ -135,21 +142,15 @@ function secondsOf(time: string | undefined): number {
   return parsed === undefined ? 0 : Math.floor(parsed / 1000)
 }
 
-/*
- * Entries of managed fields, read with the help of those that were read before.
- *
- * Objects of one making have the same entries but for the times, and every write parses them anew. So an entry is first
- * held against the last few of the same manager: if it is written like one of these it is that one, and nothing is
- * decoded. The same {@link VersionedSet} then stands for all of them, which callers compare with `===`.
- */
+// Decoding, with a cache of recent entries per manager.
 
 export interface ReadEntry {
-  /** Everything that tells one manager from another. */
+  /** The identity of a manager. */
   readonly identity: string
   readonly versioned: VersionedSet
 }
 
-/** Everything that tells one manager from another. Sorts as upstream sorts its managers. */
+/** The identity of a manager. Identities sort as upstream sorts its managers. */
 export function identityOf({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string {
   return JSON.stringify({
     ...(manager && { manager }),
@@ -159,7 +160,7 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Mana
   })
 }
 
-/** The same for a writer, who comes back. */
+/** The same for a writer, with a cache: the same writers come back. */
 export function knownIdentity(entry: ManagedFieldsEntry): string {
   return knownManagerOf(entry).identity
 }
@@ -203,7 +204,7 @@ interface KnownManager {
 
 const knownFieldSetsMax = 4
 const knownManagersMax = 256
-/** In all examples together: what many strange objects leave behind has an end. */
+/** The limit for all cached sets together, so that many unusual objects cannot fill the memory. */
 const pathsMax = 100_000
 const knownManagers = new Map<string, KnownManager>()
 let paths = 0
@@ -222,7 +223,7 @@ function knownManagerOf(entry: ManagedFieldsEntry): KnownManager {
   const { manager, operation, apiVersion, subresource } = entry
   const key = `${operation} ${apiVersion} ${subresource} ${manager}`
   const known = knownManagers.get(key)
-  // Names may hold blanks: the key finds, the parts decide.
+  // Names may contain spaces, so the key is not unique: the parts decide.
   if (
     known &&
     known.entry.manager === manager &&
@@ -246,18 +247,13 @@ function requireEntry({ operation, apiVersion, fieldsType, fieldsV1 }: ManagedFi
     throw new RangeError(`fieldsV1 of managed fields entry ${index} is not an object`)
 }
 
-/*
- * Whether entries of managed fields, and names of managers, may be stored.
- *
- * This is asked of what is about to be stored, so most of what a client can get wrong never comes here: a list that
- * cannot be read is not taken over in the first place.
- */
+// Validation of managers and entries.
 
 const managerBytesMax = 128
 const subresourceBytesMax = 256
 
 export function validateFieldManager(name: string, path: FieldPath): FieldError[] {
-  // Nearly all names, and this is asked of every entry on every write.
+  // The fast path: nearly all names match, and every write checks every entry.
   if (name.length <= managerBytesMax && /^[ -~]*$/.test(name)) return []
   const errors = utf8Length(name) > managerBytesMax ? [fieldError.tooLong(path, managerBytesMax)] : []
   const odd = name.search(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u)

@@ -1,8 +1,17 @@
 /**
- * An applied configuration laid over the live value: maps by key, lists by item, leaves from the configuration.
+ * Merges an apply configuration into the live value: maps by key, lists by item, leaves from the configuration.
  *
- * Nothing is removed here; what a manager no longer mentions is pruned afterwards. Whatever the configuration does not
- * change is the live value itself, not a copy, and a merge that changes nothing gives back the live value.
+ * A merge removes nothing; fields that the manager no longer applies are pruned afterwards. Parts that the
+ * configuration does not change are the live values themselves, not copies. A merge that changes nothing returns the
+ * live value.
+ *
+ * Merged lists keep the live order. Items that both lists have come in the order of the configuration; items that only
+ * the configuration has come next to their neighbours there:
+ *
+ *     live [a b c d], config [x c b]   ──▶   [a x c d b]
+ *
+ * Pruning leaves null in place of a container that lost all its fields. The schemas of custom resources seldom allow
+ * null, so an emptied map or list becomes `{}` or `[]`.
  */
 import {
   getOwn,
@@ -111,7 +120,7 @@ class Merger {
     return items
   }
 
-  /** Items that are there more than once are not merged with anything: the configuration replaces them all. */
+  /** Duplicate items are not merged: the configuration replaces them all. */
   #livesByElement(elements: readonly PathElement[], list: JsonArray): Map<PathElement, JsonValue> {
     const items = new Map<PathElement, JsonValue>()
     for (const [index, element] of elements.entries())
@@ -120,22 +129,15 @@ class Merger {
   }
 }
 
-/*
- * In which order the items of two lists come out when they are merged.
- *
- * Live order is kept; items that both lists have come in the order of the configuration, and items only the
- * configuration has come where their neighbours there are.
- *
- *     live [a b c d], config [x c b]   ──▶   [a x c d b]
- */
+// The order of merged list items.
 
 interface OrderedItem {
   readonly element: PathElement
-  /** Where the item stands in the live list, if that is where it is taken from; otherwise -1. */
+  /** The index in the live list, if the item comes from there; otherwise -1. */
   readonly liveIndex: number
 }
 
-/** Both lists as elements; the configuration names each at most once, the live list may repeat some. */
+/** Both lists as path elements. The configuration has no duplicates; the live list may have some. */
 export function mergeOrder(live: readonly PathElement[], config: readonly PathElement[]): OrderedItem[] {
   const inLive = new Set(live)
   const inConfig = new Set(config)
@@ -153,7 +155,7 @@ export function mergeOrder(live: readonly PathElement[], config: readonly PathEl
       shared[next] !== undefined &&
       shared[next] !== here
     ) {
-      // Both have it, but the configuration wants another one first.
+      // Both lists have it, but the configuration has another one first.
       at++
       continue
     }
@@ -174,14 +176,9 @@ export function mergeOrder(live: readonly PathElement[], config: readonly PathEl
   return order
 }
 
-/*
- * Containers that lost everything they held.
- *
- * Taking fields out leaves null where a container was. Schemas of custom kinds seldom allow null, and nobody asked for
- * one: what was a map or a list is an empty one now.
- */
+// Emptied containers.
 
-/** A value that was made of another by taking fields out, with empty containers for nulls that were none before. */
+/** A value after the removal of fields, with empty containers instead of nulls that were not null before. */
 export function fillEmptied(value: JsonValue, before: JsonValue, type: FieldType): JsonValue {
   if (value === before) return value
   const kind = valueKindOf(type, before)

@@ -1,11 +1,11 @@
 /**
- * Whether a manager owns exactly what a configuration says, and the live object says the same: then applying the
- * configuration changes nothing, whatever the schema is.
+ * Whether a manager owns exactly the fields of an apply configuration, with the same values in the live object. Then an
+ * apply changes nothing, whatever the schema is.
  *
- * There is no schema here. What the manager owns tells enough: steps with keys are items of a list that is merged by
- * these keys, steps with values are items of a set, and a container without steps below it is one leaf. A key the
- * configuration leaves out counts if the manager does not own it: it was a default last time and is one now. Nulls,
- * empty containers that are not plainly there, and numbers written in another way are doubts, and doubts are a no.
+ * This works without a schema, from the field set of the manager: key elements are items of an associative list, value
+ * elements are items of a set, and a container without children is a leaf. A key that the configuration omits is a
+ * default, unless the manager owns it. Nulls, empty containers that are not clearly equal, and numbers in another
+ * notation are doubtful. Every doubt gives the answer no.
  */
 import {
   deepEqual,
@@ -27,7 +27,7 @@ interface ManagerIdentity {
 }
 
 export function ownsExactly(live: JsonObject, wanted: JsonObject, { manager, subresource }: ManagerIdentity): boolean {
-  // An annotation follows what this manager applies.
+  // This manager also maintains the last-applied annotation.
   if (manager === lastAppliedManager && hasLastApplied(live)) return false
   const managed = readManaged(live)
   if (!managed) return false
@@ -35,7 +35,7 @@ export function ownsExactly(live: JsonObject, wanted: JsonObject, { manager, sub
   return sameMap(withoutSystemFields(wanted), live, owned?.set ?? noFields)
 }
 
-/** Undefined when there are managers of other versions: they may be gone, and nobody here knows. */
+/** Undefined with managers of other versions: the server may no longer serve those versions. */
 function readManaged(live: JsonObject): ManagedState | undefined {
   try {
     const managed = decodeManagedFields(entriesOf(live))
@@ -48,7 +48,7 @@ function readManaged(live: JsonObject): ManagedState | undefined {
   }
 }
 
-/** What nobody owns is not looked for among what the manager owns. */
+/** System fields have no owner, so they are not in the field set. */
 function withoutSystemFields(wanted: JsonObject): JsonObject {
   const metadata = Object.fromEntries(
     Object.entries(metadataOf(wanted)).filter(([name]) => !isSystemField('metadata', name)),
@@ -64,7 +64,7 @@ function sameValue(wanted: JsonValue, live: JsonValue | undefined, node: FieldNo
   return Array.isArray(wanted) && Array.isArray(live) && sameList(wanted as JsonArray, live as JsonArray, node.children)
 }
 
-/** Every field is owned and as it is, and nothing else is owned. */
+/** The manager owns every field with the same value, and no other field. */
 function sameMap(wanted: JsonObject, live: JsonObject, owned: FieldSet): boolean {
   let count = 0
   for (const name of Object.keys(wanted)) {
@@ -76,7 +76,7 @@ function sameMap(wanted: JsonObject, live: JsonObject, owned: FieldSet): boolean
   return count === owned.width
 }
 
-/** The same items, each as it is, in an order that merging would keep. */
+/** The same items with the same values, in an order that a merge would keep. */
 function sameList(wanted: JsonArray, live: JsonArray, owned: FieldSet): boolean {
   const names = keyNames(owned)
   const places = positionsOf(live, names)
@@ -93,14 +93,14 @@ function sameList(wanted: JsonArray, live: JsonArray, owned: FieldSet): boolean 
   return taken.size === owned.width
 }
 
-/** The keys that items are told apart by, as far as one of them tells; undefined for a set. */
+/** The keys of an associative list, from one of its elements; undefined for a set. */
 function keyNames(owned: FieldSet): readonly string[] | undefined {
   for (const [element] of owned.nodes())
     return isKeyElement(element) ? keyFields(element).map(([name]) => name) : undefined
   return undefined
 }
 
-/** Where each item stands; -1 for those that are there more than once. */
+/** The index of each item; -1 for duplicates. */
 function positionsOf(live: JsonArray, names: readonly string[] | undefined): Map<PathElement, number> {
   const places = new Map<PathElement, number>()
   for (const [index, item] of live.entries()) {
@@ -110,7 +110,7 @@ function positionsOf(live: JsonArray, names: readonly string[] | undefined): Map
   return places
 }
 
-/** The step to an item that has all these keys, or to a value of a set. */
+/** The path element of an item that has all these keys, or of a value in a set. */
 function elementOf(item: JsonValue, names: readonly string[] | undefined): PathElement | undefined {
   if (!isJsonObject(item))
     return names !== undefined || item === null || typeof item === 'object' ? undefined : valueElement(item)
@@ -123,14 +123,14 @@ function elementOf(item: JsonValue, names: readonly string[] | undefined): PathE
   return fields.length === 0 ? undefined : keyElement(fields)
 }
 
-/** The step among what is owned that leads to an item of a configuration. */
+/** The owned path element for an item of the configuration. */
 function findElement(
   item: JsonValue,
   { owned, names, taken }: { owned: FieldSet; names: readonly string[] | undefined; taken: ReadonlySet<PathElement> },
 ): PathElement | undefined {
   const exact = elementOf(item, names)
   if (exact !== undefined && owned.node(exact)) return taken.has(exact) ? undefined : exact
-  // Keys may be missing, or others than those of the first item.
+  // The item may omit keys, or have other keys than the first item.
   for (const [element, { children }] of owned.nodes())
     if (!taken.has(element) && isItem(item, element, children)) return element
   return undefined
@@ -140,14 +140,14 @@ function sameItem(item: JsonObject, live: JsonValue | undefined, owned: FieldSet
   return isJsonObject(live) && (owned ? sameMap(item, live, owned) : deepEqual(item, live))
 }
 
-/** Whether an item of a configuration is the one a step leads to. */
+/** Whether a path element identifies an item of the configuration. */
 function isItem(item: JsonValue, element: PathElement, owned: FieldSet | undefined): boolean {
   if (!isKeyElement(element)) return item !== null && typeof item !== 'object' && valueElement(item) === element
   return (
     isJsonObject(item) &&
     keyFields(element).every(([key, value]) => {
       const given = getOwn(item, key)
-      // A default, unless the manager said it last time.
+      // A default, unless the manager applied the key last time.
       return given === undefined
         ? owned !== undefined && owned.node(fieldElement(key)) === undefined
         : deepEqual(given, value)
@@ -155,7 +155,7 @@ function isItem(item: JsonValue, element: PathElement, owned: FieldSet | undefin
   )
 }
 
-/** Where the only item stands that a step leads to; -1 when there is none, or more than one. */
+/** The index of the only item that matches a path element; -1 for none or several. */
 function onlyIndex(live: JsonArray, element: PathElement): number {
   const isHere = isKeyElement(element)
     ? hasKeys(element)

@@ -1,12 +1,16 @@
 /**
- * One step of a path through an object, in the notation of managed fields.
+ * One element of a field path, in the notation of managed fields.
  *
  *     f:name                    a field of a map or struct          k:{"name":"web"}   the item of a list with these keys
- *     v:"x"                     the item of a set with this value   i:3                an item by its place
+ *     v:"x"                     the item of a set with this value   i:3                the item at an index
  *
- * The text is canonical: two steps are the same if and only if their texts are. So a step is a plain string, sets of
- * them are hash maps, and nothing is parsed before somebody wants to sort or show it. As every text starts with a
- * letter and a colon, no key of an object (`__proto__`) can do harm.
+ * The text is canonical: two elements are equal if and only if their texts are. So an element is a plain string, sets
+ * of elements are hash maps, and only sorting and formatting parse the text. Every text starts with a letter and a
+ * colon, so no key of an object (`__proto__`) can do harm.
+ *
+ * JSON values in elements have a total order and one text each. The text equals that of Go's encoder, because clients
+ * compare it: keys sorted by bytes, HTML characters escaped in values, and short escapes only for quotes, backslashes,
+ * tabs and line ends.
  */
 import {
   compareText,
@@ -29,7 +33,7 @@ export function valueElement(value: JsonValue): PathElement {
   return `v:${encodeValue(value)}`
 }
 
-/** The step to the item of a list that has these values under its keys; the order of the keys does not matter. */
+/** The element of a list item with these keys and values; the order of the keys does not matter. */
 export function keyElement(fields: readonly (readonly [name: string, value: JsonValue])[]): PathElement {
   const sorted = fields.length < 2 ? fields : fields.toSorted(([a], [b]) => compareUtf8(a, b))
   let text = ''
@@ -37,7 +41,7 @@ export function keyElement(fields: readonly (readonly [name: string, value: Json
   return text === '' ? 'k:{}' : `${text}}`
 }
 
-/** The name a field step carries; undefined for the other steps. */
+/** The field name of a field element; undefined for other elements. */
 export function fieldName(element: PathElement): string | undefined {
   return element.charCodeAt(0) === letterF ? element.slice(2) : undefined
 }
@@ -46,7 +50,7 @@ export function isKeyElement(element: PathElement): boolean {
   return element.startsWith('k:')
 }
 
-/** The names and values of a key step, sorted by name. */
+/** The names and values of a key element, sorted by name. */
 export function keyFields(element: PathElement): (readonly [string, JsonValue])[] {
   const fields = JSON.parse(element.slice(2)) as JsonObject
   return Object.keys(fields)
@@ -55,9 +59,10 @@ export function keyFields(element: PathElement): (readonly [string, JsonValue])[
 }
 
 /**
- * Reads a step somebody wrote: the canonical text, or undefined for a letter that some later version may know.
+ * Parses an element from outside: the canonical text, or undefined for an unknown letter, which a later version may
+ * define.
  *
- * @throws {RangeError} when it is no step at all.
+ * @throws {RangeError} when the text is not an element.
  */
 export function parseElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new RangeError('key must be 2 characters long:')
@@ -81,7 +86,7 @@ export function parseElement(text: string): PathElement | undefined {
   }
 }
 
-/** The order in which steps are written: fields, keys, values, places, each by what they hold. */
+/** The order of encoding: fields, keys, values, indices, each by their content. */
 export function compareElements(a: PathElement, b: PathElement): number {
   if (a === b) return 0
   const kindA = a.charCodeAt(0)
@@ -98,7 +103,7 @@ export function compareElements(a: PathElement, b: PathElement): number {
   }
 }
 
-/** `.name`, `[name="web",port=80]`, `[="x"]`, `[3]`: how messages and causes show a step. */
+/** `.name`, `[name="web",port=80]`, `[="x"]`, `[3]`: the notation of messages and causes. */
 export function formatElement(element: PathElement): string {
   switch (element.charAt(0)) {
     case 'f':
@@ -121,7 +126,7 @@ export function formatPath(path: ElementPath): string {
 const letterF = 'f'.charCodeAt(0)
 const ranks = 'fkvi'
 
-// What nearly all steps look like; they need not be taken apart to know that they are as they should be.
+// The fast path: nearly all elements match, and are canonical without being parsed.
 const canonicalValue = /^v:(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0|true|false)$/
 const canonicalKey =
   /^k:\{"(\w+)":(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0)(?:,"(\w+)":(?:"[ !#-%'-;=?-[\]-\x7f]*"|[1-9]\d{0,14}|0))?\}$/
@@ -144,7 +149,7 @@ function compareKeys(a: PathElement, b: PathElement): number {
   return -1
 }
 
-/** Name and value of a step with one key and a plain text, read off without parsing: that is what most keys are. */
+/** Name and value of an element with one key and a plain string, without parsing: most keys are like this. */
 function onlyText(element: PathElement): { name: string; value: string } | undefined {
   const at = element.indexOf('":"')
   if (
@@ -176,27 +181,22 @@ function formatValue(value: JsonValue): string {
   return `[${value.map(formatValue).join(',')}]`
 }
 
-/** Go turns to exponents earlier than JavaScript, and writes them with two digits. */
+/** Go switches to exponents earlier than JavaScript, and writes them with two digits. */
 function formatNumber(value: number): string {
   const text = value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value)
   return text.replace(/e([+-])(\d)$/, 'e$10$2')
 }
 
-/*
- * JSON values as they stand in steps of paths: a total order, and one text for each.
- *
- * The text is what Go's encoder writes for managed fields, because clients compare it: keys sorted by bytes, the
- * characters HTML minds escaped in values, and no short escapes but those for quotes, backslashes, tabs and line ends.
- */
+// JSON values: order and canonical text.
 
-/** Numbers before texts, then booleans, lists, maps, null; within a kind by value. */
+/** Numbers, strings, booleans, lists, maps, null; within a type by value. */
 function compareValues(a: JsonValue, b: JsonValue): number {
   const kind = kindRank(a) - kindRank(b)
   if (kind !== 0) return kind
   if (typeof a === 'number') return Math.sign(a - Number(b))
   if (typeof a === 'string') return compareUtf8(a, String(b))
   if (typeof a === 'boolean') return Number(a) - Number(b)
-  // Containers are no keys in any schema; any fixed order will do.
+  // No schema allows containers as keys; any fixed order will do.
   return compareText(encodeValue(a), encodeValue(b))
 }
 
@@ -206,7 +206,7 @@ function kindRank(value: JsonValue): number {
   return ['number', 'string', 'boolean'].indexOf(typeof value)
 }
 
-/** The one text of a value. */
+/** The canonical text of a value. */
 export function encodeValue(value: JsonValue): string {
   if (typeof value === 'string') return plain.test(value) ? `"${value}"` : htmlString(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -221,7 +221,7 @@ export function encodeValue(value: JsonValue): string {
 
 const plain = /^[ !#-%'-;=?-[\]-\x7f]*$/
 
-/** Names are written as they are, but for two characters that JavaScript has a shorter word for. */
+/** Names are not HTML-escaped. Only two characters need a longer escape than JavaScript writes. */
 function plainString(text: string): string {
   return plain.test(text) ? `"${text}"` : JSON.stringify(text).replace(/(\\\\)|\\b|\\f/g, goEscape)
 }

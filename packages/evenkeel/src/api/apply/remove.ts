@@ -1,8 +1,8 @@
 /**
- * A value without the fields of a set, or with nothing else.
+ * Removes the fields of a set from a value, or extracts them.
  *
- * Atomic containers go or stay as a whole. A container that loses everything becomes null where it stood: only whole
- * fields are left out, and whoever wants them out names them.
+ * Atomic containers are removed or kept as a whole. A container that loses all its fields becomes null. Only fields
+ * that are members of the set are removed entirely.
  */
 import { setOwn, type JsonArray, type JsonObject, type JsonObjectDraft, type JsonValue } from '@evenkeel/cel/primitives'
 import type { FieldSet } from './field-set.ts'
@@ -10,7 +10,7 @@ import { typeOfField, type FieldType, type ListOf, type MapOf } from './field-ty
 import { fieldElement } from './path-element.ts'
 import { asList, asMap, isEmptyList, isEmptyMap, itemElementOrNone, valueKindOf } from './typed-value.ts'
 
-/** The value without the fields; the very same value when it has none of them. */
+/** The value without the fields; the same value when it has none of them. */
 export function removeFields(value: JsonValue, fields: FieldSet, type: FieldType): JsonValue {
   if (fields.isEmpty) return value
   switch (valueKindOf(type, value)) {
@@ -29,7 +29,7 @@ export function removeFields(value: JsonValue, fields: FieldSet, type: FieldType
   }
 }
 
-/** Only what the fields name; keys of list items are there if the fields name them. */
+/** Only the fields of the set; keys of list items only if the set contains them. */
 export function extractFields(value: JsonValue, fields: FieldSet, type: FieldType): JsonValue {
   switch (valueKindOf(type, value)) {
     case 'map': {

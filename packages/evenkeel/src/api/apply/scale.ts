@@ -1,8 +1,8 @@
 /**
- * Owners of replicas, between an object and its `scale`.
+ * Converts the managed fields of the replica count between an object and its `scale` subresource.
  *
- * The count has one place in Scale and another in the object, in each of its versions. Owners of the one are shown as
- * owners of the other; who sets the count through `scale` takes it from whoever set it in the object.
+ * The replica count has one path in Scale and another in each version of the object. Owners of one path appear as
+ * owners of the other. A write through `scale` takes the replica count from its owner in the object.
  */
 import type { ManagedFieldsEntry } from '../object.ts'
 import { FieldSet } from './field-set.ts'
@@ -10,13 +10,13 @@ import { decodeManagedFields, encodeManagedFields } from './managed-fields.ts'
 import { fieldElement, type ElementPath } from './path-element.ts'
 import type { Managers, VersionedSet } from './updater.ts'
 
-/** Where each version of the kind has its count, `['spec', 'replicas']`; null for a version without `scale`. */
+/** The path of the replica count in each version, `['spec', 'replicas']`; null for a version without `scale`. */
 export type ReplicasPaths = ReadonlyMap<string, readonly string[] | null>
 
 const scaleVersion = 'autoscaling/v1'
 const scalePath: ElementPath = ['f:spec', 'f:replicas']
 
-/** Managed fields for the Scale of an object: those of its entries that own the count. */
+/** The managed fields of the Scale: the entries of the object that own the replica count. */
 export function toScaleEntries(
   entries: readonly ManagedFieldsEntry[] | undefined,
   paths: ReplicasPaths,
@@ -31,15 +31,15 @@ export function toScaleEntries(
 }
 
 interface ScaleResult {
-  /** The managed fields of the object as it is. */
+  /** The managed fields of the live object. */
   readonly parent: readonly ManagedFieldsEntry[] | undefined
-  /** Those of the Scale after the write. */
+  /** The managed fields of the Scale after the write. */
   readonly scale: readonly ManagedFieldsEntry[] | undefined
   /** The version of the object. */
   readonly apiVersion: string
 }
 
-/** Managed fields for the object, after its Scale was written. */
+/** The managed fields of the object after a write of its Scale. */
 export function fromScaleEntries(
   { parent, scale, apiVersion }: ScaleResult,
   paths: ReplicasPaths,
@@ -52,11 +52,11 @@ export function fromScaleEntries(
     if (ownsReplicas(before.managers.get(identity), paths) || !path || !set.has(scalePath)) continue
     managers.set(identity, { set: FieldSet.of(path), apiVersion, applied })
   }
-  // Times are those of the object: as upstream has it, a manager that came in through the Scale has none.
+  // The times are those of the object. As upstream, a manager from the Scale has no time.
   return encodeManagedFields({ managers, times: before.times, source: before.source })
 }
 
-/** Who owned the count and is not in the Scale any more has lost it; everybody else is left alone. */
+/** A manager that owned the replica count and is missing in the Scale loses it; the others stay. */
 function keepParents(parents: Managers, scale: Managers, paths: ReplicasPaths): Map<string, VersionedSet> {
   const kept = new Map<string, VersionedSet>()
   for (const [identity, versioned] of parents) {

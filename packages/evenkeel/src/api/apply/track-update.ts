@@ -1,11 +1,15 @@
 /**
- * Field management of every write that is no apply: who changed what, and when.
+ * Field management of every write that is not an apply: which manager changed which fields, and when.
  *
- * Runs on each create, update and patch, so the common cases cost little: a new object of a known shape gives known
- * fields, an update like one before gives what that gave, and a write that changes nothing a manager could own gives
- * back the live list itself.
+ * This runs on each create, update and patch, so the common cases are fast. A new object of a known shape gets known
+ * fields; an update equal to a recent one gets the result of that one; a write that changes no field with an owner
+ * returns the live list itself.
  *
- * Tracking never stops a write. Whatever cannot be understood is forgotten, as an API server does.
+ * Tracking never rejects a write. As in kube-apiserver, managed fields that cannot be decoded are dropped.
+ *
+ * At most ten Update entries are kept: the oldest are merged into `ancient-changes`. Without a limit every tool that
+ * ever wrote an object would keep an entry. Each version has an `ancient-changes` entry of its own, because field sets
+ * of different versions cannot be merged.
  */
 import { compareText, deepEqual, getOwn, type JsonObject } from '@evenkeel/cel/primitives'
 import type { ManagedFieldsEntry } from '../object.ts'
@@ -42,16 +46,16 @@ import { updateManagers, type TypedObject, type VersionedSet } from './updater.t
 export interface UpdateRequest extends FieldManagerRequest {
   /** Absent when the object is being created. */
   readonly live: JsonObject | undefined
-  /** What is about to be stored. Its managed fields count if they are well-formed: a client may edit them. */
+  /** The object to store. Its managed fields count if they are well-formed: a client may edit them. */
   readonly next: JsonObject
 }
 
-/** What is about to be stored, with the managed fields it should have. */
+/** The object to store, with its new managed fields. */
 export function trackUpdate(request: UpdateRequest): JsonObject {
   return withEntries(request.next, managedFieldsAfterUpdate(request))
 }
 
-/** The managed fields an object about to be stored should have; undefined for none, the live list when it stays. */
+/** The managed fields of the object to store; undefined for none, the live list when it does not change. */
 export function managedFieldsAfterUpdate(request: UpdateRequest): readonly ManagedFieldsEntry[] | undefined {
   const { live, next } = request
   try {
@@ -89,7 +93,7 @@ function managedOfChanged(
   const { live, next } = request
   const managed = facts ? decodeManagedFields(facts.entries) : startingPoint(request)
   const isCreate = !getOwn(metadataOf(live), 'uid')
-  // An object that is not tracked stays so until somebody applies.
+  // An object without managed fields gets none until the first apply.
   if (managed.managers.size === 0 && !isCreate) return undefined
   const change = { before: withoutEntries(live ?? {}, request), after: withoutEntries(next, request) }
   const after = recordUpdate(change, managed, request)
@@ -98,7 +102,10 @@ function managedOfChanged(
   return encodeManagedFields(capManagers(after))
 }
 
-/** What decides about an update, if nothing but this does: the client says nothing of managers, and all are of one version. */
+/**
+ * The input of the update cache, if nothing else affects the result: the client sends no managed fields, and all
+ * managers have one version.
+ */
 function updateInputOf(request: UpdateRequest): UpdateInput | undefined {
   const { live = {}, next, apiVersion, filter, schema } = request
   const entries = entriesOf(live)
@@ -135,7 +142,7 @@ function saysNothing(
   )
 }
 
-/** The managers of a list, if it can be read, nobody is in it twice, and all are of one version if one is said. */
+/** The managers of a list that can be decoded, without duplicates, and of one version if a version is given. */
 function readSimple(
   entries: readonly ManagedFieldsEntry[],
   apiVersion: string | undefined,
@@ -160,7 +167,7 @@ function hasRepeats(read: readonly ReadEntry[]): boolean {
   return false
 }
 
-/** The managers after a write, with the writer's time if it came to own anything. */
+/** The managers after a write, with the time of the writer if it gained fields. */
 export function recordUpdate(
   { before, after }: { before: TypedObject; after: TypedObject },
   managed: ManagedState,
@@ -180,7 +187,9 @@ export function recordUpdate(
   return { ...managed, managers, times: new Map(managed.times).set(identity, timeOf(request)) }
 }
 
-/** Stands for the writer while the write is looked at, so that what it owned before can be told from what it changed now. */
+/**
+ * The identity of the writer during the computation: separates the fields that it owned from those that it changed now.
+ */
 const writer = 'current-operation'
 
 function startingPoint({ live, next, subresource }: UpdateRequest): ManagedState {
@@ -198,7 +207,7 @@ function startingPoint({ live, next, subresource }: UpdateRequest): ManagedState
   return decodeOrForget(ours)
 }
 
-/** `[]` or `[{}]`: a client wants tracking to start over. */
+/** `[]` or `[{}]`: the client resets the managed fields. */
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 0 || (entries.length === 1 && deepEqual(entries[0], {}))
 }
@@ -216,14 +225,9 @@ function withoutEntries(object: JsonObject, request: FieldManagerRequest): Typed
   return typedObject(withEntries(object, undefined), request)
 }
 
-/*
- * At most ten entries of writers that do not apply: the oldest are put together as `ancient-changes`.
- *
- * Without a limit every tool that ever touched an object would stay in it. Entries of one version share one bucket, as
- * fields of different versions cannot be told together.
- */
+// The limit of Update entries.
 
-/** More than this many writers that do not apply are not kept apart. */
+/** Further Update entries are merged. */
 const updatersMax = 10
 
 function capManagers(managed: ManagedState): ManagedState {
@@ -253,7 +257,7 @@ function bucketEntries(managed: ManagedState, updaters: readonly (readonly [stri
     managers.set(bucket, { ...versioned, set: old ? versioned.set.union(old.set) : versioned.set })
     managers.delete(identity)
     excess--
-    // The newer of the two: the bucket tells when its last change was.
+    // The later of the two times: the entry shows its last change.
     const time = times.get(identity)
     if (time === undefined) times.delete(bucket)
     else times.set(bucket, time)

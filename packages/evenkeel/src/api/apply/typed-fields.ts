@@ -1,9 +1,13 @@
 /**
- * Every field a value mentions: what an applied configuration comes to own.
+ * Field sets of typed values: the fields that an apply configuration owns, and old field sets under the current schema.
  *
- * Leaves and atomic containers count by themselves; items of associative lists count with their content; fields of no
- * declared name, explicit nulls and empty maps count because they were said. Items that occur more than once count as
- * one, without content: nobody could tell whose is whose.
+ * Leaves and atomic containers are members; items of associative lists are members together with their content.
+ * Undeclared fields, explicit nulls and empty maps are members because the configuration contains them. Duplicate items
+ * are one member without content, because their fields cannot be assigned to one of them.
+ *
+ * A schema may change after a field set was written. When a granular field becomes atomic, the owner of a field inside
+ * owns the whole. The opposite change has no effect. Where whole structs are removed, declared fields above members
+ * count as members.
  */
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { FieldSet, type FieldNode } from './field-set.ts'
@@ -70,17 +74,11 @@ class Collector {
   }
 }
 
-/*
- * What a set of fields means under the type of today.
- *
- * A schema may have changed since the set was written. What was granular and is atomic now: whoever owned something
- * inside owns the whole. The other way nothing changes. Declared fields above members count as members where whole
- * structs are removed.
- */
+// Field sets under the current type.
 
 const reconciled = new WeakMap<FieldSet, WeakMap<FieldType, FieldSet>>()
 
-/** The set as it would have been written under this type; the very same set when it would be. */
+/** The field set as this type would encode it; the same set when it does not differ. */
 export function reconcileFields(set: FieldSet, type: FieldType): FieldSet {
   let known = reconciled.get(set)
   if (!known) reconciled.set(set, (known = new WeakMap()))
@@ -107,7 +105,7 @@ function reconcileLevel(set: FieldSet, type: FieldType): FieldSet {
 
 function reconcileNode(node: FieldNode, type: FieldType): FieldNode {
   if (node.children === undefined) return node
-  // The walk goes by the type alone: maps first, then scalars, which hold nothing, then lists.
+  // The type alone decides: maps first, then scalars, which have no fields, then lists.
   if (type.map ? type.map.atomic && !type.map.deduced : !type.scalar && type.list?.atomic === true)
     return { member: true, children: undefined }
   const children = reconcileLevel(node.children, type)

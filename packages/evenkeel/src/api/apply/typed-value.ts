@@ -1,8 +1,14 @@
 /**
- * Which kind of a type a value is walked as, and what a container holds.
+ * The traversal of a value along its type: kinds of values, identities of list items, errors, and validation.
  *
- * Null is a value that fits every kind: an empty list, an empty map. A kind the type does not allow is walked as the
- * first one it does, so that the walker finds the mistake and can name it.
+ * Null fits every kind: an empty list, an empty map. A value of a kind that the type does not allow is traversed as the
+ * first kind that the type allows, so that the traversal finds the error and can name it.
+ *
+ * The identity of an item in an associative list is its keys; in a set it is its value. A missing key has its default.
+ * A missing key without a default is omitted, which gives a different identity than any value.
+ *
+ * Every traversal throws {@link TypedError}. The request decides the effect: an apply fails with the text, an update
+ * continues without tracking.
  */
 import { getOwn, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { typeOfField, type FieldType, type ListOf, type MapOf, type ScalarKind } from './field-type.ts'
@@ -41,7 +47,7 @@ export function asList(value: JsonValue | undefined): JsonArray | undefined {
 
 export function isEmptyMap(map: JsonObject | undefined): boolean {
   if (map === undefined) return true
-  // A loop that ends at the first key that counts: this is asked for every map of every write.
+  // A loop that ends at the first defined key: every write checks every map.
   for (const key of Object.keys(map)) if (map[key] !== undefined) return false
   return true
 }
@@ -50,7 +56,7 @@ export function isEmptyList(list: JsonArray | undefined): boolean {
   return list === undefined || list.length === 0
 }
 
-/** What is wrong with a scalar, in the words of Go's printer; undefined when nothing is. */
+/** The error in a scalar, with the text of Go's printer; undefined without an error. */
 export function scalarError(kind: ScalarKind, value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null) return undefined
   switch (kind) {
@@ -67,7 +73,7 @@ export function scalarError(kind: ScalarKind, value: JsonValue | undefined): str
   }
 }
 
-/** How Go prints the holder of a value: `&{8080}`. */
+/** How Go prints a pointer to a value: `&{8080}`. */
 function goPointer(value: JsonValue): string {
   return `&{${goText(value)}}`
 }
@@ -97,26 +103,22 @@ function goText(value: JsonValue): string {
     .join(' ')}]`
 }
 
-/*
- * What tells an item of an associative list from the others: its keys, or its value when the list is a set.
- *
- * A missing key takes its default; a missing key without one is left out, which makes another item than any value would.
- */
+// Identities of list items.
 
-/** Where an item stands, for the case that it is wrong. */
+/** The location of an item, for the error message. */
 interface ItemLocation {
   readonly path: ElementPath
   readonly index: number
 }
 
-/** @throws {TypedError} when the item cannot be told from others. */
+/** @throws {TypedError} when the item has no valid identity. */
 export function itemElement(list: ListOf, item: JsonValue, place: ItemLocation): PathElement {
   const element = elementOf(list, item)
   if (typeof element === 'string') return element
   throw typedError(place.path, `element ${place.index}: ${element.mistake}`)
 }
 
-/** The same for lists that are being taken apart: an item that has lost its keys is told from every one that has any. */
+/** The same for lists from which fields were removed: an item that lost its keys differs from every item with keys. */
 export function itemElementOrNone(list: ListOf, item: JsonValue): PathElement {
   const element = elementOf(list, item)
   return typeof element === 'string' ? element : noElement
@@ -158,12 +160,7 @@ function setElement(item: JsonValue): PathElement | { mistake: string } {
   }
 }
 
-/*
- * What can be wrong with a value when it is walked with its type: a place and a sentence, as clients know them.
- *
- * Walkers throw {@link TypedError}; what becomes of it depends on the request: an apply is refused with the text, an
- * update goes on without tracking.
- */
+// Errors: a path and a message, with the text of upstream.
 
 interface TypedErrorDetail {
   /** `.spec.ports[0]`; empty for the value as a whole. */
@@ -180,34 +177,31 @@ export class TypedError extends Error {
   }
 }
 
-/** One thing wrong, at a place. */
+/** One error at one path. */
 export function typedError(path: ElementPath, message: string): TypedError {
   return new TypedError([{ path: formatPath(path), message }])
 }
 
-/** Values nested deeper than any request may carry are not walked: the stack has an end. */
+/** Values deeper than any request allows are not traversed: the stack is limited. */
 const depthMax = 1100
 
 export function requireShallow(path: ElementPath): void {
   if (path.length > depthMax) throw new TypedError([{ path: '', message: `nested more than ${depthMax} levels deep` }])
 }
 
-/*
- * Whether a value fits a type as far as merging goes: kinds, declared fields, items that can be told apart.
- *
- * Configurations are checked before they are applied; every mistake is found, not only the first.
- */
+// Validation of the structure: kinds, declared fields, identities of items. It collects every error, not only the
+// first.
 
 interface TypedValidateOptions {
   /**
-   * Whether a list may have an item twice: live objects may, configurations may not.
+   * Whether a list may contain duplicates: live objects may, configurations may not.
    *
    * @default false
    */
   readonly duplicates?: boolean
 }
 
-/** @throws {TypedError} with everything that is wrong. */
+/** @throws {TypedError} with all errors. */
 export function validateTyped(
   value: JsonValue,
   type: FieldType,
@@ -264,7 +258,7 @@ class TypedValidator {
     const seen = new Set<PathElement>()
     for (const [index, item] of list?.entries() ?? []) {
       const element = type.atomic ? `i:${index}` : this.#elementOf(item, { index, type })
-      // An item that cannot be told from others ends the list: nothing below it has a place.
+      // An item without a valid identity ends the list: its fields have no path.
       if (element === undefined) return
       if (seen.has(element) && !this.#duplicates) this.#report(`duplicate entries for key ${formatElement(element)}`)
       seen.add(element)

@@ -1,9 +1,13 @@
 /**
- * Updates that were thought through before.
+ * Caches the results of recent writes: owners after an update, and owned fields of a new object.
  *
- * Who owns what after an update follows from who owned what, from what changed, and from who writes; times alone are
- * new every time. Controllers write the same few fields over and over, so the last few answers of a type are kept: the
- * managers before (the very sets, see known-entries.ts), the change, and the managers after.
+ * The managers before an update, the changed fields and the writer determine the managers after it; only the times
+ * differ. Controllers write the same few fields repeatedly, so the last few results of a type are cached: the managers
+ * before (compared by identity, as the decoder returns the same sets), the change, and the managers after.
+ *
+ * Similar new objects differ in their values, not in their fields. A shape represents all objects that have the same
+ * fields: it contains the field names, the keys of list items and, for each value, only its kind and whether it is Go's
+ * zero value. The last few shapes of a type are cached with their field sets.
  */
 import {
   getOwn,
@@ -22,9 +26,7 @@ import { compareEntries, entryOf, type ReadEntry } from './managed-fields.ts'
 import { itemElementOrNone, valueKindOf } from './typed-value.ts'
 import type { FieldFilter, Managers, VersionedSet } from './updater.ts'
 
-/**
- * The last few things seen of each key, the latest first: what was seen lately is likely to come again.
- */
+/** The most recent items per key, the latest first: a recent item is likely to occur again. */
 export class RecentCache<Key extends object, Item> {
   readonly #items = new WeakMap<Key, Item[]>()
   readonly #countMax: number
@@ -33,7 +35,7 @@ export class RecentCache<Key extends object, Item> {
     this.#countMax = countMax
   }
 
-  /** The first that is right. It moves one place to the front, so what comes often is found soon. */
+  /** The first match. It moves one place to the front, so frequent items are found early. */
   find(key: Key, isRight: (item: Item) => boolean): Item | undefined {
     const items = this.#items.get(key)
     if (!items) return undefined
@@ -56,35 +58,35 @@ export class RecentCache<Key extends object, Item> {
   }
 }
 
-/** All that decides who owns what afterwards. */
+/** The input that determines the managers after an update. */
 export interface UpdateInput {
   readonly type: FieldType
   readonly filter: FieldFilter | undefined
-  /** The identity of who writes. */
+  /** The identity of the writer. */
   readonly writer: string
-  /** The entries as they were. */
+  /** The entries before the update. */
   readonly entries: readonly ManagedFieldsEntry[]
-  /** The manager of each entry; no manager has two. */
+  /** The decoded entries; no manager has two. */
   readonly before: readonly ReadEntry[]
   readonly comparison: Comparison
 }
 
 interface CachedUpdate extends Omit<UpdateInput, 'type' | 'entries'> {
-  /** What each manager is left with. */
+  /** The remaining field set of each manager. */
   readonly left: readonly (VersionedSet | undefined)[]
-  /** The writer, if it was nobody before and is somebody now. */
+  /** The writer, if it is a new manager. */
   readonly joined: VersionedSet | undefined
-  /** Whether the writer came to own something, so that its time is now. */
+  /** Whether the writer gained fields, so that its time changes. */
   readonly noted: boolean
 }
 
 const recentUpdates = new RecentCache<FieldType, CachedUpdate>(12)
-/** What very large objects leave behind would be too much, and they take their time anyway. */
+/** Larger objects are not cached: they would use too much memory, and the cache would save them little. */
 const pathsMax = 4000
 
 /**
- * The entries after an update like one before, in order, and the very list when it stays; undefined when there was no
- * such update. `author` says who writes, as an entry does.
+ * The entries after an update equal to a recent one, in order, and the same list when nothing changes; undefined
+ * without such an update. `author` identifies the writer, as an entry does.
  */
 export function reuseUpdate(
   facts: UpdateInput,
@@ -108,7 +110,7 @@ export function reuseUpdate(
   return changed ? after.sort(compareEntries) : entries
 }
 
-/** Keeps what an update came to. Managers are those after it, before any are put together. */
+/** Caches the result of an update: the managers after it, before old entries are merged. */
 export function cacheUpdate(
   { type, entries: _, ...facts }: UpdateInput,
   managers: Managers,
@@ -135,12 +137,7 @@ function isSame(known: CachedUpdate, { filter, writer, before, comparison }: Upd
   return modified.equals(comparison.modified) && added.equals(comparison.added) && removed.equals(comparison.removed)
 }
 
-/*
- * What the maker of a new object comes to own.
- *
- * Objects of one making differ in their values, not in their fields: the last few shapes of a type are remembered, with
- * the fields they give.
- */
+// Owned fields of new objects.
 
 interface CreatedShape {
   readonly filter: FieldFilter | undefined
@@ -170,17 +167,12 @@ export function createdFields(
   return set
 }
 
-/*
- * What of a new object decides who owns which of its fields: its names, the keys of its items, and of its values only
- * their kind and whether they are what Go would write for nothing.
- *
- * Objects of one making have one shape, whatever their values. A shape is a small stand-in for the objects that have it.
- */
+// Shapes.
 
-/** An object with every value as short as it can be. */
+/** An object with every value shortened. */
 type ObjectShape = JsonValue
 
-/** The most values a shape has: what is larger is not worth remembering. */
+/** The limit of values in a shape: larger objects are not cached. */
 const valuesMax = 500
 
 /** The shape of an object, or undefined when it is too large or does not fit its type. */
@@ -190,7 +182,7 @@ export function objectShapeOf(object: JsonObject, type: FieldType): ObjectShape 
   return budget.left > 0 ? shape : undefined
 }
 
-/** Whether an object has a shape. Never deeper than the shape is. */
+/** Whether an object has a shape. Recursion is never deeper than the shape. */
 export function hasShape(value: JsonValue, shape: ObjectShape, type: FieldType): boolean {
   const kind = valueKindOf(type, value)
   if (kind === 'map' && type.map?.atomic === false) return mapHasShape(value, shape, type.map)
@@ -251,7 +243,7 @@ function shortenMap(map: JsonObject, type: MapOf, budget: { left: number }): Obj
   return shape
 }
 
-// Keys tell items apart, so they stay as they are.
+// Keys identify items, so they are not shortened.
 function shortenList(list: JsonArray, type: ListOf, budget: { left: number }): ObjectShape | undefined {
   const shape: JsonValue[] = []
   for (const item of list) {
@@ -275,7 +267,7 @@ function shortest(value: JsonValue): JsonValue {
   return Object.keys(value).length === 0 ? {} : { x: 0 }
 }
 
-/** Whether a value is what is written for a field that was not said: null, an empty text, 0, false or `{}`. */
+/** Whether a value is the zero value of an omitted field: null, an empty string, 0, false or `{}`. */
 function isZero(value: JsonValue, zero: JsonValue): boolean {
   return value === zero || (isJsonObject(zero) && isJsonObject(value) && Object.keys(value).length === 0)
 }

@@ -1,8 +1,17 @@
 /**
- * Who owns what: a set of fields per manager, each in the version the manager wrote.
+ * The core of field management: conflicts, updates, applies and pruning, on one field set per manager.
  *
- * Objects are compared and pruned in the version of the manager concerned, so a change of representation between
- * versions takes nothing from anybody. A manager of a version that is no longer served owns nothing.
+ * Objects are compared and pruned in the version of each manager, so a different representation in another version
+ * takes no fields from a manager. A manager whose version is no longer served owns nothing.
+ *
+ * A change of a field that another manager owns is a conflict. An update, or an apply with force, takes the field; an
+ * apply without force fails. Removed fields lose their owners without a conflict.
+ *
+ * An apply merges the configuration into the live object, prunes the fields that its manager no longer applies, and
+ * makes the manager the owner of exactly the fields of the configuration. Pruning first removes every field of the last
+ * applied set. Then it restores the fields that any manager owns, including the new configuration, each in the version
+ * of its manager, and the fields that the manager never owned. Structs are removed as a whole or not at all, so
+ * declared fields count as members here.
  */
 import { deepEqual, type JsonObject } from '@evenkeel/cel/primitives'
 import { compareComplete, type Comparison } from './compare.ts'
@@ -29,14 +38,14 @@ export interface TypedObject {
   readonly type: FieldType
 }
 
-/** Leaves out fields that a request cannot own, such as `status` where only `/status` writes it. */
+/** Excludes fields that a request cannot own, such as `status` where only `/status` writes it. */
 export type FieldFilter = (set: FieldSet) => FieldSet
 
 export interface UpdaterOptions {
   /** The object in another version; undefined when that version is no longer served. */
   readonly convert: (object: TypedObject, apiVersion: string) => TypedObject | undefined
   readonly filter: FieldFilter | undefined
-  /** Whether containers that an apply takes everything from stay as empty ones; otherwise null is left of them. */
+  /** Whether containers that an apply empties stay as empty ones; otherwise they become null. */
   readonly keepsEmpty: boolean
 }
 
@@ -44,7 +53,7 @@ function convertTo(object: TypedObject, apiVersion: string, { convert }: Updater
   return object.apiVersion === apiVersion ? object : convert(object, apiVersion)
 }
 
-/** Managers as they would have written under the schema of today; those of obsolete versions are gone. */
+/** The managers under the current schema, without those of versions that are no longer served. */
 function reconcileManagers(live: TypedObject, managers: Managers, engine: UpdaterOptions): Managers {
   const result = new Map<string, VersionedSet>()
   for (const [manager, versioned] of managers) {
@@ -61,32 +70,27 @@ function filterComparison(comparison: Comparison, filter: FieldFilter | undefine
   return { added: filter(comparison.added), modified: filter(comparison.modified), removed: filter(comparison.removed) }
 }
 
-/*
- * What a change of the object does to everybody who did not make it.
- *
- * Fields that were changed under a manager are conflicts: with force, or when the write is no apply, the manager loses
- * them; otherwise the write is refused. Fields that are gone are lost without a word.
- */
+// Conflicts: the effect of a change on the other managers.
 
-/** The fields of each manager that stand in the way. */
+/** The conflicting fields of each manager. */
 export type Conflicts = ReadonlyMap<string, FieldSet>
 
 interface ManagedChange {
   readonly before: TypedObject
   readonly after: TypedObject
   readonly managers: Managers
-  /** Who makes the change: nothing of theirs is touched. */
+  /** The manager that makes the change. Its fields are not affected. */
   readonly manager: string
 }
 
 interface ConflictResolution {
   readonly managers: Map<string, VersionedSet>
-  /** What changed, in the version of the request, without what the request cannot own. */
+  /** The changed fields in the version of the request, without those that the request cannot own. */
   readonly comparison: Comparison
   readonly conflicts: Conflicts
 }
 
-/** Managers that are left with nothing are gone. */
+/** Managers without fields are removed. */
 function resolveConflicts(
   { before, after, managers, manager }: ManagedChange,
   engine: UpdaterOptions,
@@ -112,7 +116,7 @@ function resolveConflicts(
   return { managers: settled, comparison, conflicts }
 }
 
-/** What managers of one version lose. */
+/** The fields that managers of one version lose. */
 interface LostFields {
   readonly changed: FieldSet
   readonly removed: FieldSet
@@ -132,9 +136,7 @@ function lostFieldsAt(
   return now && lostFieldsOf(filterComparison(compareComplete(old.object, now.object, old.type), engine.filter))
 }
 
-/*
- * A write that is no apply: the writer comes to own what changed, everybody else loses it.
- */
+// Updates: the writer gains the changed fields, the other managers lose them.
 
 /**
  * The managers after a write.
@@ -154,34 +156,28 @@ export function updateManagers(change: ManagedChange, engine: UpdaterOptions): M
   return managers
 }
 
-/*
- * Removes what a manager applied last time and does not apply now, unless somebody else owns it.
- *
- * First everything of the last set goes; then comes back what any manager owns, now including the new configuration,
- * each looked at in its own version; then what the manager never owned. Structs go as a whole or not at all, which is
- * why declared fields count as members here.
- */
+// Pruning: removes fields that the manager applied last time and does not apply now, unless another manager owns them.
 
 interface PruneInput {
-  /** The live object with the configuration laid over it. */
+  /** The live object merged with the configuration. */
   readonly merged: TypedObject
-  /** With what the applying manager says now. */
+  /** Includes the new set of the applying manager. */
   readonly managers: Managers
-  /** What the applying manager said last time. */
+  /** The last applied set of the applying manager. */
   readonly last: VersionedSet | undefined
-  /** What it says now. */
+  /** Its new set. */
   readonly now: FieldSet
 }
 
-/** The object in the version it came in. */
+/** The object in its original version. */
 function prune({ merged, managers, last, now }: PruneInput, engine: UpdaterOptions): TypedObject {
   if (!last || last.set.isEmpty) return merged
-  // Everything it said last time it says again: whatever would go would come back.
+  // The new set contains the whole last set: every removed field would be restored.
   if (last.apiVersion === merged.apiVersion && last.set.difference(now).isEmpty) return merged
   const whole = convertTo(merged, last.apiVersion, engine)
   if (!whole) return merged
   const bare = without(whole, withNamedFields(last.set, whole.type))
-  // Nothing of the last set is in the object: there is nothing to bring back.
+  // The object has no field of the last set: there is nothing to restore.
   if (bare.object === whole.object) return merged
   const mentions = rememberMentions()
   const owned = addBackOwned({ whole, bare, mentions }, managers, engine)
@@ -194,15 +190,15 @@ function prune({ merged, managers, last, now }: PruneInput, engine: UpdaterOptio
 interface PruneState {
   /** Before pruning. */
   readonly whole: TypedObject
-  /** What is left so far. */
+  /** After pruning so far. */
   readonly bare: TypedObject
   readonly mentions: MentionedFields
 }
 
-/** Every field an object mentions, structs included. */
+/** All fields of an object, structs included. */
 type MentionedFields = (typed: TypedObject) => FieldSet
 
-/** The whole object is looked at several times, and not a small thing to look at. */
+/** A cache: the set of the whole object is needed several times and is expensive. */
 function rememberMentions(): MentionedFields {
   const known = new Map<JsonObject, FieldSet>()
   return ({ object, type }) => {
@@ -215,7 +211,7 @@ function rememberMentions(): MentionedFields {
 function addBackOwned(halves: PruneState, managers: Managers, engine: UpdaterOptions): TypedObject {
   const owned = new Map<string, FieldSet>()
   for (const { set, apiVersion } of managers.values()) owned.set(apiVersion, owned.get(apiVersion)?.union(set) ?? set)
-  // Their own version first: a conversion may need fields that were just taken away.
+  // The own version first: a conversion may need fields that were just removed.
   const first = halves.bare.apiVersion
   const versions = [...owned.keys()].sort((a, b) => Number(b === first) - Number(a === first))
   let now = halves
@@ -237,7 +233,7 @@ function addBackAt(
   return { whole, bare: without(whole, mentions(whole).difference(keep)), mentions }
 }
 
-/** What the manager did not own last time is not its to remove. */
+/** The manager may not remove fields that it did not own last time. */
 function addBackDangling(
   { whole, bare, mentions }: PruneState,
   last: VersionedSet,
@@ -253,10 +249,7 @@ function without(typed: TypedObject, fields: FieldSet): TypedObject {
   return object === typed.object ? typed : { ...typed, object: object as JsonObject }
 }
 
-/*
- * An apply: the configuration is laid over the live object, what its manager no longer mentions is pruned, and the
- * manager owns exactly what the configuration says.
- */
+// Applies.
 
 export interface ApplyInput {
   readonly live: TypedObject
@@ -264,7 +257,7 @@ export interface ApplyInput {
   readonly config: JsonObject
   readonly managers: Managers
   readonly manager: string
-  /** Takes fields that others own instead of stopping there. */
+  /** Takes fields from other managers instead of failing with conflicts. */
   readonly force: boolean
 }
 
@@ -289,7 +282,7 @@ export function applyConfig(
   return { ok: true, object: pruned, managers: settled.managers, changed: !deepEqual(live.object, pruned.object) }
 }
 
-/** What is left, where containers that lost everything stay, and so do those the configuration wants empty. */
+/** The pruned object, in which emptied containers stay, as do those that are empty in the configuration. */
 function withEmptied(rest: TypedObject, { object: merged, type }: TypedObject, config: JsonObject): TypedObject {
   if (rest.object === merged) return rest
   return { ...rest, object: merge(fillEmptied(rest.object, merged, type), config, type) as JsonObject }

@@ -1,11 +1,16 @@
 /**
- * Would an apply change anything? Answered from the live object alone, so that who applies the same over and over need
- * not ask a server each time.
+ * Whether an apply would change anything, computed from the live object alone: a caller that repeats the same apply
+ * saves the request.
  *
- * With the schema of a custom kind the answer is exact: the apply is carried out here, as a server would. Without one it
- * is read off what the manager owns already, and whenever that leaves a doubt the answer is yes: an apply too many
- * costs a request, one too few would leave the object wrong. Both take the live object to be as the server has it
- * under the schema of today.
+ * With the schema of a custom resource the answer is exact: the apply runs locally, as on a server. Without a schema
+ * the answer comes from the managed fields, and every doubt gives yes: an unnecessary apply costs a request, a missing
+ * one would leave the object wrong. Both assume that the live object is current and fits the current schema.
+ *
+ * Decoding drops nulls that the schema does not allow, as upstream's decoder does. Upstream does not decode an applied
+ * object again, so there a null is a value: defaulting may replace it, otherwise validation checks it.
+ *
+ * Field management ignores the metadata schema of a CRD, because metadata merges by rules of its own, and adds the type
+ * fields that a CRD may omit.
  */
 import {
   deepEqual,
@@ -29,13 +34,13 @@ interface WouldApplyChangeOptions {
   /** The field manager that would apply. */
   readonly manager: string
   /**
-   * The schema of the kind, as its definition has it (`openAPIV3Schema`), in the version of the objects.
+   * The schema of the kind in the version of the objects, as in its CRD (`openAPIV3Schema`).
    *
-   * @default none: the answer is careful instead of exact
+   * @default none: the answer is conservative instead of exact
    */
   readonly schema?: SchemaNode
   /**
-   * Whether the status of the kind is written through an endpoint of its own. Only looked at when there is a schema.
+   * Whether the kind has a status subresource. Only used with a schema.
    *
    * @default true
    */
@@ -48,21 +53,21 @@ interface WouldApplyChangeOptions {
   readonly subresource?: '' | 'status'
 }
 
-/** False only when a server would leave the object, its owners and its version as they are. */
+/** False only when a server would change neither the object nor its managed fields nor its resource version. */
 export function wouldApplyChange(
   live: JsonObject,
   wanted: JsonObject,
   { manager, schema, hasStatus = true, subresource = '' }: WouldApplyChangeOptions,
 ): boolean {
   const entries = entriesOf(live)
-  // What was there before the first apply gets a manager then.
+  // A first apply adds a manager for the fields that were set before it.
   if (!entries || entries.length === 0 || !isSameObject(live, wanted)) return true
   return schema
     ? !staysSame(live, wanted, { manager, schema, hasStatus, subresource })
     : !ownsExactly(live, wanted, { manager, subresource })
 }
 
-/** Type and name are the same, and what the configuration says about the very object is true. */
+/** Whether type and name are equal, and the identifying metadata of the configuration matches the live object. */
 function isSameObject(live: JsonObject, wanted: JsonObject): boolean {
   if (wanted['apiVersion'] !== live['apiVersion'] || wanted['kind'] !== live['kind']) return false
   const [ours, theirs] = [metadataOf(live), metadataOf(wanted)]
@@ -85,7 +90,7 @@ function staysSame(live: JsonObject, wanted: JsonObject, { schema, ...options }:
   return sameManagers(entriesOf(live), entriesOf(next)) && deepEqual(bare(next), bare(live))
 }
 
-/** Undefined when the apply would be refused. */
+/** Undefined when the server would reject the apply. */
 function applyLocally(
   live: JsonObject,
   wanted: JsonObject,
@@ -112,7 +117,7 @@ function applyLocally(
   }
 }
 
-/** What an endpoint does not write stays as it was. */
+/** The fields that the endpoint does not write stay unchanged. */
 function keepPart(
   next: JsonObject,
   live: JsonObject,
@@ -126,7 +131,7 @@ function withField(object: JsonObject, name: string, value: JsonValue | undefine
   return { ...object, [name]: value }
 }
 
-/** An object without what may differ between two that are the same. */
+/** An object without the fields that may differ between equal objects. */
 function bare(object: JsonObject): JsonObject {
   const metadata: JsonObjectDraft = { ...metadataOf(object) }
   delete metadata['managedFields']
@@ -139,14 +144,9 @@ function copyOf(object: JsonObject): JsonObject {
   return isJsonObject(copy) ? copy : {}
 }
 
-/*
- * Nulls that a configuration says.
- *
- * Reading an object drops nulls that may not stand where they do, as upstream's decoder does. What was applied is not
- * decoded again upstream, so there a null is a value: defaults may take its place, and otherwise it is judged.
- */
+// Nulls in an apply configuration.
 
-/** Writes nulls of `applied` into what reading made of it, where they were dropped. */
+/** Restores the nulls of `applied` that decoding dropped from `read`. */
 export function restoreNulls(read: JsonObjectDraft, applied: JsonObject): void {
   restore(read, applied)
 }
@@ -164,15 +164,12 @@ function restore(read: JsonValue | undefined, applied: JsonValue | undefined): v
   }
 }
 
-/*
- * The schema of a custom kind as field management sees it: what a definition says about metadata is not how metadata is
- * merged, and what it need not say about the type is there all the same.
- */
+// The schema of a custom resource for field management.
 
 const text: SchemaNode = { type: 'string' }
 const texts: SchemaNode = { type: 'object', additionalProperties: text }
 
-/** As far as merging goes. */
+/** Only the properties that merging needs. */
 const nodes: ReadonlyMap<string, SchemaNode> = new Map<string, SchemaNode>([
   [
     'ObjectMeta',

@@ -1,8 +1,13 @@
 /**
- * The one error of the API: a reason, a sentence, and what it is about.
+ * The error of the API: a reason, a message, and the object that it is about; and the predicates for reasons and
+ * causes.
  *
- * Server, client and controllers throw and recognise the same class. Recognition goes by a registered symbol, not by
- * `instanceof`, so errors of another copy of this package (a dependency's, a bundle's) are understood as well.
+ * Server, client and controllers throw and recognise the same class. Recognition uses a registered symbol, not
+ * `instanceof`, so errors of another copy of this package (a dependency's, a bundle's) are recognised as well.
+ *
+ * A known reason decides alone. Without a reason, or with an unknown one, the HTTP code decides: 404 then means
+ * NotFound. A reason that shares its code with a more common one (AlreadyExists, Expired, ServerTimeout,
+ * StorageReadError) is never derived from the code.
  */
 import { quote } from '@evenkeel/cel/primitives'
 import { formatGroupName } from '../group-version.ts'
@@ -94,15 +99,9 @@ export function formatSubject({ group = '', kind, name }: Subject): string {
   return name ? `${groupName} ${quote(name)}` : groupName
 }
 
-/*
- * Questions about errors: is it this reason, does it have that cause?
- *
- * A reason that is in the table decides alone. Only when a server sent none, or one nobody knows, does the HTTP code
- * speak: 404 then means NotFound. Reasons that share their code with a commoner one (AlreadyExists, Expired,
- * ServerTimeout, StorageReadError) are never guessed from it.
- */
+// Predicates for reasons and causes.
 
-/** Whether an error has a reason, by name or, for foreign servers, by its HTTP code. */
+/** Whether an error has a reason, by name or, for other servers, by its HTTP code. */
 export function isReason(error: unknown, reason: Reason): error is ApiError {
   if (!isApiError(error)) return false
   if (error.reason === reason) return true

@@ -15,7 +15,7 @@ export function notFound(subject: NamedSubject): ApiError {
   return new ApiError('NotFound', `${formatNamed(subject)} not found`, { subject })
 }
 
-/** The name is taken; `terminating` says that its present holder is on its way out. */
+/** The name exists already; `terminating` means that the existing object is being deleted. */
 export function alreadyExists(
   subject: NamedSubject,
   { terminating = false }: { terminating?: boolean } = {},
@@ -34,7 +34,7 @@ export function unauthorized(message = 'Unauthorized'): ApiError {
   return new ApiError('Unauthorized', message)
 }
 
-/** Without a subject it is about a path that is no resource. */
+/** Without a subject the error is about a non-resource path. */
 export function forbidden(
   subject: Subject | undefined,
   why: string,
@@ -101,7 +101,7 @@ export function serviceUnavailable(message: string, { retryAfterMs }: { retryAft
   return new ApiError('ServiceUnavailable', message, { retryAfterMs })
 }
 
-/** The resource exists and does not do this. */
+/** The resource exists and does not support the action. */
 export function methodNotAllowed(subject: Subject, action: string): ApiError {
   const groupName = quote(formatGroupName(subject.kind, subject.group ?? ''))
   return new ApiError('MethodNotAllowed', `${action} is not supported on resources of kind ${groupName}`, { subject })
@@ -118,7 +118,7 @@ export function serverTimeout(
   return new ApiError('ServerTimeout', message, { subject: { ...subject, name: operation }, retryAfterMs })
 }
 
-/** The request took too long; what it asked for may still happen. */
+/** The request took too long; it may still take effect. */
 export function timeout(
   message: string,
   { retryAfterMs, causes }: { retryAfterMs?: number; causes?: readonly StatusCause[] } = {},
@@ -126,7 +126,7 @@ export function timeout(
   return new ApiError('Timeout', `Timeout: ${message}`, { retryAfterMs, causes })
 }
 
-/** Somebody asks for a version that this server has not reached. */
+/** The client asks for a resource version that this server has not reached. */
 export function resourceVersionTooLarge(requested: string, current: string): ApiError {
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
   return timeout(`Too large resource version: ${requested}, current: ${current}`, { retryAfterMs: 1000, causes })
@@ -145,7 +145,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError('UnsupportedMediaType', message)
 }
 
-/** A failure nobody planned for; the original stays attached as the cause. */
+/** An unexpected error, attached as the cause. */
 export function internalError(error: unknown): ApiError {
   const message = error instanceof Error ? error.message : String(error)
   return new ApiError('InternalError', `Internal error occurred: ${message}`, { causes: [{ message }], cause: error })

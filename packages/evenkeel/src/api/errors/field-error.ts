@@ -1,7 +1,9 @@
 /**
- * What is wrong with one field, in upstream's words, and the `Invalid` error made of a list of them.
+ * The error of one field, with the text of upstream; the `Invalid` error for a list of them; and the path of a field.
  *
- * Validators return lists of these and throw nothing: a user wants all mistakes at once.
+ * Validators return lists of field errors and throw nothing: a user wants to see all mistakes at once. A {@link
+ * FieldPath} (`spec.containers[0].name`, `metadata.labels[a/b]`) is a linked list towards its root, so passing it down
+ * costs nothing and only an error formats it.
  */
 import { exceedsDepth, quote } from '@evenkeel/cel/primitives'
 import { formatGroupName } from '../group-version.ts'
@@ -19,7 +21,7 @@ export interface FieldError {
 
 type OptionalPath = FieldPath | undefined
 
-/** Makers of field errors, one per cause type. */
+/** Constructors of field errors, one per cause type. */
 export const fieldError = {
   notFound: (path: OptionalPath, value: unknown): FieldError => withValue('FieldValueNotFound', path, { value }),
   required: (path: OptionalPath, detail = ''): FieldError => withoutValue('FieldValueRequired', path, detail),
@@ -65,7 +67,7 @@ export function formatFieldError({ field, body }: FieldError): string {
   return `${field}: ${body}`
 }
 
-/** Several errors as one text: a single one stands alone, more stand in brackets, repetitions are said once. */
+/** Several errors as one text: a single one without brackets, several in brackets, without duplicates. */
 export function formatFieldErrors(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map(formatFieldError))]
   return texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`
@@ -116,13 +118,9 @@ function formatValue(value: unknown): string {
   )
 }
 
-/*
- * The place of a field, as error messages write it: `spec.containers[0].name`, `metadata.labels[a/b]`.
- *
- * A path is a chain of steps towards its root, so validators pass paths down for free and only an error pays for text.
- */
+// Field paths.
 
-/** An immutable path. Every method gives a longer path and leaves this one alone. */
+/** An immutable path. Every method returns a longer path and does not change this one. */
 export class FieldPath {
   readonly #parent: FieldPath | undefined
   readonly #step: string

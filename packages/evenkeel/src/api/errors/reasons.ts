@@ -1,8 +1,10 @@
 /**
- * Why a request can fail: every reason a Kubernetes API server gives, with its HTTP code, and every cause type.
+ * The reasons and cause types of a Kubernetes API server, with their HTTP codes, and the reference page about them.
  *
- * The names are those of the wire (`status.reason`). Two differ from the Go constants: `StatusReasonStoreReadError`
- * is sent as `StorageReadError`, and `StatusReasonUnknown` is sent as no reason at all.
+ * The names are those of the wire (`status.reason`). Two differ from the Go constants: `StatusReasonStoreReadError` is
+ * sent as `StorageReadError`, and `StatusReasonUnknown` is sent as no reason at all.
+ *
+ * The page is generated from the tables; a test compares it with `docs/reference/errors.md`.
  */
 
 /** Reason to HTTP code. A status may carry another code (a webhook chooses its own); the reason decides. */
@@ -72,10 +74,7 @@ export type StatusCause = {
   readonly field?: string
 }
 
-/*
- * The reference page of all reasons and causes, made from the tables so that it cannot lag behind:
- * a test compares it with `docs/reference/errors.md`.
- */
+// The reference page.
 
 interface ReasonNote {
   readonly meaning: string

@@ -1,8 +1,8 @@
 /**
- * Errors as `Status` objects and back: the body of every refused request and of every ERROR watch event.
+ * Converts errors to `Status` objects and back: the body of every failed request and of every ERROR watch event.
  *
  * Invariant: `fromStatus(toStatus(error))` has the same reason, code, message, subject, causes and metadata;
- * `retryAfterMs` is rounded up to whole seconds on the way, the process-local `cause` does not travel.
+ * `retryAfterMs` is rounded up to whole seconds, and the process-local `cause` is not encoded.
  */
 import { isJsonObject, quote } from '@evenkeel/cel/primitives'
 import { formatGroupName } from '../group-version.ts'
@@ -11,7 +11,7 @@ import { ApiError, isApiError, type Subject } from './api-error.ts'
 import { internalError } from './constructors.ts'
 import type { Reason, StatusCause } from './reasons.ts'
 
-/** `status.details`: what the answer is about. */
+/** `status.details`: the subject of the error. */
 type StatusDetails = {
   readonly name?: string
   readonly group?: string
@@ -32,7 +32,7 @@ export type Status = {
   readonly code?: number
 }
 
-/** The Status of anything thrown. What is no {@link ApiError} becomes an internal error. */
+/** The Status of anything thrown. Any value but an {@link ApiError} becomes an internal error. */
 export function toStatus(error: unknown): Status {
   const known = isApiError(error) ? error : internalError(error)
   const details = detailsOf(known)
@@ -48,7 +48,7 @@ export function toStatus(error: unknown): Status {
   }
 }
 
-/** The error of a Status. Parts that a foreign server left out or mistyped are left out here too. */
+/** The error of a Status. Fields that another server omitted or mistyped are omitted here too. */
 export function fromStatus(status: Partial<Status>): ApiError {
   const details: StatusDetails = isJsonObject(status.details) ? status.details : {}
   return new ApiError(status.reason || 'Unknown', status.message ?? '', {
@@ -67,15 +67,15 @@ export function isFailureStatus(value: unknown): value is Status {
 
 interface UnexpectedResponse {
   readonly code: number
-  /** The HTTP method: a conflict on POST means that the name was taken. */
+  /** The HTTP method: a conflict on POST means that the name exists already. */
   readonly method: string
   readonly subject?: Subject
-  /** The body, when it was text. */
+  /** The body, if it was text. */
   readonly text?: string
   readonly retryAfterMs?: number
 }
 
-/** The error of an answer whose body is no Status: a proxy spoke, or a server that is none of ours. */
+/** The error of a response whose body is not a Status: from a proxy, or from a server that is not a Kubernetes API. */
 export function fromUnexpectedResponse({
   code,
   method,

@@ -1,5 +1,6 @@
 /**
- * Making kinds: `defineKind` for those you invent, with types from their schemas; `declareKind` for those that exist.
+ * Defines kinds: `defineKind` for custom resources, with types from their schemas; `declareKind` for kinds that exist
+ * already.
  */
 import { checkDns1035Label, checkDnsSubdomain, deepFreeze, quote, type JsonObject } from '@evenkeel/cel/primitives'
 import { formatApiVersion } from '../group-version.ts'
@@ -9,7 +10,7 @@ import type { Kind, PrinterColumn, ScalePaths, Scope } from './kind.ts'
 import { jsonSchemaOf } from './standard-schema.ts'
 import { withStandardStatus, type VerbReport, type WithStandardStatus } from './status-schema.ts'
 
-/** Names and manners of a kind; everything that can be guessed is optional. */
+/** The names and properties of a kind; those with a default are optional. */
 interface KindNames {
   readonly group: string
   readonly version: string
@@ -30,7 +31,7 @@ interface KindNames {
   readonly categories?: readonly string[]
   /** @default 'Namespaced' */
   readonly scope?: Scope
-  /** Turns the scale subresource on. */
+  /** Enables the scale subresource. */
   readonly scale?: ScalePaths
   /** @default none, so that `kubectl get` shows name and age */
   readonly printerColumns?: readonly PrinterColumn[]
@@ -43,14 +44,14 @@ interface KindDefinition<
   Status extends SchemaSource | undefined,
   Report extends VerbReport = never,
 > extends KindNames {
-  /** What the user wants. */
+  /** The desired state. */
   readonly spec?: Spec
   /**
-   * What the controller observed; giving a schema turns the status subresource on. `conditions` and `observedGeneration`
-   * are added unless the schema has its own; no field is required, because a status is written bit by bit.
+   * The observed state; a schema enables the status subresource. `conditions` and `observedGeneration` are added unless
+   * the schema has its own; no field is required, because a controller writes a status step by step.
    */
   readonly status?: Status
-  /** What the verbs of its controller write into the status; see `VerbStatus`. @default none */
+  /** The verbs of its controller that report in the status; see `VerbStatus`. @default none */
   readonly reports?: readonly Report[]
 }
 
@@ -156,7 +157,7 @@ type StatusOf<Source, Report extends VerbReport> = [Source] extends [undefined]
   ? unknown
   : { readonly status?: WithStandardStatus<Infer<Source, 'stored'>, Report> }
 
-/** What people expect to type: `y` after a consonant becomes `ies`, hissing sounds take `es`. `plural` overrules it. */
+/** The English plural: `y` after a consonant becomes `ies`, sibilants take `es`. `plural` overrides it. */
 function pluralOf(singular: string): string {
   if (singular.endsWith('endpoints')) return singular
   if (singular.endsWith('s') || singular.endsWith('x') || singular.endsWith('ch') || singular.endsWith('sh'))
@@ -218,7 +219,7 @@ function refuse(
     )
 }
 
-/** Freezing the user's own schema object (typebox mutates none, but others might) would be rude. */
+/** A copy, so that freezing does not affect the schema object of the user. */
 function ownCopy(schema: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(schema)) as JsonObject
 }

@@ -50,13 +50,13 @@ export interface Kind<T extends KubeObject = KubeObject, Input extends KubeObjec
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly scope: Scope
-  /** The JSON Schema of a whole object, as obtained from its source; absent when the server knows it anyway. */
+  /** The JSON Schema of a whole object, as its source gives it; absent when the server already has it. */
   readonly schema?: JsonObject
   readonly subresources: Subresources
   readonly printerColumns: readonly PrinterColumn[]
   /** JSON paths that field selectors may use beside name and namespace. */
   readonly selectableFields: readonly string[]
-  /** What can be done to its objects beside changing them; written into its definition. */
+  /** The actions on its objects; written into its CRD. */
   readonly actions?: readonly ActionDefinition[]
   readonly '~types'?: { readonly object: T; readonly input: Input }
 }

@@ -1,11 +1,16 @@
 /**
- * What every status has, asked for or not: `conditions` and `observedGeneration`; and what none has: required fields.
+ * The standard fields of a status: `conditions` and `observedGeneration` in every kind, and the reports of verbs where
+ * a kind asks for them. No field of a status is required.
  *
- * Controllers write both, and kubectl (`wait`, `describe`) reads them. A server drops what the schema of a kind does not
- * mention, so a schema that says nothing about them gets them added; one that has a field of such a name keeps its own.
+ * Controllers write these fields, and kubectl (`wait`, `describe`) reads `conditions`. A server prunes fields that are
+ * not in the schema, so they are added to a schema without them; a schema with a field of the same name keeps its own.
  *
- * A status is written bit by bit: a reconcile that waits or fails has conditions to report and nothing else yet. A server
- * would refuse that for the lack of a required field, and what it should have said would be lost.
+ * A controller writes a status step by step: a reconcile that waits or fails reports conditions and nothing else. With
+ * required fields a server would reject that write, and the report would be lost.
+ *
+ * Each verb has one field: `children`, `dependencies`, `actions`, `external`. A kind lists the reports that it has;
+ * other verbs report in conditions only. The lists are associative, so that two writers of one status do not overwrite
+ * each other.
  */
 import { getOwn, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import type { Condition } from '../conditions.ts'
@@ -26,7 +31,7 @@ export type WithStandardStatus<S, Report extends VerbReport = never> = S extends
     : Flatten<Partial<S> & Omit<Added<Report>, keyof S>>
   : S
 
-/** The verbs' fields only where the kind says that it reports them. */
+/** The fields of verbs, only where the kind lists them. */
 type Added<Report extends VerbReport> = [Report] extends [never]
   ? StandardStatus
   : StandardStatus & Pick<VerbStatus, Report | ('children' extends Report ? 'childCounts' : never)>
@@ -35,7 +40,7 @@ type Flatten<T> = { [Name in keyof T]: T[Name] }
 
 const generation: JsonObject = { type: 'integer', format: 'int64', minimum: 0 }
 
-/** As upstream has it, limits included: the lists of one kind can be read by the tools for any other. */
+/** The schema of upstream, with its limits: tools for one kind can read the conditions of any other. */
 const conditions: JsonObject = {
   type: 'array',
   description: 'What was observed, one entry for each type.',
@@ -65,7 +70,10 @@ const standard: JsonObject = {
   observedGeneration: { ...generation, description: 'The metadata.generation that the rest of the status is about.' },
 }
 
-/** The schema of a status with the fields it lacks and none required; one that keeps whatever it is given, or is no object, as it is. */
+/**
+ * The schema of a status with the missing standard fields and no required ones. A schema that preserves unknown fields,
+ * or is not an object, stays unchanged.
+ */
 export function withStandardStatus(given: JsonObject, reports: readonly VerbReport[] = []): JsonObject {
   const { required: _, ...schema } = given
   const { type, properties = {}, additionalProperties = false, $ref } = schema
@@ -82,17 +90,12 @@ export function withStandardStatus(given: JsonObject, reports: readonly VerbRepo
   return missing.length === 0 ? schema : { ...schema, properties: { ...properties, ...Object.fromEntries(missing) } }
 }
 
-/*
- * What the verbs write into a status, one field each: `children`, `dependencies`, `actions`, `external`.
- *
- * A server drops what the schema of a kind does not mention, so a kind says which of them it reports; the verbs say the
- * rest in conditions. Lists go by key, so that two writers of one status do not undo each other.
- */
+// The reports of verbs.
 
-/** Which verbs a kind has room for in its status. */
+/** The verbs with a field in the status of a kind. */
 export type VerbReport = 'children' | 'dependencies' | 'actions' | 'external'
 
-/** How an object that matters to another one is, in one word. */
+/** The state of a child or dependency, in one word. */
 export type PartState = 'Pending' | 'Applied' | 'Progressing' | 'Ready' | 'Failed' | 'Terminating' | 'Missing'
 
 /** One child, as its parent reports it. */
@@ -102,22 +105,22 @@ export interface ChildReport {
   readonly namespace: string
   readonly name: string
   readonly apiVersion?: string
-  /** Which controller reports it, where several have children of one parent; the first of them leaves it out. */
+  /** The reporting controller, where several have children of one parent; the first of them omits it. */
   readonly controller?: string
   readonly uid?: string
   /** The generation of the parent for which it was applied. */
   readonly appliedForGeneration?: number
-  /** The child's own. */
+  /** The generation of the child itself. */
   readonly generation?: number
   readonly observedGeneration?: number
   readonly state: PartState
   readonly reason?: string
   readonly message?: string
-  /** Moves only when the state does. */
+  /** Changes only with the state. */
   readonly lastTransitionTime?: string
 }
 
-/** How many children of a kind there are, when there are too many to list. */
+/** The number of children of a kind, when there are too many to list. */
 export interface ChildCount {
   readonly group: string
   readonly kind: string
@@ -125,7 +128,7 @@ export interface ChildCount {
   readonly ready: number
 }
 
-/** One object that another one depends on, as that one reports it. */
+/** One dependency, as the dependent object reports it. */
 export interface DependencyReport {
   readonly group: string
   readonly kind: string
@@ -137,38 +140,38 @@ export interface DependencyReport {
   readonly reason?: string
   readonly message?: string
   readonly lastTransitionTime?: string
-  /** The generation of the referer for which it was ready once; where that is enough. */
+  /** The generation of the dependent object for which the dependency was ready once, where that is enough. */
   readonly readyForGeneration?: number
-  /** What it published when it was last as it should be; where that is kept. */
+  /** The last contract that the ready dependency published, where it is kept. */
   readonly contract?: JsonValue
 }
 
-/** What became of the last request for an action. */
+/** The result of the last request for an action. */
 export interface ActionReport {
   readonly name: string
-  /** The request that was handled last; the same again is not handled again. */
+  /** The last handled request; it is not handled again. */
   readonly lastHandled?: string
   readonly lastHandledTime?: string
   readonly state?: string
   readonly message?: string
 }
 
-/** The thing outside that stands for an object. */
+/** The external resource of an object. */
 export interface ExternalReport {
   readonly id?: string
-  /** How it is known to be ours: S1 to S5. */
+  /** How the ownership of the external resource is recognised: S1 to S5. */
   readonly strategy?: string
   readonly lastObservedTime?: string
-  /** Written before a thing is made, so that whoever comes after a crash knows that there may be one. */
+  /** Written before the external resource is created, so that after a crash the controller knows that one may exist. */
   readonly lastCreateAttempt?: {
-    /** Counts the things that were made, or begun to be made, for the object. */
+    /** The number of external resources created, or attempted, for the object. */
     readonly number?: number
     readonly time?: string
     readonly key?: string
     /** Pending, Created, Adopted, Refused or Unknown. */
     readonly outcome?: string
   }
-  /** The generation of the object to which the thing was last brought. */
+  /** The generation of the object last applied to the external resource. */
   readonly observedGeneration?: number
   readonly drift?: { readonly paths?: readonly string[]; readonly count?: number; readonly lastRevertedTime?: string }
 }
@@ -260,7 +263,7 @@ const verbStatusSchemas: Readonly<Record<VerbReport, JsonObject>> = {
   },
 }
 
-/** Further fields that come with a report. */
+/** Further fields of a report. */
 const additionalStatusSchemas: Readonly<Partial<Record<VerbReport, Readonly<Record<string, JsonObject>>>>> = {
   children: {
     childCounts: {

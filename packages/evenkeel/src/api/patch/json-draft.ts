@@ -1,13 +1,15 @@
 /**
- * A JSON document being changed, while everybody who holds the original keeps seeing the original.
+ * A copy-on-write draft of a JSON document, addressed by JSON pointers (RFC 6901).
  *
- * A container is copied the first time something inside it changes, and from then on belongs to the draft:
+ * A container is copied at the first change inside it, and from then on belongs to the draft:
  *
- *     before          after add /a/x        the root and `a` are new, `b` is the very same object as before
+ *     before          after add /a/x        the root and `a` are new, `b` is the same object as before
  *     { a, b }   ──▶  { a', b }
  *
- * Invariants: what was given is never written to; a container the draft owns is reachable by one path only (a copy
- * operation therefore copies deeply). Keys are own data properties, whatever they are called.
+ * Invariants: the original is never written to; a container that the draft owns is reachable by one path only, so a
+ * copy operation copies deeply. Keys are own data properties, whatever their names.
+ *
+ * In a pointer, `/spec/containers/0/image`, `~1` stands for `/` and `~0` for `~`.
  */
 import {
   deepCopy,
@@ -18,7 +20,7 @@ import {
   type JsonValue,
 } from '@evenkeel/cel/primitives'
 
-/** A place that a step cannot reach: the sentence says why. */
+/** A pointer that cannot be resolved, with the reason. */
 export class PointerError extends Error {}
 
 type Container = JsonObject | JsonArray
@@ -37,12 +39,12 @@ export class JsonDraft {
     return this.#root
   }
 
-  /** The value at a place. @throws {PointerError} when there is none. */
+  /** The value at a path. @throws {PointerError} when there is none. */
   get(steps: readonly string[]): JsonValue {
     return steps.reduce<JsonValue>((value, step) => this.#child(value, step), this.#root)
   }
 
-  /** Puts a value where nothing need be yet: inserts into arrays, sets in objects. */
+  /** Adds a value: inserts into arrays, sets in objects. */
   add(steps: readonly string[], value: JsonValue): void {
     const step = steps.at(-1)
     if (step === undefined) this.#root = value
@@ -53,7 +55,7 @@ export class JsonDraft {
     }
   }
 
-  /** Puts a value in the place of another. @throws {PointerError} when there is none. */
+  /** Replaces a value. @throws {PointerError} when there is none. */
   replace(steps: readonly string[], value: JsonValue): void {
     this.get(steps)
     const step = steps.at(-1)
@@ -64,7 +66,7 @@ export class JsonDraft {
     }
   }
 
-  /** Takes a value out and gives it back. @throws {PointerError} when there is none. */
+  /** Removes a value and returns it. @throws {PointerError} when there is none. */
   remove(steps: readonly string[]): JsonValue {
     const value = this.get(steps)
     const step = steps.at(-1)
@@ -75,12 +77,12 @@ export class JsonDraft {
     return value
   }
 
-  /** A value that may stand in a second place. */
+  /** A copy of a value, for a second path. */
   copyOf(steps: readonly string[]): JsonValue {
     return deepCopy(this.get(steps))
   }
 
-  /** The container of a place, made writable together with everything above it. */
+  /** The container of a path, made writable together with its ancestors. */
   #ownedContainer(steps: readonly string[]): object {
     let container = this.#own(this.#root)
     this.#root = container
@@ -120,9 +122,7 @@ export class JsonDraft {
   }
 }
 
-/*
- * JSON pointers (RFC 6901): `/spec/containers/0/image`, where `~1` stands for `/` and `~0` for `~`.
- */
+// JSON pointers.
 
 /** The steps of a pointer, outermost first; the empty pointer is the whole document. `undefined` when malformed. */
 export function parsePointer(pointer: string): readonly string[] | undefined {

@@ -1,12 +1,12 @@
 /**
- * JSON patch (RFC 6902): a list of steps that happen all or not at all.
+ * JSON patch (RFC 6902): a list of operations that apply all or not at all.
  *
- * Errors follow kube-apiserver: a patch that is no list of objects is `BadRequest`, too many operations are
- * `RequestEntityTooLarge`, and everything that does not work out on this document (a failed test, a path that leads
- * nowhere, copies that grow without end) is `Invalid`.
+ * Errors follow kube-apiserver: a patch that is not a list of objects is `BadRequest`, too many operations are
+ * `RequestEntityTooLarge`, and every operation that fails on this document (a failed test, a missing path, copies
+ * beyond the limit) is `Invalid`.
  *
- * Invariants: the document is not written to and shares with the result whatever did not change; hostile patches are
- * bounded in operations and in what copying may add.
+ * Invariants: the document is not changed and shares unchanged parts with the result; the number of operations and the
+ * bytes added by copying are limited.
  */
 import { deepEqual, isJsonObject, jsonSize, type JsonValue } from '@evenkeel/cel/primitives'
 import { ApiError } from '../errors/api-error.ts'
@@ -20,13 +20,14 @@ export type JsonPatchOperation =
 
 interface JsonPatchOptions {
   /**
-   * Whether `-1` is the last item of an array: not in the RFC, but kube-apiserver takes it.
+   * Whether `-1` is the last item of an array: not in the RFC, but kube-apiserver accepts it.
    *
    * @default false
    */
   readonly negativeIndices?: boolean
   /**
-   * Whether a `test` for null passes and a `replace` sets a member where nothing is: not in the RFC, but kube-apiserver has it.
+   * Whether a `test` for null passes and a `replace` sets a member where the member is missing: not in the RFC, but
+   * kube-apiserver does both.
    *
    * @default false
    */
@@ -46,10 +47,10 @@ interface JsonPatchOptions {
 }
 
 /**
- * The document as the patch makes it.
+ * Applies the patch and returns the new document.
  *
- * @param patch parsed JSON, checked here.
- * @throws {ApiError} `BadRequest`, `RequestEntityTooLarge` or `Invalid`; the document is as it was.
+ * @param patch parsed JSON, validated here.
+ * @throws {ApiError} `BadRequest`, `RequestEntityTooLarge` or `Invalid`; the document is unchanged.
  */
 export function applyJsonPatch(document: JsonValue, patch: unknown, options: JsonPatchOptions = {}): JsonValue {
   const {
@@ -74,7 +75,7 @@ export function applyJsonPatch(document: JsonValue, patch: unknown, options: Jso
   return draft.document
 }
 
-/** Whether a patch was refused by one of its own tests: then it does not want to be applied. */
+/** Whether a patch failed in one of its `test` operations. */
 export function isFailedTest(error: unknown): boolean {
   return error instanceof ApiError && error.cause instanceof TestError
 }
@@ -153,12 +154,12 @@ function valueOf(operation: RawOperation): JsonValue {
 }
 
 function refuse(cause: PointerError, index: number, operation: RawOperation): ApiError {
-  // Only texts are shown: turning a deeply nested array into one would run out of stack.
+  // Only strings are shown: formatting a deeply nested array would overflow the stack.
   const what = [operation['op'], operation['path']]
     .filter((part) => typeof part === 'string')
     .join(' ')
     .slice(0, 200)
-  // The first half is all kube-apiserver says.
+  // kube-apiserver sends only the first half.
   return new ApiError(
     'Invalid',
     `the server rejected our request due to an error in our request: operation ${index} (${what}): ${cause.message}`,
@@ -170,7 +171,7 @@ function isTestForNothing(draft: JsonDraft, operation: RawOperation): boolean {
   return operation['op'] === 'test' && operation['value'] === null && isMissing(draft, operation)
 }
 
-// Only the last step may be missing: where it would be must be there.
+// Only the last step may be missing: its container must exist.
 function isMissing(draft: JsonDraft, operation: RawOperation): boolean {
   const path = pointerOf(operation, 'path')
   const parent = path.length > 0 ? draft.get(path.slice(0, -1)) : undefined

@@ -14,7 +14,7 @@ import {
   type JsonValue,
 } from '@evenkeel/cel/primitives'
 
-/** The document as the patch makes it. */
+/** Applies the patch and returns the new document. */
 export function applyMergePatch(document: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isJsonObject(patch)) return patch
   const result = draftOf(document)
@@ -37,7 +37,7 @@ export function applyMergePatch(document: JsonValue | undefined, patch: JsonValu
 /**
  * The smallest patch that turns one document into the other.
  *
- * It works if `to` holds no `null` inside its objects: a merge patch has no words for that, and such a key is deleted.
+ * It works if `to` has no `null` inside its objects: a merge patch cannot express that, and such a key is deleted.
  */
 export function createMergePatch(from: JsonValue, to: JsonValue): JsonValue {
   if (!isJsonObject(from) || !isJsonObject(to)) return to
@@ -69,7 +69,7 @@ function draftOf(value: JsonValue | undefined): JsonObjectDraft {
   return isJsonObject(value) ? { ...value } : {}
 }
 
-/** Keys that are gone, new, or hold something else; pairs of objects always, because they are looked into later. */
+/** Keys that are removed, added or changed; pairs of objects always, because they are compared later. */
 function changedKeys({ from, to }: Difference): string[] {
   const gone = Object.keys(from).filter((key) => from[key] !== undefined && getOwn(to, key) === undefined)
   const differing = Object.keys(to).filter((key) => {

@@ -1,10 +1,13 @@
 /**
- * The words of strategic merge patches that are no fields, and what is done about them before fields are merged.
+ * The directives of strategic merge patches, and the errors of malformed patches.
  *
- *     $patch: replace | delete          what to do with the object it stands in
- *     $retainKeys: [keys]               every other key of the object goes
+ *     $patch: replace | delete          replaces or deletes the object that contains it
+ *     $retainKeys: [keys]               removes every other key of the object
  *     $setElementOrder/<list>: [...]    the order of a list afterwards
- *     $deleteFromPrimitiveList/<list>   items to take out of a list of scalars
+ *     $deleteFromPrimitiveList/<list>   items to remove from a list of scalars
+ *
+ * Errors have the text of upstream. A malformed directive is `BadRequest`. Every other error is `Invalid`: upstream
+ * answers some of these with 500, although the patch is always at fault.
  */
 import { setOwn, type JsonArray, type JsonObject, type JsonObjectDraft, type JsonValue } from '@evenkeel/cel/primitives'
 import { ApiError } from '../errors/api-error.ts'
@@ -15,10 +18,10 @@ export const orderPrefix = '$setElementOrder'
 export const deletePrefix = '$deleteFromPrimitiveList'
 const retainKeysWord = '$retainKeys'
 
-/** What is still to be merged of one object of the patch, by key. Handlers of directives take out what they have done. */
+/** The fields of a patch object that are still to be merged. Directive handlers remove what they have applied. */
 export type RemainingFields = Map<string, JsonValue>
 
-/** Applies and takes out `$retainKeys`: what it does not list goes, and may not be set either. */
+/** Applies and removes `$retainKeys`: keys that it does not list are removed, and the patch may not set them. */
 export function retainKeys(draft: JsonObjectDraft, remaining: RemainingFields): void {
   const listed = remaining.get(retainKeysWord)
   if (listed === undefined) return
@@ -33,7 +36,7 @@ export function retainKeys(draft: JsonObjectDraft, remaining: RemainingFields): 
   for (const key of Object.keys(draft)) if (!retained.has(key)) delete draft[key]
 }
 
-/** The field a directive such as `$setElementOrder/containers` is about. */
+/** The field of a directive such as `$setElementOrder/containers`. */
 export function fieldOfDirective(directive: string, prefix: string): string {
   if (directive[prefix.length] !== '/')
     throw malformed(prefix === orderPrefix ? 'setElementOrder list' : 'primitive list')
@@ -66,12 +69,7 @@ export function withoutDirectives(
   return draft
 }
 
-/*
- * Refusals of strategic merge patches, in upstream's words.
- *
- * A directive that is not written as it must be is `BadRequest`. Everything else that does not work out is `Invalid`:
- * upstream answers some of these with 500, though it is always the patch that is wrong.
- */
+// Errors.
 
 /** `what` as upstream calls the list: `retainKeys`, `setElementOrder list`, `primitive list`. */
 function malformed(what: string): ApiError {

@@ -1,17 +1,21 @@
 /**
- * Merging two lists: objects by their merge key, scalars as a set.
+ * Merges two lists of a strategic merge patch: objects by their merge key, scalars as a set.
  *
- * An item of the patch may say `$patch: delete` (the item with its key goes) or `$patch: replace` (the whole old list
- * goes). What is merged is then put in order.
+ * An item of the patch may contain `$patch: delete` (removes the item with its key) or `$patch: replace` (replaces the
+ * whole list). The merged list is then ordered: items of the patch in the order of the patch (or of
+ * `$setElementOrder`), the others in their old order, interleaved so that the others keep their old position relative
+ * to the items of the patch.
+ *
+ *     old  a b c d      patch order  d b      result  a d b c      (c was after b, a before both)
  */
 import { getOwn, isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import { noMergeKey, patchWord, typeOf, unexpected, unprocessable, type PatchType } from './strategic-directives.ts'
 
 interface ListMerge {
   readonly mergeKey: string
-  /** The patch list says what to take out of a list of scalars. */
+  /** The patch list contains the items to remove from a list of scalars. */
   readonly deleting: boolean
-  /** How an item that both lists have is merged. */
+  /** Merges an item that both lists have. */
   readonly mergeItems: (original: JsonObject, patch: JsonObject) => JsonValue
 }
 
@@ -37,7 +41,7 @@ export function mergeLists(
   return arrange(merged, { mergeKey, wanted: changes, was: kept })
 }
 
-/** The one type that all items have. @throws {ApiError} when there are several, lists, nulls, or no items at all. */
+/** The common type of all items. @throws {ApiError} for several types, lists, nulls, or no items at all. */
 export function itemType(...lists: readonly JsonArray[]): PatchType {
   let type: PatchType | undefined
   for (const item of lists.flat() as JsonArray) {
@@ -51,7 +55,7 @@ export function itemType(...lists: readonly JsonArray[]): PatchType {
   return type
 }
 
-/** Does what items with `$patch` say, and gives what is then left of both lists. */
+/** Applies the items with `$patch`, and returns the remaining items of both lists. */
 function applyItemDirectives(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
@@ -110,7 +114,7 @@ function objectAt(items: JsonArray, index: number): JsonObject {
   return item
 }
 
-/** Whether the items of a patch list come in the order that `$setElementOrder` lists them, and are all listed. */
+/** Whether the items of a patch list are all in `$setElementOrder`, and in its order. */
 export function followsOrder(patch: JsonArray, order: JsonArray, mergeKey: string): boolean {
   if (patch.length === 0 || order.length === 0) return true
   const items = mergeKey === '' ? patch : patch.filter((item) => directiveOf(item) !== 'delete')
@@ -124,8 +128,8 @@ export function followsOrder(patch: JsonArray, order: JsonArray, mergeKey: strin
 }
 
 /**
- * The old order as `$setElementOrder` looks at it. Items that are new stand at the end of it as far as deleted ones
- * made room: kubectl relies on nothing here, but upstream does it so, and clients see the order.
+ * The old order as `$setElementOrder` uses it. New items are at its end, as far as deleted items left space. kubectl
+ * does not rely on this, but upstream does it, and clients see the order.
  */
 export function orderBefore(original: JsonArray, patch: JsonArray, mergeKey: string): JsonArray {
   const deleted = new Set(
@@ -142,14 +146,9 @@ function directiveOf(item: JsonValue): JsonValue | undefined {
   return isJsonObject(item) ? getOwn(item, patchWord) : undefined
 }
 
-/*
- * The order of a merged list: items of the patch in the order of the patch (or of `$setElementOrder`), the others in
- * the order they had, and the two woven together so that others keep their place where the old order tells it.
- *
- *     was  a b c d      patch orders  d b      becomes  a d b c      (c stood behind b, a before both)
- */
+// The order of a merged list.
 
-/** What makes an item the same as another: its merge key, or the item itself where there is no merge key. */
+/** The identity of an item: its merge key, or the item itself without a merge key. */
 function itemIdentity(item: JsonValue, mergeKey: string): JsonValue {
   if (mergeKey === '') return comparable(item)
   if (!isJsonObject(item)) throw unexpected('map', item)
@@ -160,9 +159,9 @@ function itemIdentity(item: JsonValue, mergeKey: string): JsonValue {
 
 interface ListOrder {
   readonly mergeKey: string
-  /** The order the patch wants. */
+  /** The order of the patch. */
   readonly wanted: JsonArray
-  /** The order that was there. */
+  /** The old order. */
   readonly was: JsonArray
 }
 
@@ -194,8 +193,8 @@ function positionsOf(order: JsonArray, mergeKey: string): Map<JsonValue, number>
 }
 
 /**
- * Normally a plain sort. An item that was not there before has no rank (that takes an empty `$setElementOrder`), and
- * upstream's comparison then says "before" to everything; insertion sort makes the same of it as upstream's.
+ * Usually a plain sort. A new item has no rank (this takes an empty `$setElementOrder`), and upstream's comparison then
+ * puts it before everything. Insertion sort gives the same result as upstream's sort.
  */
 function sortAsWas(items: Ranked[]): Ranked[] {
   if (items.length > 20 || items.every(({ was }) => was !== undefined))

@@ -1,12 +1,12 @@
 /**
- * Strategic merge patch: a merge patch that knows the schema, so lists of objects are merged by key.
+ * Strategic merge patch: a merge patch that uses the schema, so lists of objects are merged by key.
  *
- * What kubectl sends for built-in kinds (`edit`, `set`, `rollout`, `patch`, client-side apply). Custom resources have no
- * such patches: their schemas do not say how.
+ * kubectl sends it for built-in kinds (`edit`, `set`, `rollout`, `patch`, client-side apply). Custom resources do not
+ * support it: their schemas have no patch strategies.
  *
- * Invariants: nothing given is written to, and the result shares with both what did not change; keys are own data
- * properties, whatever they are called; the depth of the patch is bounded, and with it every recursion here, since
- * nothing is entered that the patch does not enter.
+ * Invariants: the inputs are not changed, and the result shares unchanged parts with both; keys are own data
+ * properties, whatever their names; the depth of the patch is limited, and with it every recursion here, since only the
+ * parts that the patch contains are visited.
  */
 import {
   exceedsDepth,
@@ -35,15 +35,15 @@ import {
 } from './strategic-directives.ts'
 import { arrange, followsOrder, itemType, mergeLists, orderBefore, unknownPatchType } from './strategic-lists.ts'
 
-/** Deeper than any schema; texts from the wire are bounded likewise. */
+/** Deeper than any schema; decoding a request has the same limit. */
 const depthMax = 1000
 
 /**
- * The object as the patch makes it. What the schema does not know is still in it, and so are directives in places
- * where they mean nothing: pruning comes afterwards.
+ * Applies the patch and returns the new object. It still contains unknown fields, and directives where they have no
+ * meaning: pruning comes afterwards.
  *
- * @param patch parsed JSON, checked here.
- * @throws {ApiError} `BadRequest` when the patch or a directive is malformed, `Invalid` when it does not work out.
+ * @param patch parsed JSON, validated here.
+ * @throws {ApiError} `BadRequest` when the patch or a directive is malformed, `Invalid` when it cannot be applied.
  */
 export function applyStrategicMergePatch(original: JsonObject, patch: unknown, schema: Schema): JsonObject {
   if (!isJsonObject(patch)) throw badRequest('invalid JSON document: a strategic merge patch is an object')
@@ -59,13 +59,13 @@ function mergeObjects(original: JsonObject, patch: JsonObject, schema: CompiledS
   for (const [key, change] of Object.entries(patch)) if (change !== undefined) remaining.set(key, change)
   retainKeys(draft, remaining)
   mergeOrderedLists(draft, remaining, schema)
-  // Upstream goes through both in no particular order; an item that is taken out and added stays here.
+  // Upstream has no defined order here; an item that is both deleted and added stays.
   for (const [key, change] of remaining) if (key.startsWith(deletePrefix)) mergeDeletion(draft, { key, change }, schema)
   for (const [key, change] of remaining) if (!key.startsWith(deletePrefix)) mergeField(draft, { key, change }, schema)
   return draft
 }
 
-/** What a `$patch` in an object makes of it, whatever was there. */
+/** The object that a `$patch` directive gives, whatever the old value. */
 function applyDirective(directive: JsonValue, patch: JsonObject): JsonObject {
   if (directive === 'delete') return {}
   if (directive !== 'replace') throw unknownPatchType(directive)
@@ -100,7 +100,7 @@ function mergeDeletion(draft: JsonObjectDraft, { key: directive, change }: Field
   if (change === null) delete draft[key]
   else if (Array.isArray(current) && Array.isArray(change))
     setOwn(draft, key, mergeListsOf(patchMetaForSlice(schema, key), current, { patch: change, deleting: true }))
-  // Anything else is no list of scalars with something to take out; upstream passes over it unless both are alike.
+  // Any other value is not a list of scalars to delete; upstream ignores it unless both have the same type.
   else if (current !== undefined && typeOf(current) === typeOf(change)) mergeField(draft, { key, change }, schema)
 }
 
@@ -114,7 +114,7 @@ function mergeListsOf(
   return mergeLists(current, patch, { mergeKey: field.mergeKey, deleting, mergeItems })
 }
 
-/** Merges every list that has a `$setElementOrder`, in that order, and takes it out of what remains. */
+/** Merges every list that has a `$setElementOrder`, in that order, and removes it from the remaining fields. */
 function mergeOrderedLists(draft: JsonObjectDraft, remaining: RemainingFields, schema: CompiledSchema): void {
   const directives = [...remaining].filter(([key]) => key.startsWith(orderPrefix))
   for (const [directive] of directives) remaining.delete(directive)
@@ -162,23 +162,23 @@ function listOf(value: JsonValue | undefined): JsonArray | undefined {
   throw unexpected('list', value)
 }
 
-// The strategy and the merge key of a field. They stand beside the reference to the field's type, not in the type.
+// The strategy and the merge key of a field. They are beside the reference to the field's type, not in the type.
 
 interface PatchMeta {
-  /** What is merged in here: the object itself, or one item of the list. */
+  /** The schema of the merged value: the object itself, or one item of the list. */
   readonly schema: CompiledSchema
   readonly strategy: 'merge' | 'replace' | 'default'
   /** Empty for lists of scalars. */
   readonly mergeKey: string
 }
 
-/** A field that holds an object. */
+/** A field with an object. */
 function patchMetaForStruct(schema: CompiledSchema, key: string): PatchMeta {
   const field = fieldOf(schema, key)
   return { schema: field, strategy: strategyOf(field), mergeKey: field.patchMergeKey }
 }
 
-/** A field that holds a list: its items are what is merged. */
+/** A field with a list, whose items are merged. */
 function patchMetaForSlice(schema: CompiledSchema, key: string): PatchMeta {
   const field = fieldOf(schema, key)
   const { type, items } = field.target
@@ -199,7 +199,7 @@ function fieldOf(schema: CompiledSchema, key: string): CompiledSchema {
   throw unprocessable(`unable to find api field in struct ${struct} for the json field ${JSON.stringify(key)}`)
 }
 
-/** `retainKeys` only announces that clients use the directive; the directive itself works everywhere. */
+/** `retainKeys` only announces that clients use the directive; the directive itself always works. */
 function strategyOf({ patchStrategy }: CompiledSchema): PatchMeta['strategy'] {
   const strategies = patchStrategy.split(',')
   if (strategies.includes('merge')) return 'merge'

@@ -1,9 +1,12 @@
 /**
- * Whether the rules of a definition can be used: every expression compiles, compares with the past only where there is
- * one to compare with, and cannot cost too much.
+ * Validates the CEL rules of a CRD: every expression compiles, uses `oldSelf` only where an old value can be
+ * correlated, and stays within the cost limit.
  *
- * Rules are compiled only where the schema below them has nothing else wrong: types of a wrong schema would make for
- * errors that nobody understands.
+ * Rules are compiled only where the schema at and below them is valid: types from an invalid schema would cause
+ * misleading errors.
+ *
+ * The cost is the worst case, estimated per expression and for all rules of a schema together. Counts have 64 bits and
+ * saturate instead of overflowing.
  */
 import { countMax, escapeName, type DeclType } from '@evenkeel/cel'
 import { fieldError, type FieldError, type FieldPath } from '../errors/field-error.ts'
@@ -13,15 +16,15 @@ import { compileRules, declTypeAt, type CompiledRule } from './compile.ts'
 import { crdEstimateMax, ruleEstimateMax, showRule } from './rules.ts'
 
 interface CheckRulesOptions {
-  /** Where the schema stands. */
+  /** The path of the schema. */
   readonly path: FieldPath
-  /** Whether nothing else is wrong with a place and all below it. */
+  /** Whether a schema node and all nodes below it are valid. */
   readonly isSound: (node: SchemaNode) => boolean
-  /** Whether the schema is as it was: then a single rule is not refused for its cost. */
+  /** Whether the schema is unchanged: then no single rule is rejected for its cost. */
   readonly isUnchanged: boolean
 }
 
-/** Everything that is wrong with the rules of a schema. */
+/** All errors in the rules of a schema. */
 export function checkRules(schema: SchemaNode, { path, isSound, isUnchanged }: CheckRulesOptions): FieldError[] {
   const check = new RuleChecker({ isSound, isUnchanged })
   check.visit({
@@ -41,10 +44,10 @@ interface SchemaLocation {
   readonly path: FieldPath
   readonly cardinality: Cardinality
   readonly parent: SchemaLocation | undefined
-  /** The type of this place, from that of the parent; `missing` when it has one and it says nothing. */
+  /** The type of this node, from the type of its parent; `missing` when the parent has no type for it. */
   readonly typeFrom: (parent: DeclType) => DeclType | Missing | undefined
   readonly hasRulesAbove: boolean
-  /** The list above whose items nobody can tell from each other. */
+  /** The list above whose items cannot be correlated between old and new object. */
   readonly uncorrelated: FieldPath | undefined
 }
 
@@ -153,7 +156,10 @@ class RuleChecker {
     this.total.add(path, cost)
   }
 
-  /** Taken from the parent where rules need its type as well, else made from the schema; a sentence says why there is none. */
+  /**
+   * The parent's type if rules of the parent need it as well, else derived from the schema; a string is the reason why
+   * there is none.
+   */
   #typeOf(place: SchemaLocation): DeclType | Missing | string {
     let type = this.#types.get(place)
     if (type === undefined) this.#types.set(place, (type = this.#findType(place)))
@@ -202,16 +208,12 @@ function fieldOf({ fields }: DeclType, name: string): DeclType | undefined {
   return escaped === undefined ? undefined : fields?.get(escaped)
 }
 
-/*
- * What rules can cost in the worst case, as definitions are judged by it: per expression, and all of a schema together.
- *
- * Counts are 64 bits wide and stop at the largest one instead of overflowing.
- */
+// Cost estimates.
 
-/** How often a place can occur in an object; `undefined` when nothing limits it but the size of a request. */
+/** How often a value can occur in an object; `undefined` when only the size of a request limits it. */
 type Cardinality = bigint | undefined
 
-/** How often what is directly inside a place can occur. */
+/** How often the direct content of a value can occur. */
 function cardinalityInside(node: SchemaNode, outer: Cardinality): Cardinality {
   const factor = occurrences(node)
   return outer === undefined || factor === undefined ? undefined : times(outer, factor)
@@ -251,7 +253,7 @@ class TotalCostEstimate {
       .slice(0, 4)
   }
 
-  /** The errors, when it is too much; `path` is that of the schema. */
+  /** The errors, when the sum exceeds the limit; `path` is that of the schema. */
   errors(path: FieldPath): FieldError[] {
     if (this.#total <= crdEstimateMax) return []
     const detail = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
@@ -269,7 +271,7 @@ class TotalCostEstimate {
   }
 }
 
-/** The error about an expression that may cost too much, if it may. */
+/** The error about an expression whose estimate exceeds the limit. */
 function checkEstimate(what: string, cost: bigint, path: FieldPath): FieldError[] {
   return cost > ruleEstimateMax ? [fieldError.forbidden(path, excess(what, cost, ruleEstimateMax))] : []
 }
@@ -280,7 +282,7 @@ function excess(what: string, cost: bigint, costMax: bigint): string {
   return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
-/** With that many decimals; what lies exactly between two goes to the even one, as Go rounds. */
+/** A fixed number of decimals; a tie is rounded to even, as Go does. */
 function fixed(value: number, digits: number): string {
   const scaled = value * 10 ** digits
   const isTie = Number.isInteger(value * 2 ** (digits + 1)) && scaled % 1 === 0.5

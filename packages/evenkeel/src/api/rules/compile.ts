@@ -1,8 +1,11 @@
 /**
- * Rules of one place of a schema, made ready to run.
+ * Compiles the CEL rules of a schema, and reduces the schema to the nodes with rules at or below them.
  *
- * `self` is what stands at the place, `oldSelf` what stood there. The type of a place comes from the types of what is
- * above it, which are made once per schema; how to read the data comes from the place itself.
+ * `self` is the value at a schema node, `oldSelf` the old value there. The type of a node comes from the types above
+ * it, which are derived once per schema; the adapter that reads the data comes from the node itself.
+ *
+ * The tree is built once per schema. An expression is compiled when the first value reaches its node, so a CRD with
+ * many rules costs nothing until the first write of such an object.
  */
 import {
   baseEnvironment,
@@ -26,46 +29,46 @@ import type { CompiledSchema } from '../schema/compile.ts'
 import type { SchemaNode } from '../schema/schema.ts'
 import { readRules, type Rule } from './rules.ts'
 
-/** A place of a schema that has rules. */
+/** A schema node with rules. */
 interface RuleLocation {
   readonly schema: CompiledSchema
-  /** What expressions see there. */
+  /** The type of the value in expressions. */
   readonly type: DeclType
-  /** The root of an object, or of an object inside one. */
+  /** The root of an object, or of an embedded object. */
   readonly isResource: boolean
 }
 
 export interface CompiledRule {
   readonly rule: Rule
-  /** Absent when the text is wrong, or empty. */
+  /** Absent when the text is invalid or empty. */
   readonly expression?: CompiledExpression
-  /** What is wrong with the text. */
+  /** The error in the text. */
   readonly error?: string
-  /** Whether it compares with what was there before. */
+  /** Whether it uses the old value. */
   readonly usesOld: boolean
   readonly messageExpression?: CompiledExpression
   readonly messageError?: string
-  /** The field that errors are about, from the place of the rule; empty for the place itself. */
+  /** The field that errors name, relative to the node of the rule; empty for the node itself. */
   readonly fieldPath: string
 }
 
-/** Compiles all rules of a place, each with what is wrong with it. */
+/** Compiles all rules of a node, each with its error. */
 export function compileRules(place: RuleLocation): readonly CompiledRule[] {
   const compiler = new RuleCompiler(place)
   return readRules(place.schema).map((rule) => compiler.compile(rule))
 }
 
-/** What expressions see of a whole object, or of an object inside one. */
+/** The type of an object, or of an embedded object, in expressions. */
 export function declTypeAt(schema: CompiledSchema, isResource: boolean): DeclType | undefined {
   return schemaDeclType(schema, { isResource })
 }
 
-/** Reads what stands at a place. */
+/** The adapter for the values of a node. */
 function adapterOf({ schema, isResource }: Pick<RuleLocation, 'schema' | 'isResource'>): Adapt {
   return jsonAdapter(isResource ? withObjectMeta(schema) : schema)
 }
 
-/** What a message may look like when it is shown: `selfType` and its parts instead of names that nobody wrote. */
+/** Error messages show `selfType` and its parts instead of generated type names. */
 const shownName = 'selfType'
 
 class RuleCompiler {
@@ -88,7 +91,7 @@ class RuleCompiler {
       return { rule, error: 'cel expression must evaluate to a bool', usesOld: false, fieldPath: '' }
     const usesOld = found.variables.has('oldSelf')
     const message = this.#compileMessage(rule)
-    // Upstream leaves off at a wrong message and never comes to the field.
+    // Upstream stops at an invalid message and does not check the field.
     const fieldPath = typeof message === 'string' ? '' : fieldOf(rule, this.#place.schema.node)
     return {
       rule,
@@ -114,13 +117,13 @@ class RuleCompiler {
   ): CompiledExpression | CompileFailure {
     const { type } = this.#place.type
     const situation = { isOptional: optionalOldSelf, isMessage }
-    // What an optional holds is read without its schema, so it may be of another type.
+    // The content of an optional is read without its schema, so it may have another type.
     const found = compileExpression(text, this.#environment(type, situation), { trustsTypes: !optionalOldSelf })
     if (found instanceof CompiledExpression) return found
     return compileExpression(text, this.#environment(named(type, shownName), situation)) as CompileFailure
   }
 
-  /** An optional is bound as one, except for messages: upstream gives those the bare value, whatever their type says. */
+  /** An optional is bound as one, except for messages: upstream gives those the plain value, whatever their type. */
   #environment(type: Type, { isOptional, isMessage }: { isOptional: boolean; isMessage: boolean }): Environment {
     const adapt = this.#adapt
     const bare = { type: isOptional ? optionalOf(type) : type, ...(isOptional && !isMessage ? {} : { adapt }) }
@@ -133,7 +136,7 @@ function fieldOf({ fieldPath }: Rule, node: SchemaNode): string {
   return typeof followed === 'string' ? '' : followed.text
 }
 
-/** A type under another name, and its parts with it: only messages tell the difference. */
+/** A type and its parts under another name: only error messages differ. */
 function named(type: Type, name: string): Type {
   const [first = type, second = type] = type.parameters
   if (type.kind === 'list') return listOf(named(first, `${name}.@idx`))
@@ -145,12 +148,7 @@ function named(type: Type, name: string): Type {
   )
 }
 
-/*
- * A schema reduced to its rules: the places that have some, at themselves or below.
- *
- * Made once per schema. Expressions are compiled when a value first comes to their place, so a definition with many
- * rules costs nothing until somebody writes what they are about.
- */
+// The tree of nodes with rules.
 
 export class RuleNode {
   readonly schema: CompiledSchema
@@ -176,19 +174,19 @@ export class RuleNode {
     return this.schema.rules.length > 0
   }
 
-  /** The rules of this place; a sentence when what stands here has no type, so that there can be none. */
+  /** The rules of this node; a string is the reason why the value has no type and cannot have rules. */
   get rules(): readonly CompiledRule[] | string {
     return (this.#rules ??= this.#type
       ? compileRules({ schema: this.schema, type: this.#type, isResource: this.#isResource })
       : 'failed to convert to declType for CEL validation rules')
   }
 
-  /** Whether any rule here compares with what was there before; only then is that known to messages. */
+  /** Whether any rule here uses the old value; only then do messages know it. */
   get usesOld(): boolean {
     return (this.#usesOld ??= typeof this.rules !== 'string' && this.rules.some(({ usesOld }) => usesOld))
   }
 
-  /** Reads what stands here. */
+  /** The adapter for the values of this node. */
   get adapt(): Adapt {
     return (this.#adapt ??= adapterOf({ schema: this.schema, isResource: this.#isResource }))
   }
@@ -198,13 +196,13 @@ export class RuleNode {
     return this.schema.type ?? ''
   }
 
-  /** Whether what stands here is too large to be repeated in an error. */
+  /** Whether the value is too large to repeat in an error. */
   get isStructure(): boolean {
     return this.schema.type === 'object' || this.schema.type === 'array'
   }
 }
 
-/** The rules of a schema; `undefined` when it has none that anything could be held to. */
+/** The rules of a schema; `undefined` when it has none that can be evaluated. */
 export function ruleTree(schema: CompiledSchema, { isResource }: { isResource: boolean }): RuleNode | undefined {
   if (!schema.hasRules) return undefined
   return unlessEmpty(new RuleNode(schema, declTypeAt(schema, isResource), { isResource }))
@@ -218,7 +216,7 @@ function unlessEmpty(node: RuleNode): RuleNode | undefined {
   return node.hasOwnRules || node.items || node.additional || node.properties.size > 0 ? node : undefined
 }
 
-/** Fields whose type nobody can tell are left out, rules and all; a name that expressions cannot write is no obstacle. */
+/** Fields without a known type are omitted together with their rules; a name that CEL cannot express is allowed. */
 function fieldsOf({ properties }: CompiledSchema, type: DeclType | undefined): ReadonlyMap<string, RuleNode> {
   const fields = new Map<string, RuleNode>()
   for (const [name, schema] of properties ?? []) {

@@ -1,9 +1,12 @@
 /**
- * The walk of an object with the rules of its schema.
+ * Evaluates the CEL rules of a schema on an object, and formats the errors of violated rules.
  *
- * Only places with rules at or below them are visited. Everything is paid from one budget; when that is spent, or one
- * expression costs too much, the walk ends with an error that says so. What has not changed is not refused for a rule
- * that looks at the present alone: then the error becomes a warning.
+ * Only values with rules at or below them are visited. All expressions share one cost budget; when the budget is spent,
+ * or one expression exceeds its own limit, the evaluation ends with an error. Unchanged values are ratcheted: the
+ * violation of a rule that does not use `oldSelf` becomes a warning.
+ *
+ * A message may be an expression of its own. {@link ruleEngine} contains every function that needs CEL, so that
+ * `loadRuleEngine` can load it on demand.
  */
 import { adaptDynamic, Optional } from '@evenkeel/cel'
 import {
@@ -26,23 +29,23 @@ import { describeRule, messageOf, objectCostMax, type Rule, type RuleEngine } fr
 type OptionalPath = FieldPath | undefined
 
 interface EvaluateRulesOptions {
-  /** What was there before. */
+  /** The old value. */
   readonly old?: JsonValue | undefined
-  /** Where the value stands. */
+  /** The path of the value. */
   readonly path?: FieldPath
   /**
-   * What all expressions may cost together.
+   * The cost limit of all expressions together.
    *
    * @default 10_000_000
    */
   readonly budget?: number
-  /** Takes errors about what has not changed; without it they are errors like others. */
+  /** Receives the errors about unchanged values; without it they are errors as well. */
   readonly warn?: ((text: string) => void) | undefined
 }
 
 interface EvaluatedRules {
   readonly errors: readonly FieldError[]
-  /** What is left to spend; below 0 when the walk was cut off. */
+  /** The remaining budget; below 0 when the evaluation was stopped. */
   readonly budget: number
 }
 
@@ -62,18 +65,18 @@ export function evaluateRules(
   return { errors: walk.errors, budget: walk.budget }
 }
 
-/** Where a value stands. */
+/** The context of a value. */
 interface ValueContext {
   readonly path: OptionalPath
-  /** The value together with the one it replaces, where it is known to replace one. */
+  /** The value and its old value, where they can be correlated. */
   readonly pair: CorrelatedValue | undefined
-  /** The same of the nearest place above for which it is known. */
+  /** The same for the closest ancestor that can be correlated. */
   readonly nearest: CorrelatedValue | undefined
-  /** Whether what has not changed passes. */
+  /** Whether errors about unchanged values become warnings. */
   readonly ratcheting: boolean
 }
 
-/** Below this everything ends. */
+/** Below this the evaluation ends. */
 const budgetExceeded = -1
 
 class RuleEvaluation {
@@ -86,7 +89,7 @@ class RuleEvaluation {
     this.#warn = warn
   }
 
-  /** Null is never looked at: whether a value may be null is a matter of the place around it. */
+  /** Null has no rules of its own: the parent decides whether a value may be null. */
   visit(value: JsonValue, node: RuleNode, at: ValueContext): void {
     if (value === null || this.budget < 0) return
     if (node.hasOwnRules) this.#check(value, node, at)
@@ -126,7 +129,7 @@ class RuleEvaluation {
     { node, at: { pair, nearest, ratcheting: forgives }, path }: { node: RuleNode; at: ValueContext; path: FieldPath },
   ): void {
     if (value === undefined) return
-    // The types of the whole object are never forgiven: old and new were brought to the same version before.
+    // The type of the whole object is never ratcheted: old and new object have the same version.
     const isType = pair !== undefined && nearest === undefined && (key === 'apiVersion' || key === 'kind')
     this.visit(value, node, { path, pair: pair?.field(key), nearest: pair ?? nearest, ratcheting: forgives && !isType })
   }
@@ -177,7 +180,7 @@ class RuleEvaluation {
     } else this.#refuse(node, at, `${result.error} evaluating rule: ${describeRule(rule)}`)
   }
 
-  /** Says that a rule is broken, in its own words where it has some. */
+  /** Reports a violated rule, with its own message if it has one. */
   #fail(compiled: CompiledRule, value: JsonValue, { node, at, old }: EvaluationContext): void {
     const { fieldPath } = compiled
     const path = fieldPath === '' ? at.path : (at.path?.child(fieldPath) ?? FieldPath.of(fieldPath))
@@ -211,28 +214,29 @@ interface EvaluationContext {
 
 const overBudget = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** Upstream forgets the schema of objects and lists inside an optional: they are read as plain JSON. */
+/** Upstream does not use the schema of objects and lists inside an optional: they are read as plain JSON. */
 function optional(old: JsonValue | undefined, { adapt }: RuleNode): Optional {
   if (old === undefined) return Optional.none
   return Optional.of(typeof old === 'object' ? adaptDynamic(old) : adapt(old))
 }
 
-/*
- * What is said of a broken rule: the message, which may be an expression of its own, and the error of the reason given.
- */
+// Messages and errors of violated rules.
 
-/** A message may be this long. */
+/** The maximum length of a message. */
 const messageBytesMax = 5 * 1024
 
 interface RuleMessage {
   readonly text: string
-  /** What is left to spend. */
+  /** The remaining budget. */
   readonly budget: number
-  /** Whether the message cost too much, so that nothing more is evaluated. */
+  /** Whether the message exceeded the cost limit, which ends the evaluation. */
   readonly isFatal: boolean
 }
 
-/** The words of a broken rule. An expression that gives no good ones is passed over; one that costs too much is not. */
+/**
+ * The message of a violated rule. A message expression without a usable result is ignored; one that exceeds the cost
+ * limit is not.
+ */
 export function evaluateMessage(
   { rule, messageExpression }: CompiledRule,
   bindings: Readonly<Record<string, unknown>>,
@@ -262,11 +266,11 @@ function fatal(text: string): RuleMessage {
 interface RuleViolation {
   readonly path: FieldPath | undefined
   readonly value: JsonValue
-  /** Objects and lists are not repeated. */
+  /** Objects and lists are not repeated in the error. */
   readonly isStructure: boolean
 }
 
-/** The error of a broken rule. */
+/** The error of a violated rule. */
 export function violationError(
   { reason }: Rule,
   text: string,
@@ -288,9 +292,7 @@ export function violationError(
   }
 }
 
-/*
- * Everything about rules that needs the expression language, in one value: what `loadRules` loads.
- */
+// The rule engine.
 
 export const ruleEngine: RuleEngine = {
   compile(schema) {
@@ -308,7 +310,7 @@ export const ruleEngine: RuleEngine = {
       const compiled = compileSchema(schema)
       const root = ruleTree(compiled, { isResource: compiled.isEmbedded })
       if (!root || left < 0) return []
-      // As if it had always been there, and as if it were new: both must be allowed.
+      // A default must be valid both as an unchanged value and as a new one.
       const kept = evaluateRules(value, root, { old: value, path, budget: left })
       const added = kept.errors.length > 0 ? kept : evaluateRules(value, root, { path, budget: left })
       left = Math.min(kept.budget, added.budget)
@@ -318,5 +320,5 @@ export const ruleEngine: RuleEngine = {
 }
 
 function ignore(): void {
-  // nobody wants to hear what was forgiven
+  // Ratcheted errors are dropped here.
 }

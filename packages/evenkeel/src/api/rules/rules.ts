@@ -1,6 +1,8 @@
 /**
- * The door to rules in the expression language. The language is large and most servers never meet a rule, so it is
- * loaded when the first one is there; until then only the types of this file are known.
+ * The types of CEL rules, and the loader of the rule engine.
+ *
+ * CEL is large and most servers have no rules, so it is loaded with the first rule. This file does not import it. A
+ * rule is one entry of `x-kubernetes-validations`, decoded without trusting its types.
  */
 import { getOwn, isJsonObject, type JsonObject, type JsonValue } from '@evenkeel/cel/primitives'
 import type { ExpressionChecks } from '../crd/version-schema.ts'
@@ -10,53 +12,54 @@ import type { SchemaNode } from '../schema/schema.ts'
 
 /** The rules of one schema, compiled. */
 export interface RuleEvaluator {
-  /** Evaluates all rules on an object that is otherwise right: an error for each that is broken. */
+  /** Evaluates all rules on an object that is otherwise valid: one error for each violated rule. */
   evaluate(object: JsonObject, options?: RuleEvaluatorOptions): readonly FieldError[]
 }
 
 interface RuleEvaluatorOptions {
-  /** The object that is to be replaced. */
+  /** The old object. */
   readonly old?: JsonObject | undefined
   /**
-   * Hears of rules that are broken by what has not changed, which is no error.
+   * Receives the errors about unchanged values, which become warnings.
    *
-   * @default nobody does
+   * @default they are dropped
    */
   readonly warn?: ((text: string) => void) | undefined
 }
 
-/** What the expression language can do for definitions and their objects. */
+/** The functions of CEL for CRDs and custom resources. */
 export interface RuleEngine extends ExpressionChecks {
-  /** The rules of a structural schema; `undefined` when it has none. What is compiled is kept, so call this once per schema. */
+  /**
+   * The rules of a structural schema; `undefined` when it has none. Compiled rules are cached in the result, so call
+   * this once per schema.
+   */
   compile(schema: SchemaNode): RuleEvaluator | undefined
 }
 
-/** Loads the expression language; every call gives the same. */
+/** Loads CEL; every call returns the same engine. */
 export async function loadRuleEngine(): Promise<RuleEngine> {
   return (await import('./evaluate.ts')).ruleEngine
 }
 
-/** What all expressions on one object may cost together. */
+/** The cost limit of all expressions on one object together. */
 export const objectCostMax = 10_000_000
 
-/** What the estimate for one rule may be. */
+/** The limit of the cost estimate of one rule. */
 export const ruleEstimateMax = 10_000_000n
 
-/** What the estimates for all rules of a definition may be together. */
+/** The limit of the cost estimates of all rules of a CRD together. */
 export const crdEstimateMax = 100_000_000n
 
-/*
- * One entry of `x-kubernetes-validations`, read without trusting its types, and what errors call it.
- */
+// Rules as they stand in a schema.
 
 export interface Rule {
   readonly text: string
   readonly message: string
   readonly messageExpression: string
   readonly reason: string | undefined
-  /** The field that errors are about, from the place of the rule. */
+  /** The field that errors name, relative to the node of the rule. */
   readonly fieldPath: string
-  /** Whether `oldSelf` is an optional, so that the rule also holds for what is new; `undefined` when nothing is said. */
+  /** Whether `oldSelf` is an optional, so that the rule also applies to new values; `undefined` when not set. */
   readonly optionalOldSelf: boolean | undefined
 }
 
@@ -65,17 +68,17 @@ export function readRules({ rules }: CompiledSchema): readonly Rule[] {
   return rules.map(readRule)
 }
 
-/** What errors say of a rule: its message if it has one. */
+/** The description of a rule in errors: its message if it has one. */
 export function describeRule({ text, message }: Rule): string {
   return (message === '' ? text : message).trim()
 }
 
-/** What a broken rule says when no expression says it better. */
+/** The message of a violated rule without a message expression. */
 export function messageOf(rule: Rule): string {
   return rule.message === '' ? `failed rule: ${describeRule(rule)}` : describeRule(rule)
 }
 
-/** A rule as errors about definitions show it: by the names of its fields in Go. */
+/** A rule in the errors of a CRD: with the Go names of its fields. */
 export function showRule({ text, message, messageExpression, reason, fieldPath, optionalOldSelf }: Rule): JsonObject {
   return {
     Rule: text,

@@ -1,8 +1,8 @@
 /**
  * Field selectors: `metadata.name=web,status.phase!=Running`.
  *
- * Only equality, joined by commas. In values `\`, `,` and `=` are written with a backslash before them; field names
- * know no escapes. A field an object does not have is the empty text, so `spec.nodeName=` finds what has none.
+ * Only equality, joined by commas. In values `\`, `,` and `=` are escaped with a backslash; field names have no
+ * escapes. A missing field is the empty string, so `spec.nodeName=` selects objects without one.
  */
 import { compareText, getOwn } from '@evenkeel/cel/primitives'
 import { badRequest } from '../errors/constructors.ts'
@@ -16,13 +16,13 @@ export interface FieldRequirement {
 /** The selectable fields of an object, by path. */
 type SelectableFields = Readonly<Record<string, string>>
 
-/** What a field and its value become; `undefined` drops the requirement. */
+/** The new field and value; `undefined` drops the requirement. */
 type FieldTransform = (field: string, value: string) => { readonly field: string; readonly value: string } | undefined
 
 /**
- * Reads a selector; `==` is the same as `=`. The empty text selects everything.
+ * Parses a selector; `==` is the same as `=`. The empty string selects everything.
  *
- * @throws {ApiError} `BadRequest`, with upstream's words for what is wrong.
+ * @throws {ApiError} `BadRequest`, with the text of upstream.
  */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   return splitTerms(text)
@@ -43,12 +43,12 @@ export function matchesFields(requirements: readonly FieldRequirement[], fields:
   )
 }
 
-/** The one value a field must have, if the requirements pin it down. */
+/** The only value that a field can have, if the requirements determine it. */
 export function exactFieldValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
   return requirements.find((requirement) => requirement.field === field && requirement.operator === '=')?.value
 }
 
-/** Renames fields and rewrites values, as old versions of a kind need it. */
+/** Renames fields and converts values, as old versions of a kind need it. */
 export function transformFields(
   requirements: readonly FieldRequirement[],
   transform: FieldTransform,
@@ -60,7 +60,7 @@ export function transformFields(
 }
 
 /**
- * Lets a selector pass that asks only for fields the kind makes selectable.
+ * Checks that a selector uses only the selectable fields of a kind.
  *
  * @throws {ApiError} `BadRequest`, naming the field.
  */
@@ -74,7 +74,7 @@ export function escapeFieldValue(value: string): string {
   return value.replace(/[\\,=]/g, (character) => `\\${character}`)
 }
 
-/** Cuts at commas that have no backslash before them; escapes stay as they are. */
+/** Splits at commas without a backslash before them; escapes stay. */
 function splitTerms(text: string): string[] {
   const terms: string[] = []
   let start = 0
@@ -100,7 +100,7 @@ function parseTerm(term: string, selector: string): FieldRequirement {
 
 function unescapeFieldValue(value: string): string {
   return value.replace(/\\(.?)|[,=]/gsu, (sequence, escaped: string | undefined) => {
-    // Upstream prints the character as a number; tools that match on the text know it that way.
+    // Upstream prints the character as a number; tools match on this text.
     if (escaped === undefined)
       throw badRequest(`invalid field selector: unescaped character in value: ${sequence.codePointAt(0)}`)
     if (escaped === '\\' || escaped === ',' || escaped === '=') return escaped

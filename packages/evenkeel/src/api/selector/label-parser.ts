@@ -14,9 +14,9 @@ import { fieldError, formatFieldError, formatFieldErrors } from '../errors/field
 import { validateLabelRequirement, type LabelOperator, type LabelRequirement } from './label-selector.ts'
 
 /**
- * Reads a selector; requirements come out sorted by key. The empty text selects everything.
+ * Parses a selector; the requirements are sorted by key. The empty string selects everything.
  *
- * @throws {ApiError} `BadRequest`, with upstream's words for what is wrong.
+ * @throws {ApiError} `BadRequest`, with the text of upstream.
  */
 export function parseLabelSelector(text: string): readonly LabelRequirement[] {
   const parsed = new Parser(tokenize(text)).parse()
@@ -41,8 +41,8 @@ const operators = new Map<TokenKind, LabelOperator>([
   ['>', 'gt'],
   ['<', 'lt'],
 ])
-// A token is a symbol, longest first, or a run of anything that is neither symbol nor space. NUL ends the text, unless
-// it comes right behind a token: upstream swallows it there, and two parsers that disagree are a hole.
+// A token is a symbol, longest first, or a run of characters that are neither symbol nor space. NUL ends the text,
+// unless it directly follows a token: upstream skips it there, and two parsers that disagree are a security risk.
 const tokenPattern = /[ \t\r\n]*(?:(?:(==|!=|[=!(),<>])|([^=!(),<> \t\r\n\0]+))\0?|(\0))/y
 
 function tokenize(text: string): Token[] {

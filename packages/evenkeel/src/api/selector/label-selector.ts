@@ -1,7 +1,9 @@
 /**
- * The object form of label selectors, as it stands in specs: `{ matchLabels, matchExpressions }`.
+ * Label selectors: the object form of specs, `{ matchLabels, matchExpressions }`, and its requirements.
  *
- * Traps worth knowing: a missing selector selects nothing, an empty one selects everything.
+ * A missing selector selects nothing; an empty one selects everything. A selector matches when all its requirements
+ * match. Only own properties of a label map count, so `toString` is a label only where a client set it. Negative
+ * operators (`!=`, `notin`, `!`) also match objects without the key.
  */
 import { unreachable } from '#base'
 import { checkLabelValue, checkQualifiedName, compareText, getOwn, quote, setOwn } from '@evenkeel/cel/primitives'
@@ -51,7 +53,7 @@ export function selectsLabels(selector: LabelSelector | undefined, labels: Label
 /**
  * The object form of requirements.
  *
- * @throws {ApiError} `BadRequest` for `>` and `<`, which the object form cannot say.
+ * @throws {ApiError} `BadRequest` for `>` and `<`, which the object form does not have.
  */
 export function toLabelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
   const matchLabels: Record<string, string> = {}
@@ -68,7 +70,7 @@ export function toLabelSelector(requirements: readonly LabelRequirement[]): Labe
   }
 }
 
-/** What a server objects to in the selector of a spec. */
+/** The validation errors of a selector in a spec. */
 export function validateLabelSelector(selector: LabelSelector, path: FieldPath): FieldError[] {
   const expressions = selector.matchExpressions ?? []
   return [
@@ -137,12 +139,7 @@ function validateValueCount(operator: string, count: number, path: FieldPath): F
   }
 }
 
-/*
- * One condition on the labels of an object; a selector is a list of them, all of which must hold.
- *
- * Invariants: only own properties of a label map count, so `toString` exists only where somebody set it; negative
- * operators (`!=`, `notin`, `!`) also match objects that lack the key.
- */
+// Requirements.
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
 
@@ -169,13 +166,13 @@ export function formatLabelRequirements(requirements: readonly LabelRequirement[
   return requirements.map(formatRequirement).join(',')
 }
 
-/** The one value a key must have, if the requirements pin it down: what an index can look up. */
+/** The only value that a key can have, if the requirements determine it: an index can look it up. */
 export function exactLabelValue(requirements: readonly LabelRequirement[], key: string): string | undefined {
   const first = requirements.find((requirement) => requirement.key === key)
   return first && pinning.has(first.operator) && first.values.length === 1 ? first.values[0] : undefined
 }
 
-/** What is wrong with a requirement, in upstream's words. */
+/** The validation errors of a requirement, with the text of upstream. */
 export function validateLabelRequirement({ key, operator, values }: LabelRequirement): FieldError[] {
   const complaints = checkQualifiedName(key)
   const errors = complaints.length > 0 ? [fieldError.invalid(FieldPath.of('key'), key, complaints.join('; '))] : []

@@ -29,7 +29,7 @@ const [runner, program] = ['../../../../../tools/run.mjs', './replica.fixture.ts
   fileURLToPath(new URL(path, import.meta.url)),
 )
 
-/** One thing that happened on the server: the lease changed hands or was renewed, or somebody wrote. */
+/** One event on the server: the lease was acquired or renewed, or a client wrote. */
 interface Happening {
   readonly version: number
   readonly what: 'lease' | 'write'
@@ -76,7 +76,7 @@ class Replica {
     await exit
   }
 
-  /** For a test that failed; a process that has ended is left alone, as its number may be somebody else's by now. */
+  /** For a test that failed. A process that has ended is not killed: another process may have its id by now. */
   kill(): void {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     if (this.lines.some((line) => line.startsWith('pid '))) this.signal('SIGKILL').catch(() => undefined)
@@ -174,7 +174,7 @@ export class Stage {
       })
   }
 
-  /** Writes by somebody who did not hold the lease at that very version of the server. */
+  /** Writes by a process that did not hold the lease at that version of the server. */
   get unlawful(): string[] {
     let holder = ''
     const found: string[] = []

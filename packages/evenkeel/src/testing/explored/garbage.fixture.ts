@@ -55,7 +55,7 @@ const steps: readonly UserStep[] = [
   },
 ]
 
-/** Whoever has owners has one that is there, and nobody is on the way out for ever. */
+/** Every object with owners has an owner that exists, and no deletion stays unfinished. */
 function expects(world: WorldView): string | undefined {
   const objects = world.list({ group: '', kind: 'ConfigMap' })
   const uids = new Set(

@@ -1,7 +1,7 @@
 /**
  * A plane on a simulated clock, a cloud of shapes, and processes that can be killed at any point.
  *
- * A killed process is told nothing: what it asks is never answered, as if the machine had lost power.
+ * A killed process gets no responses: its requests stay unanswered, as if the machine had lost power.
  */
 import { findCondition, type Condition, type Kind } from '#api'
 import { createLogger, Metrics, SeededRandom, type Logger, type LogRecord, type SimulatedClock } from '#base'
@@ -29,7 +29,7 @@ interface WorldOptions {
 
 interface ProcessOptions {
   readonly options?: Partial<ExternalOptions<ShapeObject>>
-  /** Told of every write and every call, before and after; true kills the process there. */
+  /** Called for every write and every external call, before and after; true kills the process there. */
   readonly onStep?: (step: string) => boolean
   readonly declaration?: Partial<ControllerDeclaration>
   /** Changes the driver. */

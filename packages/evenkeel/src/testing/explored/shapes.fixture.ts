@@ -97,7 +97,7 @@ export class ShapesService {
     return made
   }
 
-  /** As somebody with a browser does it. */
+  /** As a user with a browser does it. */
   put(id: string, shape: StoredShape): void {
     this.shapes.set(id, shape)
     this.#tell(id, shape)
@@ -109,7 +109,7 @@ export class ShapesService {
     else this.drop(id)
   }
 
-  /** At once, whoever does it. */
+  /** At once, for every caller. */
   drop(id: string): void {
     const shape = this.shapes.get(id)
     this.shapes.delete(id)

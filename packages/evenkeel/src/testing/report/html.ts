@@ -151,9 +151,7 @@ details.more > summary { cursor: pointer; color: var(--accent) }
 .bar i { display: block; height: 100%; background: var(--good) }
 `
 
-/*
- * The timeline of a schedule as HTML: a row per event, a column per actor, and a table of the versions of every object.
- */
+// The timeline of a schedule: a row per event, a column per actor, and a table of the versions of every object.
 
 function renderTimeline({ columns: all, rows, leftOut }: Timeline): Markup {
   const columns = all.filter((column) => column !== 'world')
