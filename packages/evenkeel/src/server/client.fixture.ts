@@ -1,5 +1,5 @@
 /**
- * A server for tests and short words to talk to it, in process.
+ * A server for tests with a short client, in process.
  */
 import { SeededRandom, SimulatedClock } from '#base'
 import type { WireRequest, WireResponse } from '#wire'
@@ -20,7 +20,7 @@ interface Answered {
   readonly json: Loose
 }
 
-/** JSON to look into without saying at every step what it is. */
+/** Loosely typed JSON for assertions. */
 interface Loose {
   readonly [key: string]: Loose
 }

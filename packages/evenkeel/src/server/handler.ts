@@ -82,7 +82,7 @@ export class RequestHandler {
     this.#log = stages.log
   }
 
-  /** The server as a function, for callers that these authenticators know. */
+  /** The server as a function, with these authenticators. */
   transport(authenticators: readonly Authenticator[]): Transport {
     return (given) => this.#handle(given, authenticators)
   }

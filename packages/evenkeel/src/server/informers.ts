@@ -32,7 +32,7 @@ interface RunningInformer {
   readonly waiting: { readonly revision: number; readonly done: Deferred<undefined> }[]
 }
 
-/** How long a loop that failed waits before it reads again. */
+/** The delay before a failed loop lists again. */
 const retryMs = 1000
 
 export class Informers {
@@ -45,7 +45,7 @@ export class Informers {
     this.#options = options
   }
 
-  /** The view of a kind. The first time a kind is asked for must be before `start`. */
+  /** The informer of a kind. Each kind must be requested once before `start`. */
   forResource(group: string, plural: string): Informer {
     const known = this.#followed.get(`${group}/${plural}`)
     if (known) return known.view
@@ -64,12 +64,12 @@ export class Informers {
     return followed.view
   }
 
-  /** Whether a kind is kept in memory, by the names it is stored under. */
+  /** Whether a kind has an informer, by its storage names. */
   has(group: string, plural: string): boolean {
     return this.#followed.has(`${group}/${plural}`)
   }
 
-  /** Reads everything; from then on follows, until `stop`. */
+  /** Lists all kinds; then follows changes until `stop`. */
   async start(): Promise<void> {
     this.#started = true
     await Promise.all([...this.#followed.values()].map((followed) => this.#read(followed)))
@@ -88,7 +88,7 @@ export class Informers {
     }
   }
 
-  /** Resolves once every view has everything up to a revision. */
+  /** Resolves when every informer has reached a revision. */
   async waitForRevision(revision: number): Promise<void> {
     await Promise.all([...this.#followed.values()].map((followed) => this.#reach(followed, revision)))
   }
@@ -97,7 +97,7 @@ export class Informers {
     if (seen >= revision || this.#stopped.signal.aborted) return
     const done = deferred<undefined>()
     waiting.push({ revision, done })
-    // The revision may be somebody else's: then only progress says that we are there.
+    // The revision may belong to another key: then only a progress notification shows that it was reached.
     source?.requestProgress()
     await done.promise
   }
@@ -107,7 +107,7 @@ export class Informers {
     if (!range.ok) throw new Error(`${followed.view.plural} could not be read`)
     followed.view.replace(range.entries)
     followed.source = this.#options.store.watch(followed.prefix, { after: range.revision })
-    // Somebody may wait already, for a revision that only progress reaches.
+    // A caller may already wait for a revision that only a progress notification reaches.
     if (followed.waiting.length > 0) followed.source.requestProgress()
     this.#reached(followed, range.revision)
   }
@@ -172,18 +172,18 @@ export class Informers {
   }
 }
 
-/** Namespace and name, as the rest of a key has them. */
+/** The namespace and name in the rest of a key. */
 function namespacedName(rest: string): [namespace: string, name: string] {
   const at = rest.indexOf('/')
   const [namespace, name] = at < 0 ? ['', rest] : [rest.slice(0, at), rest.slice(at + 1)]
   return [decodeURIComponent(namespace), decodeURIComponent(name)]
 }
 
-/** Hears what was there, if anything, and what is there now, if anything. */
+/** Gets the old object, if any, and the new one, if any. */
 type InformerListener = (old: UnstructuredObject | undefined, next: UnstructuredObject | undefined) => void
 
 export class Informer {
-  /** Group and plural, as in `views.of`. */
+  /** Group and plural, as in {@link Informers.forResource}. */
   readonly group: string
   readonly plural: string
   readonly #objects = new Map<string, UnstructuredObject>()
@@ -201,12 +201,12 @@ export class Informer {
     return this.#version
   }
 
-  /** The object of that name; shared, never to be changed. */
+  /** The object with that name; shared and read-only. */
   get(name: string, { namespace = '' }: { namespace?: string } = {}): UnstructuredObject | undefined {
     return this.#objects.get(`${namespace}/${name}`)
   }
 
-  /** All objects, sorted by namespace and name; shared, never to be changed. */
+  /** All objects, sorted by namespace and name; shared and read-only. */
   list(): readonly UnstructuredObject[] {
     if (this.#listed?.version !== this.#version) {
       const objects = [...this.#objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
@@ -215,12 +215,12 @@ export class Informer {
     return this.#listed.objects
   }
 
-  /** Tells of every change from now on, right when it happens: for who keeps something that is costly to make anew. */
+  /** Calls a listener synchronously for every later change: for values that are too costly to rebuild. */
   addEventHandler(listener: InformerListener): void {
     this.#listeners.push(listener)
   }
 
-  /** Everything is as in these entries. */
+  /** Replaces the whole state by these entries. */
   replace(entries: Iterable<{ readonly value: Uint8Array; readonly revision: number }>): void {
     const gone = new Set(this.#objects.keys())
     for (const { value, revision } of entries) gone.delete(this.#put(new StoredObject(value, revision).object))

@@ -1,8 +1,8 @@
 /**
- * What the server counts, in the text format of Prometheus and under upstream's names.
+ * Server metrics, in the text format of Prometheus and under upstream's names.
  *
- * Labels come from the registry and from fixed sets, never from what a client sent, so that nobody can make the
- * counters grow without bound.
+ * Labels come from the registry and from fixed sets, never from a request, so that clients cannot create an unbounded
+ * number of series.
  */
 import type { Resource } from '#builtins'
 import type { Registry } from './registry/registry.ts'
@@ -30,7 +30,7 @@ export class RequestMetrics {
   readonly #series = new Map<string, RequestSeries>()
   readonly #others: () => readonly string[]
 
-  /** @param others lines that others have to add */
+  /** @param others lines of other metrics */
   constructor(registry: Registry, others: () => readonly string[]) {
     this.#registry = registry
     this.#others = others
@@ -69,7 +69,7 @@ export class RequestMetrics {
     return this.#series.get(key) ?? this.#newSeries(key, info)
   }
 
-  // Only what the registry knows gets a series of its own: a client cannot make up more of them.
+  // Only resources in the registry get a series: clients cannot create more.
   #newSeries(key: string, info: RequestInfo | undefined): RequestSeries {
     const place = info?.resourcePath
     const resource = place && this.#registry.find(place.group, place.version, place.resource)

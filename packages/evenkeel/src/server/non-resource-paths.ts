@@ -25,9 +25,9 @@ interface NonResourceOptions {
   readonly registry: Registry
   readonly checks: readonly HealthCheck[]
   readonly metrics: RequestMetrics
-  /** Host and port that clients reach us at, once that is known. */
+  /** Host and port of the server for clients, once known. */
   address(): string | undefined
-  /** Whose tokens others verify by what is published here. */
+  /** Publishes the keys of service account tokens. */
   readonly authentication: Pick<Authentication, 'serviceAccounts' | 'jwksUri'>
 }
 
@@ -91,7 +91,7 @@ const rootPaths = [
   '/version',
 ]
 
-/** Below a group that is served, a wrong path is answered as one about resources. */
+/** Whether a path is below a served group: an unknown one there is a `NotFound` of resources. */
 export function isKnownGroup(path: string, registry: Registry): boolean {
   const [, root, group = ''] = path.split('/')
   return (root === 'api' && group !== '') || (root === 'apis' && registry.hasGroup(group))
@@ -101,10 +101,10 @@ function isKnownPath(path: string): boolean {
   return rootPaths.includes(path)
 }
 
-// client-go writes the version with an @, everybody else with a dot.
+// client-go writes the version with an @, other clients with a dot.
 const openApiProtobuf = /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf/
 
-/** Discovery and OpenAPI, made anew when the set of resources has changed. */
+/** Discovery and OpenAPI, rebuilt when the set of resources has changed. */
 class DocumentCache {
   readonly #registry: Registry
   readonly #address: () => string | undefined
@@ -131,7 +131,7 @@ class DocumentCache {
     const document = discovery.document(path, { aggregated: shape !== undefined })
     if (document === undefined) return undefined
     if (format === 'json') return replyServedDocument(document, context, { vary: isRoot })
-    // The documents of the core group have no version of their own; in protobuf they need one.
+    // The documents of the core group have no apiVersion; in protobuf they need one.
     return replyDocument(
       context,
       { apiVersion: 'v1', ...(JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject) },
@@ -159,12 +159,12 @@ class DocumentCache {
     if (this.#generation === this.#registry.generation) return
     this.#generation = this.#registry.generation
     this.#discovery = undefined
-    // Whoever asked before keeps what it got; documents whose resources are the same are taken over.
+    // Responses in flight keep the old document; documents with unchanged resources are reused.
     this.#openApi &&= openApiOf(this.#registry, this.#openApi)
   }
 }
 
-// Both are loaded when the first client asks: a server starts without them.
+// Both are loaded on the first request: a server starts without them.
 async function discoveryOf(registry: Registry, serverAddress: string | undefined): Promise<Discovery> {
   const made = await import('./discovery/discovery.ts')
   return new made.Discovery(registry.all(), serverAddress === undefined ? {} : { serverAddress })
@@ -207,15 +207,15 @@ function plainText(status: number, text: string): WireResponse {
 
 export interface HealthCheck {
   readonly name: string
-  /** Undefined when all is well. */
+  /** Undefined when the check passes. */
   failure(): string | undefined
-  /** Only readiness depends on it: the process need not be restarted for it. */
+  /** Affects readiness only: a restart of the process would not help. */
   readonly readyOnly?: boolean
 }
 
 const healthPaths = /^\/(healthz|livez|readyz)(?:\/([^/]+))?$/
 
-/** The answer to a health path; undefined when it is none, or names no check. */
+/** The response to a health path; undefined for other paths and unknown checks. */
 export function answerHealth(path: string, query: Query, checks: readonly HealthCheck[]): WireResponse | undefined {
   const match = healthPaths.exec(path)
   if (match === null) return undefined

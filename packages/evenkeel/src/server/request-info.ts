@@ -13,9 +13,9 @@ import type { Registry } from './registry/registry.ts'
 import { Warnings, type RequestInfo, type ResourceRef } from './request-context.ts'
 
 /**
- * Reads path and query.
+ * Parses path and query.
  *
- * @throws {ApiError} `BadRequest`, when the path is not properly encoded.
+ * @throws {ApiError} `BadRequest`, for an invalid encoding of the path.
  */
 export function parseRequestInfo(request: WireRequest): RequestInfo {
   const { target, method } = request
@@ -32,9 +32,9 @@ export function parseRequestInfo(request: WireRequest): RequestInfo {
 const noQuery = new Query()
 
 /**
- * Finds what a request is about.
+ * Finds the resource of a request.
  *
- * @throws {ApiError} `NotFound` when there is no such resource, `MethodNotAllowed` when it does not do this.
+ * @throws {ApiError} `NotFound` for an unknown resource, `MethodNotAllowed` for an unsupported verb.
  */
 export function resolveResource(place: ResourcePath, verb: string, registry: Registry): ResourceRef {
   const resource = registry.find(place.group, place.version, place.resource)
@@ -48,7 +48,7 @@ export function resolveResource(place: ResourcePath, verb: string, registry: Reg
   return { resource, namespace, name: place.name, ...(subresource && { subresource }) }
 }
 
-/** The answer to paths that lead nowhere, in the words clients know. Its details are there, and empty. */
+/** The error for unknown paths, with upstream's text and empty details. */
 export function unknownPath(): ApiError {
   return new ApiError('NotFound', 'the server could not find the requested resource', { subject: { kind: '' } })
 }
@@ -59,7 +59,7 @@ function notAllowed(): ApiError {
   })
 }
 
-// We answer in milliseconds whatever time is given; what is no time is still a mistake worth telling.
+// The value is not needed, because the server answers in milliseconds; an invalid one is still an error.
 function checkTimeout(query: Query): void {
   const timeout = query.get('timeout') ?? ''
   if (timeout === '' || parseDuration(timeout) !== undefined) return
@@ -67,7 +67,7 @@ function checkTimeout(query: Query): void {
 }
 
 function verbOf(method: string, place: ResourcePath, query: Query): string {
-  // The old way to ask for a watch is no way to ask for anything else.
+  // The deprecated watch path allows only reads.
   if (place.watch && method !== 'GET' && method !== 'HEAD') return ''
   switch (method) {
     case 'GET':
@@ -88,7 +88,8 @@ function verbOf(method: string, place: ResourcePath, query: Query): string {
 }
 
 function fitsScope(resource: Resource, { namespace, name }: ResourcePath): boolean {
-  // The path of a namespace itself says its name twice; any other namespace around what has none leads nowhere.
+  // The path of a Namespace contains its name as the namespace as well; any other namespace is invalid for a
+  // cluster-scoped resource.
   if (resource.scope === 'Cluster') return namespace === '' || (resource.isNamespace === true && namespace === name)
   return namespace !== '' || name === ''
 }
@@ -100,7 +101,7 @@ function subresourceOf(resource: Resource, { subresource, rest }: ResourcePath):
   return found
 }
 
-/** What is asked of a collection; everything else is asked of one object. */
+/** Verbs on a collection; all others are on one object. */
 const onCollection: ReadonlySet<string> = new Set(['list', 'create', 'deletecollection', 'watch'])
 
 interface RequestedVerb {
@@ -115,6 +116,6 @@ function allowedHere(resource: Resource, { subresource, verb, namespace, collect
   if (!verbs.includes(verb as Verb)) return false
   if (subresource === undefined && collection !== onCollection.has(verb) && verb !== 'watch') return false
   if (resource.scope === 'Cluster') return true
-  // Over all namespaces one can read, and nothing else.
+  // Across all namespaces only reads are possible.
   return namespace !== '' || (collection && (verb === 'list' || verb === 'watch'))
 }

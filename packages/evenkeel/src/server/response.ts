@@ -27,13 +27,13 @@ import type { RequestContext, RequestInfo } from './request-context.ts'
 import { isCurrent, prepareConversions, toServed } from './storage/codec.ts'
 import type { StoredObject } from './storage/stored-object.ts'
 
-/** What answers about objects of a resource can look like: single objects, lists, or neither. */
+/** The kinds of responses for negotiation: single objects, lists, or other documents. */
 type ResponseKind = 'object' | 'list' | 'document'
 
 /**
- * The form of an answer, as the client wants it.
+ * The negotiated form of a response.
  *
- * @throws {ApiError} `NotAcceptable`, when it wants one that there is not.
+ * @throws {ApiError} `NotAcceptable`, when the client accepts none of the available ones.
  */
 export function negotiateResponse(
   { request, query }: RequestInfo,
@@ -66,7 +66,7 @@ interface ObjectResponse {
   readonly clock: Clock
 }
 
-/** An answer that is one stored object. */
+/** A response with one stored object. */
 export function replyStored(
   context: RequestContext,
   stored: StoredObject,
@@ -80,7 +80,7 @@ export function replyStored(
   return prepareConversions([stored], resource)?.then(reply) ?? reply()
 }
 
-/** An answer that is one object in the form it is served in. */
+/** A response with one object in its served version. */
 export function replyObject(
   context: RequestContext,
   object: UnstructuredObject,
@@ -90,7 +90,7 @@ export function replyObject(
   return { status, headers: headersOf(context, choice.format), body: encode(shaped, choice) }
 }
 
-/** An answer that is a plain document: a list, a Status, a review. */
+/** A response with a document: a list, a Status, a review. */
 export function replyDocument(
   context: Pick<RequestInfo, 'warnings'>,
   document: JsonObject,
@@ -99,7 +99,7 @@ export function replyDocument(
   return { status, headers: headersOf(context, choice.format), body: encode(document, choice) }
 }
 
-/** The answer to whatever was thrown. Unexpected errors are logged by the caller; the client sees a Status. */
+/** The response to any error. The caller logs unexpected errors; the client gets a Status. */
 export function replyError(error: unknown, info: Pick<RequestInfo, 'warnings' | 'request'> | undefined): WireResponse {
   const status = toStatus(error)
   const retryAfter =
@@ -110,12 +110,12 @@ export function replyError(error: unknown, info: Pick<RequestInfo, 'warnings' | 
   return { status: status.code ?? 500, headers: { ...headers, ...retryAfter }, body }
 }
 
-/** A success without an object to show: what was deleted. */
+/** A success Status without an object, as after a deletion. */
 export function successStatus(details: Status['details']): Status {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', ...(details && { details }) }
 }
 
-/** Headers of every answer about resources. */
+/** Headers of every response about resources. */
 export function headersOf(
   { warnings }: Pick<RequestInfo, 'warnings'>,
   format: MediaFormat,
@@ -133,7 +133,7 @@ export function encode(value: JsonObject, { format, pretty }: MediaChoice): Uint
   return Buffer.from(writeYaml(value))
 }
 
-/** Which rows of a table carry what of their object. */
+/** Which part of its object each table row has. */
 export function includeObjectOf(query: Query): IncludeObject {
   const value = query.get('includeObject') ?? ''
   if (value === '') return 'Metadata'
@@ -168,7 +168,7 @@ function transformObject(
   return table
 }
 
-// When the format itself is the error, the answer is JSON.
+// When the format itself is the error, the response is JSON.
 function errorMediaChoice(accept: string | undefined, code: number | undefined): MediaChoice {
   if (code === 406) return { format: 'json' }
   try {
@@ -194,10 +194,10 @@ function wantsPretty(
 export const gzipSizeMin = 128 * 1024
 const gzipLevel = 1
 
-/** What an answer in gzip says about itself. */
+/** The headers of a gzip response. */
 export const gzipHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } as const
 
-/** The same answer, smaller if it is large and the client can read it. */
+/** The same response, compressed if it is large and the client accepts that. */
 export async function compress(response: WireResponse, acceptEncoding = ''): Promise<WireResponse> {
   const { body } = response
   if (body === undefined || !acceptsGzip(acceptEncoding) || response.headers['content-encoding'] !== undefined)
@@ -209,13 +209,13 @@ export async function compress(response: WireResponse, acceptEncoding = ''): Pro
   return { ...response, headers, body: await promisify(gzip)(body, { level: gzipLevel }) }
 }
 
-/** Whether a client says that it reads gzip. */
+/** Whether a client accepts gzip. */
 export function acceptsGzip(header: string): boolean {
   return header.split(',').some((one) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$).*)?$/i.test(one))
 }
 
 async function* gzipPieces(body: readonly Uint8Array[] | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  // Loaded when the first large answer goes out: a server starts without it.
+  // Loaded for the first large response: a server starts without it.
   const [{ createGzip }, { pipeline }, { Readable }] = await Promise.all([
     import('node:zlib'),
     import('node:stream/promises'),

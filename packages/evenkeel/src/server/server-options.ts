@@ -22,13 +22,13 @@ import type { WebhookOptions } from './webhooks/client.ts'
 
 export interface ServerOptions {
   /**
-   * Where objects are kept. A store that is given is not closed by the server.
+   * The store of all objects. The server does not close a given store.
    *
    * @default a new memory store
    */
   store?: Store
   /**
-   * Take requests from sockets as well: on this address, with this identity.
+   * Also accept requests from sockets: on this address, with this identity.
    *
    * @default no sockets
    */
@@ -40,28 +40,28 @@ export interface ServerOptions {
   /** @default silent */
   log?: Logger
   /**
-   * How often old history is forgotten; it is kept for one to two times as long.
+   * The interval of compaction; history is kept for one to two intervals.
    *
    * @default 300_000
    */
   compactionMs?: number
   /**
-   * How many bytes of compressed lists are remembered, for clients that read gzip; 0 for none.
+   * The size of the cache of compressed lists, in bytes; 0 for none.
    *
    * @default 33_554_432
    */
   compressedListBytesMax?: number
   /**
-   * Kinds to serve: their definitions are there when the server is ready.
+   * Kinds to serve: their CRDs are installed when the server is ready.
    *
    * @default none
    */
   kinds?: readonly Kind[]
   /**
-   * Functions that turn objects of custom kinds from one version into another, by the name of the definition
-   * (`widgets.example.com`); they take the place of what the definition says.
+   * Converters between versions of custom kinds, by the name of the CRD (`widgets.example.com`); they replace the
+   * conversion in the CRD.
    *
-   * @default what definitions say
+   * @default the conversion of each CRD
    */
   conversions?: Readonly<Record<string, ConvertObject>>
   /**
@@ -71,55 +71,54 @@ export interface ServerOptions {
    */
   webhooks?: WebhookOptions
   /**
-   * How callers over sockets are known: certificates, tokens, service accounts, OpenID Connect, proxies.
+   * Authentication of requests from sockets: certificates, tokens, service accounts, OpenID Connect, proxies.
    *
    * @default the administrator's token, client certificates of the server's own authority, tokens of service accounts
    */
   authentication?: AuthenticationOptions
   /**
-   * Who decides what callers may do. Members of `system:masters`, and callers of {@link Server.transport}, may always
-   * do everything.
+   * Authorization of requests. Members of `system:masters`, and requests through {@link Server.transport}, are always
+   * allowed.
    *
    * @default 'rbac'
    */
   authorization?: AuthorizationOption
   /**
-   * What may change or refuse writes beside what the objects of the cluster configure.
+   * Admission beside the webhooks and policies of the cluster.
    *
-   * @default nothing
+   * @default none
    */
   admission?: AdmissionOptions
   /**
-   * How much callers may have under way at once, and how long it may take.
+   * Limits on concurrent requests and their duration.
    *
    * @default as upstream, fair by user
    */
   limits?: LimitOptions
   /**
-   * Make what must be there before anybody asks: namespaces, and the roles that permissions begin with. Without, it has
-   * to be in the store already.
+   * Create the initial objects: namespaces, and the default RBAC roles. If false, the store must have them already.
    *
    * @default true
    */
   bootstrap?: boolean
   /**
-   * Write down who did what.
+   * The audit log.
    *
-   * @default nothing is written down
+   * @default none
    */
   audit?: AuditOptions
 }
 
 export interface AdmissionOptions {
   /**
-   * Functions of this process, asked in order, before policies and webhooks.
+   * Functions of this process, called in order, before policies and webhooks.
    *
    * @default none
    */
   hooks?: readonly AdmissionHook[]
   /**
-   * Who changes the owners of an object must be allowed to delete it, and who makes an owner wait for it must be allowed
-   * to set finalizers on the owner.
+   * Enforce permissions on owner references: a user who changes them must be allowed to delete the object, and for
+   * `blockOwnerDeletion` to update the finalizers of the owner.
    *
    * @default false
    */
@@ -128,13 +127,13 @@ export interface AdmissionOptions {
 
 export interface ServerListenOptions extends Pick<ListenOptions, 'host' | 'port' | 'http' | 'limits'> {
   /**
-   * Certificates and token; see `ensureIdentity` for one that lasts.
+   * Certificates and token; see `ensureIdentity` for a persistent one.
    *
    * @default one that lives as long as the server
    */
   identity?: Identity
   /**
-   * More names under which the server is called; its certificate must have them too.
+   * Further host names of the server; its certificate must have them too.
    *
    * @default none
    */
@@ -148,23 +147,23 @@ export interface ServerListenOptions extends Pick<ListenOptions, 'host' | 'port'
 }
 
 export interface Server {
-  /** The server as a function, for callers in this process, who are administrators. */
+  /** The server as a function, for code in this process, with the rights of an administrator. */
   readonly transport: Transport
-  /** The same for callers in this process who act as another user, with the rights of that user. */
+  /** The same for code in this process that acts as another user, with the rights of that user. */
   as(user: User): Transport
-  /** Who may do what: the door that every call goes through, for callers in this process who want to know before. */
+  /** The authorizer of every request, for code in this process that checks a permission in advance. */
   readonly authorizer: AuthorizerChain
   /** The token for a Secret of type `kubernetes.io/service-account-token`. It does not expire. */
   tokenForSecret(secret: SecretClaims): string
-  /** How to reach it from outside; undefined when it does not listen. */
+  /** The address for clients; undefined when the server does not listen. */
   readonly address: ServerAddress | undefined
-  /** Forgets all history up to now: who asks for older versions is told to list again. */
+  /** Compacts all history up to now: a request for an older version gets 410 and has to list again. */
   compact(): Promise<void>
-  /** Answers an action of the form `call`, until the function that this gives is called. */
+  /** Adds a handler for an action of the form `call`; the returned function removes it. */
   onAction(kind: Pick<Resource, 'group' | 'kind'>, action: string, answerer: ActionHandler): () => void
   /**
-   * Not ready, no new requests, watches end cleanly, requests under way may finish within `graceMs` (default 5000);
-   * then everything is closed, also the store if it was made here.
+   * Reports not ready, accepts no new requests and ends watches cleanly. Requests in flight may finish within `graceMs`
+   * (default 5000). Then everything is closed, also the store if the server created it.
    */
   stop(options?: { graceMs?: number }): Promise<void>
 }

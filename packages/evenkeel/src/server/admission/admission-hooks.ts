@@ -40,7 +40,7 @@ export interface AdmissionHook<T extends KubeObject = KubeObject> {
    */
   readonly kind?: Kind<T>
   /**
-   * What it is about, as the rules of webhooks say it; one of them has to match.
+   * Which writes it handles, in the form of webhook rules; one of them has to match.
    *
    * @default the kind; without one, every write
    */
@@ -54,14 +54,14 @@ export interface AdmissionHook<T extends KubeObject = KubeObject> {
    */
   readonly objectSelector?: LabelSelector
   /**
-   * Gives the object as it should be, or nothing when it is fine. Runs before defaults, system fields and validation
-   * are settled, and once more when webhooks changed something: it has to be idempotent. Not asked about deletions.
+   * Returns the changed object, or nothing when it is fine as it is. Runs before defaults, system fields and
+   * validation, and again when webhooks changed the object: it must be idempotent. Not called for deletions.
    */
   mutate?(
     object: T,
     context: AdmissionHookContext<T>,
   ): T | readonly JsonPatchOperation[] | undefined | Promise<T | readonly JsonPatchOperation[] | undefined>
-  /** Judges what would be written; for a deletion, what is to go. */
+  /** Validates the object that would be written; for a deletion, the object to delete. */
   validate?(
     object: T,
     context: AdmissionHookContext<T>,
@@ -81,42 +81,42 @@ export interface AdmissionHookRule {
   readonly scope?: 'Cluster' | 'Namespaced' | '*'
 }
 
-/** What a hook is given beside the object. */
+/** The context of a hook, beside the object. */
 export interface AdmissionHookContext<T extends KubeObject = KubeObject> {
   readonly request: AdmissionHookRequest<T>
   /** The object as it is stored; absent when it is new. */
   readonly oldObject: T | undefined
-  /** Nothing will be stored. */
+  /** A dry run: nothing will be stored. */
   readonly dryRun: boolean
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client no longer waits for the response. */
   readonly signal: AbortSignal
   readonly log: Logger
-  /** Tells the caller something; the object is taken all the same. */
+  /** Adds a warning to the response; the write continues. */
   warn(text: string): void
-  /** Puts something into the audit log. */
+  /** Adds an annotation to the audit event. */
   annotate(key: string, value: string): void
 }
 
-/** What is asked for. */
+/** The write under admission. */
 export interface AdmissionHookRequest<T extends KubeObject = KubeObject> {
   readonly uid: string
   readonly operation: AdmissionOperation
   readonly apiVersion: string
   readonly kind: string
-  /** Absent when the server makes the name. */
+  /** Absent when the server generates the name. */
   readonly name?: string
   readonly namespace?: string
   readonly subresource?: string
   readonly user: AdmissionHookUser
   readonly dryRun: boolean
-  /** How it would be; absent when it is to be deleted. */
+  /** The new object; absent for a deletion. */
   readonly object?: T
-  /** How it is; absent when it is to be created. */
+  /** The current object; absent for a create. */
   readonly oldObject?: T
   readonly options?: JsonObject
 }
 
-/** Who is asking. */
+/** The user of the request. */
 export interface AdmissionHookUser {
   readonly username: string
   readonly uid?: string
@@ -130,7 +130,7 @@ interface HookPluginOptions {
   readonly log: Logger
 }
 
-/** Makes a hook take part in admission. What the server itself writes is not shown to it. */
+/** Turns a hook into an admission plugin. Writes of the server itself do not reach it. */
 export function hookPlugin(hook: AdmissionHook, { matching, random, log }: HookPluginOptions): AdmissionPlugin {
   const criteria = criteriaOf(hook)
   const asking = { hook, log: log.child({ hook: hook.name }), random }
@@ -167,7 +167,7 @@ export function hookPlugin(hook: AdmissionHook, { matching, random, log }: HookP
   }
 }
 
-/** What a hook sees of a write: in the form it is about. */
+/** The objects of a write in the version of the hook. */
 interface HookObjects {
   readonly resource: Resource
   readonly object: UnstructuredObject | undefined
@@ -186,7 +186,7 @@ async function runMutate(draft: ObjectDraft, shown: HookObjects, asking: HookCal
     hook,
     admitted: { target },
   } = asking
-  // What is frozen must not be what the server works on.
+  // Hooks get a frozen copy, because the server changes the draft later.
   const before = copyOf(shown.object ?? draft)
   const context = contextOf({ ...shown, object: before }, asking)
   const wanted = await guardHook(hook, () => hook.mutate?.(context.request.object as KubeObject, context))
@@ -228,7 +228,7 @@ function copyOf(object: UnstructuredObject): UnstructuredObject {
   return deepCopy(object) as UnstructuredObject
 }
 
-/** Refusals pass; what else a hook throws is its own mistake. */
+/** Passes refusals on; any other error is a bug of the hook. */
 async function guardHook<T>({ name }: AdmissionHook, decide: () => T | Promise<T>): Promise<T> {
   try {
     return await decide()

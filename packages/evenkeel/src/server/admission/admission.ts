@@ -12,30 +12,30 @@ import type { ResourceRef, User } from '../request-context.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** What admission is told of a write, beside the object. */
+/** The attributes of a write, beside the object. */
 export interface AdmissionAttributes {
   readonly operation: AdmissionOperation
   /** Resource, subresource, namespace and name; a new object whose name is generated has none yet. */
   readonly target: ResourceRef
-  /** Absent when the server itself writes: then only quotas and lifecycles may object. */
+  /** Absent for writes of the server itself: then only quotas and lifecycles may refuse. */
   readonly user: User | undefined
   readonly dryRun: boolean
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, as the client sent them. */
   readonly options: JsonObject
   /** The object as it is now; absent for CREATE. */
   readonly old?: UnstructuredObject
-  /** Something worth a `Warning` header. */
+  /** Adds a `Warning` header. */
   warn(text: string): void
-  /** Something worth an entry in the audit log. */
+  /** Adds an annotation to the audit event. */
   annotate(key: string, value: string): void
-  /** Which round of mutation this is, and whether there shall be another. */
+  /** The current round of mutation; a plugin requests the second one here. */
   readonly reinvocation: ReinvocationContext
   readonly signal?: AbortSignal
 }
 
 /**
- * Mutation has a second round when a step says so, because it changed what earlier ones have seen; never a third. In
- * the second round a step asks only those again that want it and that were asked before the change.
+ * Reinvocation: mutation has a second round when a plugin requests it after changing the object; never a third. In the
+ * second round a plugin calls only those webhooks or policies again that opted in and ran before the change.
  */
 export class ReinvocationContext {
   #round = 0
@@ -47,29 +47,29 @@ export class ReinvocationContext {
     return this.#round
   }
 
-  /** Something was changed: there shall be a second round. */
+  /** Requests a second round after a change. */
   request(): void {
     this.#isWanted = true
   }
 
-  /** Begins the second round, if somebody wants it. */
+  /** Begins the second round, if one was requested. */
   beginRound(): boolean {
     if (this.#round > 0 || !this.#isWanted) return false
     this.#round = 1
     return true
   }
 
-  /** What a step remembers from one round to the next. */
+  /** State of a plugin that is kept between the rounds. */
   state<T>(step: string, make: () => T): T {
     if (!this.#memory.has(step)) this.#memory.set(step, make())
     return this.#memory.get(step) as T
   }
 }
 
-/** One thing that takes part in admission. */
+/** One admission plugin. */
 export interface AdmissionPlugin {
   readonly name: string
-  /** Cheap, and asked first: whether this write can concern it at all. */
+  /** A cheap first check: whether the plugin can apply to this write at all. */
   handles(admitted: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean
   /**
    * Changes the draft in place. For DELETE there is no draft to change and it is not called.
@@ -85,16 +85,16 @@ export interface AdmissionPlugin {
   validate?(object: UnstructuredObject | undefined, admitted: AdmissionAttributes): Promise<void>
 }
 
-/** All of it, in order. */
+/** All admission plugins in order. */
 export interface AdmissionChain {
-  /** Whether anybody wants to be asked: nothing else is done for a write that concerns nobody. */
+  /** Whether any plugin applies; if none does, admission is skipped. */
   handles(admitted: Pick<AdmissionAttributes, 'operation' | 'target'>): boolean
-  /** @returns whether anything was changed: then the draft has to be shaped and defaulted again. */
+  /** @returns whether anything was changed: then the draft has to be decoded and defaulted again. */
   mutate(draft: ObjectDraft, admitted: AdmissionAttributes): Promise<boolean>
   validate(object: UnstructuredObject | undefined, admitted: AdmissionAttributes): Promise<void>
 }
 
-/** Asks the steps in order. */
+/** Runs plugins in order. */
 export function chainAdmission(steps: readonly AdmissionPlugin[]): AdmissionChain {
   return {
     handles: (admitted) => steps.some((step) => step.handles(admitted)),
@@ -112,7 +112,7 @@ export function chainAdmission(steps: readonly AdmissionPlugin[]): AdmissionChai
   }
 }
 
-/** The name of an object that has none yet is the beginning of the one it will get. */
+/** An object with a generated name has only its prefix so far. */
 export function admissionSubject(
   { resource: { group, plural }, name }: ResourceRef,
   object: Pick<UnstructuredObject, 'metadata'> | undefined,

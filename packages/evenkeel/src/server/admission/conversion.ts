@@ -1,8 +1,8 @@
 /**
- * Objects on their way through admission: in the version that a rule matched, and decoded again after a change.
+ * Conversion of objects during admission: to the version that a rule matched, and decoded again after a change.
  *
- * A plugin may add unknown fields: they are dropped without a warning, as upstream does. A result that is not an
- * object of the kind is a bug of the plugin, not of the client.
+ * A plugin may add unknown fields: they are dropped without a warning, as upstream does. A result that is not an object
+ * of the kind is a bug of the plugin, not of the client.
  */
 import { internalError, isApiError, setOwn, type JsonValue, type UnstructuredObject } from '#api'
 import { builtinSchemas, schemaName, type ObjectDraft, type Resource, type Subresource } from '#builtins'
@@ -13,7 +13,7 @@ import { convertBetween } from '../storage/codec.ts'
 
 const bodyResources = new WeakMap<Subresource, Resource>()
 
-/** What the object of a write is: the resource, or what its subresource reads and writes (a Scale, an Eviction). */
+/** The resource of the request body: that of the target, or that of its subresource (a Scale, an Eviction). */
 export function bodyResource({ resource, subresource }: Pick<ResourceRef, 'resource' | 'subresource'>): Resource {
   if (subresource === undefined || (subresource.kind === resource.kind && subresource.group === resource.group))
     return resource
@@ -39,12 +39,12 @@ function subresourceBody(owner: Resource, { group, version, kind }: Subresource)
 }
 
 /**
- * Makes a draft what a hook made of it, shaped and complete.
+ * Replaces a draft by the result of a plugin, decoded and defaulted.
  *
- * @throws {ApiError} `InternalError`, when that is no object of the kind.
+ * @throws {ApiError} `InternalError`, when that is not an object of the kind.
  */
 export function replaceDraft(draft: ObjectDraft, value: JsonValue, form: Resource): void {
-  // Shaping may work in place: what it gives may be the draft itself.
+  // Decoding may work in place: the result may be the draft itself.
   const entries = Object.entries(shape(value, form)) as [string, JsonValue][]
   for (const name of Object.keys(draft)) Reflect.deleteProperty(draft, name)
   for (const [name, part] of entries) setOwn(draft, name, part)
@@ -61,7 +61,7 @@ function shape(value: JsonValue, form: Resource): ObjectDraft {
 }
 
 /**
- * An object of one form of a resource in another.
+ * An object in another version of its resource.
  *
  * @throws {ApiError} 500, when a converter failed.
  */
@@ -70,7 +70,7 @@ export async function convertToVersion(
   from: Resource,
   to: Resource,
 ): Promise<UnstructuredObject> {
-  // What a subresource has of its own (Scale) is the same in all forms.
+  // A subresource with its own type (Scale) is the same in all versions.
   if ((from.group === to.group && from.version === to.version) || object.kind !== from.kind) return object
   const { reading } = from
   if (reading === undefined) return convertBetween(object, from, to)

@@ -24,7 +24,7 @@ import type { AdmissionAttributes } from './admission.ts'
 import type { Webhook } from './webhook-configurations.ts'
 
 interface ExpressionInputOptions {
-  /** The form in which the write matched; objects are given in it. */
+  /** The version in which the write matched; objects are given in it. */
   readonly resource: Resource
   readonly object: UnstructuredObject | undefined
   readonly old: UnstructuredObject | undefined
@@ -71,7 +71,7 @@ export function requestFields(
   }
 }
 
-/** Namespaces count as being in themselves. */
+/** The namespace of a Namespace is itself. */
 function namespaceOf({ resource, namespace, name }: ResourceRef): string {
   return resource.isNamespace ? name : namespace
 }
@@ -91,7 +91,7 @@ function resourceOf({ group, version, plural }: Resource): JsonObject {
 
 type ConditionsResult = { readonly isMet: boolean; readonly error?: undefined } | { readonly error: string }
 
-/** Whether all conditions are true, or what went wrong. */
+/** Whether all conditions are true, or the error. */
 export async function meetsConditions(
   conditions: readonly AdmissionExpression[],
   evaluation: AdmissionEvaluation,
@@ -108,7 +108,7 @@ export async function meetsConditions(
   return isMet && errors.length > 0 ? { error: joinErrors([...new Set(errors)]) } : { isMet }
 }
 
-/** Several errors as one text, in upstream's way. */
+/** Several errors as one text, in upstream's format. */
 function joinErrors(errors: readonly string[]): string {
   return errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`
 }
@@ -121,9 +121,9 @@ interface CompiledConditions {
 const compiledConditions = new WeakMap<Webhook, CompiledConditions>()
 
 /**
- * Whether the conditions of a webhook hold for a write.
+ * Whether the match conditions of a webhook hold for a write.
  *
- * @throws {ApiError} `Forbidden`, when that cannot be said and the webhook may not be left out.
+ * @throws {ApiError} `Forbidden`, when they fail and the failure policy is `Fail`.
  */
 export async function webhookConditionsMatch(
   webhook: Webhook,

@@ -25,21 +25,21 @@ import type { Registry } from '../registry/registry.ts'
 import type { ResourceRef } from '../request-context.ts'
 import type { AdmissionAttributes, AdmissionOperation } from './admission.ts'
 
-/** What a configuration says about the writes it wants to hear of. */
+/** The match criteria of a webhook or policy. */
 export interface MatchCriteria {
   /** One of them has to match. Undefined: everything does. */
   readonly rules: readonly ResourceRule[] | undefined
   readonly excludeRules: readonly ResourceRule[]
-  /** Rules are about the objects, in whichever form they are served. */
+  /** Rules apply to all served versions of the same objects. */
   readonly isEquivalent: boolean
   /** Empty selects everything. */
   readonly namespaceSelector: readonly LabelRequirement[]
   readonly objectSelector: readonly LabelRequirement[]
 }
 
-/** What is matched. */
+/** The input of a match. */
 export interface MatchSubject extends Pick<AdmissionAttributes, 'operation' | 'target' | 'old'> {
-  /** What is wanted; absent for DELETE. */
+  /** The new object; absent for DELETE. */
   readonly object?: Pick<UnstructuredObject, 'metadata'> | undefined
 }
 
@@ -58,7 +58,10 @@ export function policyCriteria(match: JsonObject): MatchCriteria {
   }
 }
 
-/** Kinds that configure admission: nobody but the embedder is asked about them, so that a bad configuration can be undone. */
+/**
+ * Kinds that configure admission: only hooks of the embedder see their writes, so that a bad configuration can be
+ * undone.
+ */
 export function isAdmissionConfiguration({ resource: { group, kind } }: Pick<ResourceRef, 'resource'>): boolean {
   return group === 'admissionregistration.k8s.io' && configurationKinds.has(kind)
 }
@@ -72,7 +75,7 @@ export class Matcher {
     this.#namespaces = namespaces
   }
 
-  /** Whether a write may match, by what is known without its object. */
+  /** Whether a write may match, judged without its object. */
   couldMatch(
     { rules, isEquivalent }: MatchCriteria,
     { operation, target }: Pick<AdmissionAttributes, 'operation' | 'target'>,
@@ -83,10 +86,9 @@ export class Matcher {
   }
 
   /**
-   * The form of the resource that a write matches in, which is the one that was asked for whenever a rule is about
-   * that; undefined when it does not match.
+   * The resource version in which a write matches: the requested one if a rule names it; undefined without a match.
    *
-   * @throws {ApiError} `NotFound`, when its namespace is not there and the criteria want to know its labels.
+   * @throws {ApiError} `NotFound`, when the criteria need the labels of a namespace that does not exist.
    */
   match(criteria: MatchCriteria, subject: MatchSubject): Resource | undefined {
     if (!selectsObject(criteria, subject)) return undefined
@@ -96,7 +98,7 @@ export class Matcher {
     return resource && this.#selectsNamespace(criteria, subject) ? resource : undefined
   }
 
-  /** The namespace of a target as it is now; undefined for what is in none, and for namespaces themselves. */
+  /** The current namespace of a target; undefined for cluster-scoped objects, including Namespaces. */
   namespaceOf({ namespace }: ResourceRef): UnstructuredObject | undefined {
     if (namespace === '') return undefined
     const found = this.#namespaces.get(namespace)
@@ -172,7 +174,7 @@ interface ResourceRule {
   readonly resourceNames: readonly string[]
 }
 
-/** What is asked: an operation on a target, as if it were about one of the forms the resource is served in. */
+/** The input of rule matching: an operation on a target, in one of the versions of the resource. */
 interface RuleMatchInput {
   readonly operation: AdmissionOperation
   readonly target: ResourceRef
@@ -192,7 +194,7 @@ function readResourceRules(list: JsonValue | undefined): readonly ResourceRule[]
   }))
 }
 
-/** Whether a rule is about an operation on a resource, whatever the object is called. */
+/** Whether a rule covers an operation on a resource, for any object name. */
 function coversResource(
   { operations, apiGroups, apiVersions, resources, scope }: ResourceRule,
   { operation, target, resource }: RuleMatchInput,
@@ -206,7 +208,7 @@ function coversResource(
   )
 }
 
-/** Whether a rule is about an object of this name. */
+/** Whether a rule covers an object name. */
 function coversName({ resourceNames }: ResourceRule, name: string): boolean {
   return resourceNames.length === 0 || resourceNames.includes(name)
 }
@@ -239,7 +241,7 @@ class EquivalentResources {
     this.#registry = registry
   }
 
-  /** All forms of a target but the one that was asked for. */
+  /** All versions of a target except the requested one. */
   of({ resource, subresource }: ResourceRef): readonly Resource[] {
     const others = this.#formsOf(resource).filter(
       ({ group, version }) => group !== resource.group || version !== resource.version,

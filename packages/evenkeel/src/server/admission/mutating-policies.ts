@@ -55,7 +55,7 @@ interface MutatingPolicyContext {
 const admissionGroup = 'admissionregistration.k8s.io'
 const pluginName = 'MutatingAdmissionPolicy'
 
-/** The step of admission that lets mutating policies change a write. */
+/** The admission plugin of mutating policies. */
 export function mutatingPolicyPlugin(
   { informers, params, authorizer }: MutatingPolicyContext,
   matching: Matcher,
@@ -88,13 +88,13 @@ export function mutatingPolicyPlugin(
   }
 }
 
-/** What is remembered from the first round for the second. */
+/** State of the first round for the second. */
 interface MutatingPolicyState {
-  /** Who was asked since the last change, and wants to be asked again after the next. */
+  /** Policies that ran since the last change and are to run again after the next. */
   readonly invoked: Set<string>
-  /** Who is to be asked again. */
+  /** Policies to run again. */
   readonly reinvocable: Set<string>
-  /** What it all came to. */
+  /** The result of the last round. */
   output: JsonValue | undefined
 }
 
@@ -113,7 +113,7 @@ interface PolicyCall {
 
 interface MutationFailure {
   readonly text: string
-  /** Empty when the policy could not even be asked. */
+  /** Empty when the policy could not be evaluated. */
   readonly reason: string
 }
 
@@ -172,7 +172,7 @@ class MutatingPolicyRound {
 
   /**
    * @returns whether anything was changed
-   * @throws {ApiError} when a policy failed that must not.
+   * @throws {ApiError} when a policy failed whose failure policy is `Fail`.
    */
   end(): boolean {
     const [first] = this.#failures
@@ -187,7 +187,7 @@ class MutatingPolicyRound {
 
   #refusal({ text, reason }: MutationFailure): ApiError {
     const subject = admissionSubject(this.#options.admitted.target, this.#draft)
-    // The reason is the policy's, the code stays: upstream has it so.
+    // The reason is the policy's, but the code is always 403, as upstream.
     return new ApiError(reason === '' ? 'Forbidden' : reason, text, {
       subject,
       code: 403,
@@ -201,7 +201,7 @@ class MutatingPolicyRound {
     asked.clear()
   }
 
-  /** Whether the object is another one afterwards. */
+  /** Whether the object changed. */
   async #mutate(
     compiled: CompiledMutations,
     asked: PolicyCall,
@@ -236,7 +236,7 @@ class MutatingPolicyRound {
   async #inputFor(resource: Resource, params: UnstructuredObject | undefined): Promise<AdmissionInput> {
     const { admitted, matching, authorizer } = this.#options
     const { target, old } = admitted
-    // Expressions may hold on to parts of it while the draft is changed.
+    // Expressions may keep references to parts of it while the draft is changed.
     const draft = deepCopy(this.#draft) as UnstructuredObject
     return expressionInput(admitted, {
       resource,
@@ -267,11 +267,11 @@ interface CompiledMutations {
   readonly compiler: AdmissionCompiler
   readonly conditions: readonly AdmissionExpression[]
   readonly mutations: readonly Mutation[]
-  /** Wants to be asked again when something changes after it. */
+  /** Runs again when the object changes after it. */
   readonly isReinvoked: boolean
 }
 
-/** Something that a policy could not do. */
+/** A mutation that failed. */
 class MutationError extends Error {}
 
 function compileMutations({ spec, paramKind }: AdmissionPolicy, language: AdmissionEngine): CompiledMutations {
@@ -305,10 +305,10 @@ async function meetsMatchConditions(
 }
 
 /**
- * What one mutation makes of the object of `input`, which is not changed.
+ * The result of one mutation of the object in `input`, which is not changed.
  *
- * @throws {MutationError} when it cannot be done.
- * @throws {ApiError} 500, when what comes of it is no object of the kind.
+ * @throws {MutationError} when the mutation fails.
+ * @throws {ApiError} 500, when the result is not an object of the kind.
  */
 async function applyMutation(
   { isPatch, expression }: Mutation,
@@ -353,7 +353,7 @@ function applied(object: JsonObject, patch: readonly JsonObject[]): JsonValue {
   }
 }
 
-/** A patch that adds what a built-in kind does not have is a mistake, unlike a webhook's. */
+/** A patch that adds unknown fields to a built-in kind is an error, unlike that of a webhook. */
 function requireKnown(value: JsonValue, form: Resource): void {
   try {
     shapeObject({ value, duplicates: [] }, form, { fieldValidation: 'Strict', warnings: new Warnings() })

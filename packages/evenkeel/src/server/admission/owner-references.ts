@@ -1,9 +1,9 @@
 /**
- * Who may say that an object belongs to another.
+ * OwnerReferencesPermissionEnforcement: permission to set the owners of an object.
  *
- * An owner that goes takes its dependents with it, so who changes the owners of an object must be allowed to delete it.
- * A reference that blocks holds up the deletion of the owner, so who adds one must be allowed to set finalizers on the
- * owner. Not part of a server unless it is asked for, as upstream.
+ * Garbage collection deletes the dependents of a deleted owner, so a user who changes owner references needs permission
+ * to delete the object. `blockOwnerDeletion` delays the deletion of the owner, so a user who sets it needs permission
+ * to update the finalizers of the owner. The plugin is off by default, as upstream.
  */
 import { deepEqual, forbidden, parseApiVersion, type OwnerReference, type UnstructuredObject } from '#api'
 import type { Resource } from '#builtins'
@@ -17,7 +17,7 @@ interface OwnerReferencesContext {
   readonly registry: Registry
 }
 
-/** Refuses owner references that the writer has no right to. */
+/** Refuses owner references that the user may not set. */
 export function ownerReferencesPlugin({ authorizer, registry }: OwnerReferencesContext): AdmissionPlugin {
   return {
     name: 'OwnerReferencesPermissionEnforcement',
@@ -93,7 +93,7 @@ async function requireFinalizers(
   }
 }
 
-// An owner in a namespace is in that of its dependent.
+// A namespaced owner is in the namespace of its dependent.
 function finalizersOf(
   { group, version, plural, scope }: Resource,
   { name, namespace }: { name: string; namespace: string },
@@ -124,7 +124,7 @@ function changesOwners(
   return !deepEqual(ownerReferences, old?.metadata.ownerReferences ?? [])
 }
 
-/** References that block and did not before. */
+/** References that set `blockOwnerDeletion` now and did not before. */
 function newBlocking(
   { metadata: { ownerReferences = [] } }: UnstructuredObject,
   old: UnstructuredObject | undefined,
@@ -135,7 +135,7 @@ function newBlocking(
   return ownerReferences.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !before.has(uid))
 }
 
-// Upstream prints what was said and what went wrong, and the latter is nearly always nothing.
+// Upstream prints the reason and the error, and the error is nearly always nil.
 function denialText({ reason: why, error = '<nil>' }: AuthorizationDecision): string {
   return `${why}, ${error}`
 }

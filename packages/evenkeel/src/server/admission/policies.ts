@@ -33,7 +33,7 @@ export interface AdmissionPolicy {
   readonly name: string
   readonly spec: JsonObject
   readonly criteria: MatchCriteria
-  /** What goes wrong lets the write pass. */
+  /** An error does not refuse the write. */
   readonly ignoresFailure: boolean
   readonly paramKind: ParamKind | undefined
 }
@@ -46,20 +46,20 @@ interface ParamKind {
 export interface PolicyBinding {
   readonly name: string
   readonly policyName: string
-  /** Undefined: whatever the policy is about. */
+  /** Undefined: the match criteria of the policy. */
   readonly criteria: MatchCriteria | undefined
   readonly paramRef: JsonObject | undefined
-  /** Deny, Warn, Audit; none for policies that change objects. */
+  /** Deny, Warn, Audit; empty for mutating policies. */
   readonly actions: readonly string[]
 }
 
-/** A policy that is in force, for one or more bindings. */
+/** A policy with one or more bindings. */
 interface BoundPolicy {
   readonly policy: AdmissionPolicy
   readonly bindings: readonly PolicyBinding[]
 }
 
-/** All policies of one kind that are in force, by name. */
+/** All bound policies of one kind, by name. */
 export class PolicySource {
   readonly #policies: Informer
   readonly #bindings: Informer
@@ -133,21 +133,21 @@ function readBinding(object: UnstructuredObject): PolicyBinding {
   }
 }
 
-/** A policy to be asked. */
+/** A policy to evaluate. */
 interface PolicyInvocation {
   readonly policy: AdmissionPolicy
   readonly binding: PolicyBinding
-  /** The form in which the write matched. */
+  /** The version in which the write matched. */
   readonly resource: Resource
-  /** Asked once for each; undefined where the policy has none. */
+  /** The policy is evaluated once for each; undefined for a policy without parameters. */
   readonly params: readonly (UnstructuredObject | undefined)[]
   readonly failure?: undefined
 }
 
-/** A policy that cannot be asked. */
+/** A policy that cannot be evaluated. */
 interface PolicyFailure {
   readonly policy: AdmissionPolicy
-  /** Absent when the policy itself is at fault. */
+  /** Absent when the policy itself failed. */
   readonly binding?: PolicyBinding
   readonly failure: string
 }
@@ -157,7 +157,7 @@ interface DispatchOptions {
   readonly params: ParamResolver
 }
 
-/** In the order of names; failures that are to be ignored are left out. */
+/** Sorted by name, without ignored failures. */
 export async function dispatchPolicies(
   policies: readonly BoundPolicy[],
   subject: MatchSubject,
@@ -197,13 +197,13 @@ async function dispatchPolicy(
   return found
 }
 
-/** Only what is known to be somebody's mistake is told; the rest is ours. */
+/** The text of an error that the author of a policy can fix; other errors are internal and not shown. */
 function errorText(error: unknown): string {
   if (isApiError(error) || error instanceof ParamError) return error.message
   throw error
 }
 
-/** A parameter that cannot be had: a mistake of the policy or its binding. */
+/** A parameter that cannot be resolved: an error in the policy or its binding. */
 class ParamError extends Error {}
 
 export class ParamResolver {
@@ -218,9 +218,9 @@ export class ParamResolver {
   }
 
   /**
-   * The resource that parameters of a kind are read from.
+   * The resource of a parameter kind.
    *
-   * @throws {ParamError} when none is served.
+   * @throws {ParamError} when it is not served.
    */
   resourceOf({ apiVersion, kind }: ParamKind): Resource {
     const registry = this.#registry
@@ -242,9 +242,9 @@ export class ParamResolver {
   }
 
   /**
-   * The parameters for a write; one that is undefined where none are wanted.
+   * The parameters for a write; one undefined value for a policy without parameters.
    *
-   * @throws {ParamError} when they cannot be had, or are missing and must not be.
+   * @throws {ParamError} when they cannot be read, or are missing and `parameterNotFoundAction` is `Deny`.
    */
   async resolve(
     kind: ParamKind | undefined,

@@ -43,10 +43,10 @@ interface QuotaContext {
   readonly storage: Storage
 }
 
-/** Others may write a quota too: each round one of them has succeeded. */
+/** Other writers may change a quota at the same time; in each round one of them succeeds. */
 const attemptsMax = 100
 
-/** The step of admission that charges quotas. */
+/** The admission plugin that charges quotas. */
 export function resourceQuotaPlugin({ informers, registry, storage }: QuotaContext): AdmissionPlugin {
   const known = new QuotaIndex(informers.forResource('', 'resourcequotas'))
   const resource = quotaResource(registry)
@@ -75,7 +75,7 @@ export function resourceQuotaPlugin({ informers, registry, storage }: QuotaConte
           namespace: target.namespace,
           name,
         }))
-        // All of them are asked before any of them is charged.
+        // All quotas are checked before any is charged.
         for (const quota of found) await charge.check(quota)
         if (!dryRun) for (const quota of found) await charge.charge(quota)
       })
@@ -84,8 +84,8 @@ export function resourceQuotaPlugin({ informers, registry, storage }: QuotaConte
 }
 
 /**
- * Refuses at once what would be refused in the end: nobody is charged for a name that is taken. A name that was
- * generated may be taken by chance; then another one is tried.
+ * Refuses early when the object exists already, so that no quota is charged for it. A generated name may exist by
+ * chance; then another one is tried.
  *
  * @throws {ApiError} `AlreadyExists`
  */
@@ -109,7 +109,7 @@ interface QuotaChargeOptions {
   readonly storage: Storage
 }
 
-/** One object that is to be counted. */
+/** One object to be counted. */
 class QuotaCharge {
   readonly #options: QuotaChargeOptions
 
@@ -179,7 +179,7 @@ class QuotaCharge {
   }
 }
 
-/** Whether a quota has a limit for one of these names. Quotas with scopes are about what pods are like, and not looked at. */
+/** Whether a quota limits one of these names. Quotas with scopes select pods by their properties and are ignored. */
 function limits(quota: UnstructuredObject, names: readonly string[]): boolean {
   const spec = objectIn(quota, 'spec')
   if (textsIn(spec, 'scopes').length > 0 || optionalObjectIn(spec, 'scopeSelector') !== undefined) return false
@@ -243,7 +243,7 @@ const shortQuotaNames: ReadonlySet<string> = new Set([
   'services',
 ])
 
-/** Empty for what is never counted. */
+/** Empty for objects that are never counted. */
 function quotaResourceNames(
   { storage: { group, plural } }: Pick<Resource, 'storage'>,
   object: UnstructuredObject | undefined,
@@ -253,18 +253,16 @@ function quotaResourceNames(
   return group === '' && shortQuotaNames.has(plural) && !isOver(plural, object) ? [name, plural] : [name]
 }
 
-/** A pod that has ended is still an object, but no longer a pod that runs. */
+/** A finished Pod is still an object, but no longer counts as a running pod. */
 function isOver(plural: string, object: UnstructuredObject | undefined): boolean {
   return plural === 'pods' && ['Succeeded', 'Failed'].includes(textIn(objectIn(object, 'status'), 'phase'))
 }
 
-/**
- * One at a time for each key: what was asked for first runs first.
- */
+/** A mutex for each key, in order of arrival. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>()
 
-  /** Runs when everybody who came before, for the same key, has ended. */
+  /** Runs after all earlier calls for the same key have ended. */
   async runExclusive<T>(key: string, run: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key)
     const turn = before === undefined ? run() : before.then(run, run)

@@ -44,7 +44,7 @@ interface ValidatingPolicyContext {
 
 const admissionGroup = 'admissionregistration.k8s.io'
 
-/** The step of admission that asks validating policies. */
+/** The admission plugin of validating policies. */
 export function validatingPolicyPlugin(
   { informers, params, authorizer }: ValidatingPolicyContext,
   matching: Matcher,
@@ -90,7 +90,7 @@ interface PolicyCall {
   readonly resource: Resource
 }
 
-/** One write, and what policies say about it. */
+/** One write and the results of its policies. */
 class ValidatingPolicyRound {
   readonly #options: ValidatingRoundOptions
   readonly #notes = new AuditAnnotations()
@@ -127,7 +127,7 @@ class ValidatingPolicyRound {
     })
   }
 
-  /** @throws {ApiError} when a policy has refused. */
+  /** @throws {ApiError} when a policy refused the write. */
   end(): void {
     this.#notes.publish(this.#options.admitted)
     if (this.#refusal) throw this.#refusal
@@ -145,7 +145,7 @@ class ValidatingPolicyRound {
     }
   }
 
-  /** There is room for one of them: upstream keeps the first, and so do we. */
+  /** There is one field for all failures: the first is kept, as upstream does. */
   #noteFailure(note: string): void {
     if (!this.#hasNoted) this.#options.admitted.annotate(failureKey, note)
     this.#hasNoted = true
@@ -210,20 +210,20 @@ function failureAnnotation({ message, index }: Denial, { name }: AdmissionPolicy
   ])
 }
 
-/** A validation that did not pass. */
+/** A validation that failed. */
 interface Denial {
-  /** Which of the validations, by index. */
+  /** The index of the validation. */
   readonly index: number
   readonly message: string
-  /** Why, as a status says it; empty when the policy itself failed. */
+  /** The reason of the Status; empty when the policy itself failed. */
   readonly reason: string
 }
 
-/** What a policy says of a write. */
+/** The result of one policy for a write. */
 interface ValidateResult {
   readonly denials: readonly Denial[]
   readonly annotations: readonly { readonly key: string; readonly value: string }[]
-  /** What went wrong with annotations: refuses the write whatever the binding says. */
+  /** Errors of audit annotations: they refuse the write whatever the binding says. */
   readonly failures: readonly string[]
 }
 
@@ -279,7 +279,7 @@ function compilePolicy(
 async function evaluatePolicy(policy: CompiledPolicy, input: AdmissionInput): Promise<ValidateResult> {
   const { compiler, conditions, annotations } = policy
   if (conditions.length > 0) {
-    // Upstream does not tell conditions of the namespace.
+    // Upstream gives match conditions no namespace object.
     const met = await meetsConditions(
       conditions,
       compiler.start({ ...input, namespaceObject: undefined }, { budget: matchConditionsCostMax }),
@@ -304,7 +304,7 @@ async function evaluateValidations(
     if (outcome.error !== undefined && outcome.isExhausted) return undefined
     outcomes.push(outcome)
   }
-  // Upstream makes messages also of what passes; here they are made where somebody will read them.
+  // Upstream also computes messages of validations that pass; here only those that are shown.
   if (outcomes.every((outcome) => outcome.error === undefined && outcome.value === true)) return []
   return denialsOf(policy, outcomes, await makeMessages(policy, { input, budget: evaluation.budget }))
 }
@@ -324,7 +324,7 @@ function denialsOf(
   })
 }
 
-/** A text for each validation, empty where there is none that can be shown; undefined when there is no budget left. */
+/** A message for each validation, empty where there is none; undefined when there is no budget left. */
 async function makeMessages(
   { compiler, validations }: CompiledPolicy,
   { input, budget }: { input: AdmissionInput; budget: number },
@@ -371,7 +371,7 @@ function failedResult(message: string, { ignoresFailure }: Pick<CompiledPolicy, 
   return ignoresFailure ? passed : { ...passed, denials: [{ index: 0, message, reason: '' }] }
 }
 
-/** Messages and annotations may not ask who may do what. */
+/** Messages and annotations have no `authorizer` variable. */
 function withoutAuthorizer({ object, oldObject, request, namespaceObject, params }: AdmissionInput): AdmissionInput {
   return { object, oldObject, request, namespaceObject, params }
 }
@@ -385,7 +385,7 @@ export class AuditAnnotations {
 
   add(key: string, value: string): void {
     const values = this.#notes.get(key) ?? new Set()
-    // Cut by bytes: half a character at the end becomes a mark that something is missing.
+    // Truncated by bytes: an incomplete character at the end becomes a replacement character.
     values.add(
       Buffer.byteLength(value) > valueBytesMax ? Buffer.from(value).subarray(0, valueBytesMax).toString() : value,
     )

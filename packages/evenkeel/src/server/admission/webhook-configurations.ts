@@ -21,7 +21,7 @@ interface WebhookConfigurationsOptions {
 
 const noWebhooks: readonly Webhook[] = []
 
-/** A patch that writes the largest object anew, and room to spare. */
+/** The size of a patch that replaces the largest object, with a margin. */
 const answerBytesMax = 8 * 1024 * 1024
 
 export class WebhookConfigurations {
@@ -36,7 +36,7 @@ export class WebhookConfigurations {
     this.#options = options
   }
 
-  /** Those that a write can concern, by what is known without its object. */
+  /** The webhooks that may apply to a write, judged without its object. */
   candidates(write: Pick<AdmissionAttributes, 'operation' | 'target'>): readonly Webhook[] {
     const { informer: view, registry } = this.#options
     if (view.version !== this.#version || registry.generation !== this.#generation) this.#read()
@@ -53,7 +53,7 @@ export class WebhookConfigurations {
     return found
   }
 
-  /** The way to a webhook. */
+  /** The client of a webhook. */
   clientFor({ clientConfig }: Webhook): WebhookClient {
     const key = JSON.stringify(clientConfig)
     let hook = this.#hooks.get(key)
@@ -89,20 +89,20 @@ export class WebhookConfigurations {
 
 export interface Webhook {
   readonly name: string
-  /** The configuration it stands in. */
+  /** The name of its configuration. */
   readonly configuration: string
-  /** Tells it apart from all others while configurations are as they are. */
+  /** Unique among the current configurations. */
   readonly id: string
   readonly criteria: MatchCriteria
   readonly conditions: readonly MatchCondition[]
   readonly clientConfig: WebhookClientConfig
-  /** Whether a call that fails lets the write pass. */
+  /** Whether a failed call does not refuse the write. */
   readonly ignoresFailure: boolean
   readonly timeoutSeconds: number
-  /** Whether it may be asked about a write that is not meant. */
+  /** Whether it may be called for a dry run. */
   readonly allowsDryRun: boolean
   readonly reviewVersions: readonly string[]
-  /** Wants to be asked once more when others changed what it has seen. */
+  /** Is called again when the object changes after its call. */
   readonly isReinvocable: boolean
 }
 

@@ -44,25 +44,25 @@ export interface WebhookDispatcherOptions {
   readonly metrics: WebhookMetrics
 }
 
-/** A webhook is being asked about a write. */
+/** One call of a webhook for a write. */
 export interface WebhookAttempt {
   readonly admitted: AdmissionAttributes
-  /** Under what the audit log notes a failure that is forgiven. */
+  /** The audit annotation for an ignored failure. */
   readonly failedOpen: string
   readonly startedMs: number
-  /** Why there is no decision. */
+  /** The failure of the call. */
   failure?: WebhookCallError
-  /** What the client is told when it says no. */
+  /** The error for the client when the webhook denies the write. */
   denial?: ApiError
 }
 
-/** The object of a write, and the form it is in. */
+/** An object of a write and its version. */
 interface VersionedObject {
   readonly object: UnstructuredObject | undefined
   readonly form: Resource
 }
 
-/** A webhook that is to be asked: about these objects, in this form. */
+/** A webhook to call, with the objects in the version it wants. */
 export interface WebhookInvocation {
   readonly webhook: Webhook
   readonly resource: Resource
@@ -78,9 +78,9 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Whether and how a webhook is asked about a write.
+   * Whether and how a webhook is called for a write.
    *
-   * @throws {ApiError} when its conditions cannot be evaluated, or nothing can be shown in its form
+   * @throws {ApiError} when its match conditions fail, or the objects cannot be converted to its version
    */
   async resolveInvocation(
     webhook: Webhook,
@@ -105,7 +105,7 @@ export class WebhookDispatcher {
     return { webhook, resource, object: shown, old }
   }
 
-  /** All that is done with one webhook about one write, counted. */
+  /** One attempt to call a webhook for a write, with metrics. */
   async attempt<T>(
     webhook: Webhook,
     { admitted, failedOpen }: Pick<WebhookAttempt, 'admitted' | 'failedOpen'>,
@@ -123,9 +123,9 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Asks. A failure that is forgiven gives nothing.
+   * Calls the webhook. An ignored failure returns nothing.
    *
-   * @throws {ApiError} when the webhook says no, or says nothing and may not
+   * @throws {ApiError} when the webhook denies the write, or fails and its failure policy is `Fail`
    */
   async call(
     { webhook, resource, object, old }: WebhookInvocation,
@@ -148,7 +148,7 @@ export class WebhookDispatcher {
     throw visit.denial
   }
 
-  /** Turns a failed call into what the failure policy makes of it. */
+  /** Applies the failure policy to a failed call. */
   async withFailurePolicy<T>(
     { name, ignoresFailure }: Webhook,
     visit: WebhookAttempt,
@@ -169,7 +169,7 @@ export class WebhookDispatcher {
     }
   }
 
-  /** What was given up because nobody waits for it any more says nothing about the webhook. */
+  /** A call that was aborted because the client left says nothing about the webhook. */
   #count(
     { name }: Webhook,
     { admitted: { operation, signal }, startedMs: begunMs, failure, denial: denied }: WebhookAttempt,
@@ -191,12 +191,12 @@ export class WebhookDispatcher {
   }
 }
 
-/** One that did not answer is as good as not there. */
+/** A webhook without a response counts as unavailable. */
 function codeOf({ cause }: WebhookCallError): number {
   return isApiError(cause) ? (toStatus(cause).code ?? 0) : 503
 }
 
-/** What cannot be shown is nobody's fault but the server's. */
+/** A failed conversion is an error of the server, not of the webhook or the client. */
 async function toVersion(object: UnstructuredObject, from: Resource, to: Resource): Promise<UnstructuredObject> {
   try {
     return await convertToVersion(object, from, to)
@@ -205,7 +205,7 @@ async function toVersion(object: UnstructuredObject, from: Resource, to: Resourc
   }
 }
 
-/** A webhook that did not decide. */
+/** A webhook call without a decision. */
 export class WebhookCallError extends Error {
   constructor(webhook: string, reason: string, cause?: unknown) {
     super(`failed calling webhook ${JSON.stringify(webhook)}: ${reason}`, { cause })
@@ -214,7 +214,7 @@ export class WebhookCallError extends Error {
 
 interface WebhookCallOptions extends AdmissionReviewObjects {
   readonly admitted: AdmissionAttributes
-  /** The form in which the write matched. */
+  /** The version in which the write matched. */
   readonly resource: Resource
   readonly client: WebhookClient
   readonly mutates: boolean
@@ -222,10 +222,10 @@ interface WebhookCallOptions extends AdmissionReviewObjects {
 }
 
 /**
- * Asks a webhook, and gives its answer, be it yes or no.
+ * Calls a webhook and returns its response, allowed or denied.
  *
- * @throws {ApiError} when it may not be asked
- * @throws {WebhookCallError} when there is no answer
+ * @throws {ApiError} when it may not be called
+ * @throws {WebhookCallError} when the call fails
  */
 async function callWebhook(webhook: Webhook, asking: WebhookCallOptions): Promise<AdmissionReviewResponse> {
   const {
@@ -260,7 +260,7 @@ async function sendReview(
   try {
     return await hook.call(review, { signal, timeoutSeconds })
   } catch (error) {
-    // Nobody waits for the answer any more, so nothing is forgiven.
+    // The client has left, so no failure is ignored.
     admitted.signal?.throwIfAborted()
     throw new WebhookCallError(name, `failed to call webhook: ${(error as Error).message}`, error)
   } finally {

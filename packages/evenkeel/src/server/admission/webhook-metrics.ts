@@ -1,34 +1,34 @@
 /**
- * How webhooks do, under upstream's names: how long each takes, how often it refuses or fails, and how often a write went on without it.
+ * Webhook metrics under upstream's names: duration, rejections, failures, and failures that were ignored.
  *
- * Names of webhooks are written by people, so the number of series is bounded.
+ * Users choose the names of webhooks, so the number of series is bounded.
  */
 import { Metrics } from '#base'
 import type { AdmissionOperation } from './admission.ts'
 
-/** A webhook, and what it was asked about. */
+/** The labels of one webhook call. */
 interface WebhookLabels {
   readonly name: string
   readonly mutates: boolean
   readonly operation: AdmissionOperation
 }
 
-/** What became of it. */
+/** The outcome of a call. */
 interface WebhookOutcome {
   readonly seconds: number
-  /** What it answered, or what its failure counts as; 0 when the server itself failed. */
+  /** The status code of the response or failure; 0 when the server itself failed. */
   readonly code: number
-  /** Why the write was refused; absent when it was not. */
+  /** The reason of the refusal; absent when the write was allowed. */
   readonly refusal?: 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error'
   readonly failedOpen: boolean
 }
 
 const bucketSeconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
 const seriesMax = 2000
-/** Larger codes are nonsense, and could be many. */
+/** Larger codes are invalid, and could create too many series. */
 const codeMax = 600
 
-/** Made when the first webhook is asked: most servers have none. */
+/** Created for the first call: most servers have no webhooks. */
 class WebhookSeries {
   readonly metrics = new Metrics()
   readonly seconds = this.metrics.histogram('apiserver_admission_webhook_admission_duration_seconds', {

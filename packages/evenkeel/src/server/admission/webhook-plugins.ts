@@ -44,7 +44,7 @@ interface WebhookPlugins {
 
 export interface WebhookPluginOptions {
   readonly webhooks: WebhookOptions
-  /** Where they are counted. */
+  /** The metrics of all calls. */
   readonly metrics: WebhookMetrics
 }
 
@@ -58,7 +58,7 @@ interface WebhookPluginContext {
   readonly stopping: AbortSignal
 }
 
-/** Asks for views, so it must be called before the server starts. */
+/** Requests informers, so it must be called before the server starts. */
 export function webhookPlugins(
   matching: Matcher,
   { informers, registry, authorizer, clock, random, log, stopping }: WebhookPluginContext,
@@ -92,7 +92,7 @@ function mutatingWebhookPlugin(options: Omit<WebhookDispatcherOptions, 'mutates'
       if (admitted.user === undefined) return false
       return new MutatingWebhookRound(calling, draft, admitted).run(options.set.candidates(admitted))
     },
-    // They are asked about deletions too, although there is nothing to change.
+    // Mutating webhooks are also called for deletions, although there is no object to change.
     async validate(_, admitted) {
       if (admitted.operation !== 'DELETE' || admitted.user === undefined) return
       await new MutatingWebhookRound(calling, undefined, admitted).run(options.set.candidates(admitted))
@@ -100,12 +100,12 @@ function mutatingWebhookPlugin(options: Omit<WebhookDispatcherOptions, 'mutates'
   }
 }
 
-/** What is remembered from the first round to the second. */
+/** State of the first round for the second. */
 class MutatingWebhookState {
-  /** Asked since the last change, and to be asked again after the next one. */
+  /** Webhooks called since the last change; they are called again after the next one. */
   readonly #asked = new Set<string>()
   readonly #again = new Set<string>()
-  /** What the round before ended with. */
+  /** The result of the previous round. */
   output = ''
 
   recordCall({ id, isReinvocable }: Webhook): void {
@@ -127,7 +127,7 @@ class MutatingWebhookRound {
   readonly #admitted: AdmissionAttributes
   readonly #draft: ObjectDraft | undefined
   readonly #memory: MutatingWebhookState
-  /** The object as the last webhook left it, in the form that webhook was shown. */
+  /** The object after the last webhook, in the version of that webhook. */
   #current: { readonly object: ObjectDraft | undefined; readonly form: Resource }
   #isDirty = false
 
@@ -180,7 +180,7 @@ class MutatingWebhookRound {
     this.#memory.recordCall(webhook)
   }
 
-  /** Applies what a webhook wants. */
+  /** Applies the patch of a webhook. */
   async #take(answer: AdmissionReviewResponse, invocation: WebhookInvocation, visit: WebhookAttempt): Promise<boolean> {
     const { webhook, object, resource } = invocation
     const operations = await this.#calling.withFailurePolicy(webhook, visit, () => operationsOf(answer, webhook))

@@ -1,5 +1,5 @@
 /**
- * A webhook over HTTPS on loopback for tests: what it was asked, and what it shall answer, by path.
+ * A webhook over HTTPS on loopback for tests: records requests and answers them by path.
  */
 import { createServer } from 'node:https'
 import type { Server } from 'node:https'
@@ -9,7 +9,7 @@ import type { JsonObject } from '#api'
 import { SystemClock, SystemRandom } from '#base'
 import { issueServerCertificate, makeAuthority } from '#wire'
 
-/** JSON to look into without saying at every step what it is. */
+/** Loosely typed JSON for assertions. */
 interface Loose {
   readonly [key: string]: Loose
 }
@@ -21,7 +21,7 @@ interface AskedReview {
   readonly request: Loose
 }
 
-/** The `response` of a review without its uid; or whatever is written to the wire. */
+/** The `response` of a review without its uid; or any bytes for the wire. */
 export type Respond = (
   asked: AskedReview,
   response: ServerResponse,
@@ -33,7 +33,7 @@ const authority = makeAuthority(made)
 export class WebhookServer {
   readonly asked: AskedReview[] = []
   readonly caBundle = Buffer.from(authority.certificatePem).toString('base64')
-  /** By path without the slash; a path that is not here allows everything. */
+  /** By path without the slash; an unknown path allows everything. */
   readonly answers = new Map<string, Respond>()
   readonly #server: Server
 
@@ -67,7 +67,7 @@ export class WebhookServer {
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Paths that were asked since this was last called, in order. */
+  /** The paths of requests since the last call, in order. */
   taken(): string[] {
     return this.asked.splice(0).map(({ path }) => path)
   }
@@ -102,7 +102,7 @@ export class WebhookServer {
   }
 }
 
-/** A patch as a webhook answers it. */
+/** A patch as in a webhook response. */
 export function patchOf(...operations: readonly JsonObject[]): JsonObject {
   return { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') }
 }
@@ -117,7 +117,7 @@ interface HookOptions {
   readonly [field: string]: unknown
 }
 
-/** A webhook of a configuration: asked about all ConfigMaps, at the path of its name. */
+/** A webhook of a configuration for all ConfigMaps, at the path of its name. */
 export function webhookFor(
   server: Pick<WebhookServer, 'url' | 'caBundle'>,
   name: string,

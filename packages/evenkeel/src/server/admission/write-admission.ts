@@ -26,10 +26,10 @@ import {
 } from './admission.ts'
 import { bodyResource, replaceDraft } from './conversion.ts'
 
-/** What is needed of a request to write for it; the server itself writes without being anybody. */
+/** The part of a request that admission needs; writes of the server itself have no user. */
 export type WriteRequest = Pick<RequestContext, 'warnings'> &
   Partial<Pick<RequestContext, 'user' | 'query' | 'request'>> & {
-    /** Takes notes for the audit log, if there is one. */
+    /** Adds an annotation to the audit event, if there is one. */
     annotate?(key: string, value: string): void
   }
 
@@ -103,10 +103,10 @@ export class WriteAdmission {
   }
 
   /**
-   * The first round: changes the draft in place, and leaves it an object of its kind.
+   * The mutating round: changes the draft in place; the result is an object of the kind.
    *
-   * @param old what is there now; absent for what is new
-   * @throws {ApiError} when somebody refuses
+   * @param old the current object; absent for a create
+   * @throws {ApiError} when a plugin refuses the write
    */
   async mutate(draft: ObjectDraft, old?: UnstructuredObject): Promise<void> {
     const { target, warn } = this.#admitted
@@ -125,21 +125,21 @@ export class WriteAdmission {
   }
 
   /**
-   * The second round.
+   * The validating round.
    *
-   * @param object what would be written; absent for a deletion
-   * @param old what would be replaced or deleted
-   * @throws {ApiError} when somebody refuses
+   * @param object the object to write; absent for a deletion
+   * @param old the object to replace or delete
+   * @throws {ApiError} when a plugin refuses the write
    */
   async validate(object: UnstructuredObject | undefined, old?: UnstructuredObject): Promise<void> {
     const { target } = this.#admitted
-    // What is new may have got its name only now.
+    // A generated name exists only now.
     const name = target.name === '' && object !== undefined ? (object.metadata.name ?? '') : target.name
     await this.#admission.validate(object, { ...this.#admitted, target: { ...target, name }, ...(old && { old }) })
   }
 }
 
-/** Who manages what is not for hooks to spoil: what they made invalid is as it was. */
+/** Plugins cannot break managed fields: invalid ones are replaced by the previous ones. */
 function keepManagers(
   { metadata }: ObjectDraft,
   before: readonly ManagedFieldsEntry[] | undefined,

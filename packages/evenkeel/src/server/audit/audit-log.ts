@@ -21,7 +21,7 @@ interface AuditLogContext {
   readonly log: Logger
 }
 
-/** Where lines go. */
+/** The destination of lines. */
 interface AuditSink {
   write(line: string): void
   readonly dropped: number
@@ -49,9 +49,7 @@ export class AuditLog implements AuditEvents {
     this.#sink = sink
   }
 
-  /**
-   * @throws {RangeError} for options that cannot be meant; what opening the file throws.
-   */
+  /** @throws {RangeError} for invalid options; errors of opening the file. */
   static async open(options: AuditOptions, around: AuditLogContext): Promise<AuditLog> {
     checkAuditPolicy(options.policy ?? defaultAuditPolicy)
     return new AuditLog(options, await openSink(options, around), around)
@@ -79,7 +77,7 @@ export class AuditLog implements AuditEvents {
     ]
   }
 
-  /** Writes what waits. */
+  /** Writes the buffered lines. */
   close(): Promise<void> {
     return this.#sink.close()
   }
@@ -116,35 +114,35 @@ async function openSink(
 
 export interface AuditOptions {
   /**
-   * What is written down.
+   * What is logged.
    *
-   * @default who, what and when of everything that is not a read
+   * @default metadata of all requests but reads
    */
   policy?: AuditPolicy
   /** Lines go into this file, which is rotated; either this or `write`. */
   file?: AuditFileOptions
-  /** Takes each line, without its line break. It must not wait. */
+  /** Takes each line, without its line break. It must not block. */
   write?: (line: string) => void
   /**
-   * Every line also tells a hash over itself and the line before, so that lines that were changed, removed or put in between are
-   * found (`verifyAuditLog`). With a key that is kept elsewhere nobody can make up a new chain.
+   * Adds a hash over each line and its predecessor, so that `verifyAuditLog` detects changed, removed and inserted
+   * lines. With a key that is stored elsewhere the chain cannot be forged.
    *
    * @default false
    */
   chain?: boolean | { readonly key: string }
   /**
-   * Also write down what is in Secrets, TokenReviews and token requests, if the policy says so. Otherwise they are
-   * never more than metadata.
+   * Log the content of Secrets, TokenReviews and TokenRequests if the policy says so. If false, only their metadata is
+   * logged.
    *
    * @default false
    */
   secretBodies?: boolean
 }
 
-/** A line has the bodies of a request and its answer at most. */
+/** A line contains at most the bodies of a request and its response. */
 const tailBytes = 8 * 1024 * 1024
 
-/** The last link that was written; undefined when there is none. */
+/** The last link in the file; undefined when there is none. */
 export async function lastLink(path: string): Promise<ChainLink | undefined> {
   const backups = await auditBackups(path).catch(() => [])
   for (const file of [path, ...backups.reverse()]) {

@@ -1,18 +1,18 @@
 /**
- * Which requests are written down, and how much of them: policies in the form of `audit.k8s.io/v1`.
+ * Audit policies in the form of `audit.k8s.io/v1`: which requests are logged, and at which level.
  *
- * Rules are tried in order and the first that fits decides; a request that none fits is not written down.
+ * The first matching rule decides; a request without a matching rule is not logged.
  */
 import type { RequestContext, RequestInfo, User } from '../request-context.ts'
 
 const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 
-/** Nothing; who, what and when; also what was sent; also what was answered. */
+/** Nothing; metadata; also the request body; also the response body. */
 export type AuditLevel = (typeof levels)[number]
 
 const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
 
-/** `ResponseStarted` is for watches only. `Panic` takes the place of the end when something went wrong inside. */
+/** `ResponseStarted` is for watches only. `Panic` replaces `ResponseComplete` after an internal error. */
 export type AuditStage = (typeof stages)[number]
 
 export interface AuditResources {
@@ -23,14 +23,14 @@ export interface AuditResources {
   readonly resourceNames?: readonly string[]
 }
 
-/** What is not said fits everything. */
+/** An absent field matches everything. */
 export interface AuditRule {
   readonly level: AuditLevel
   readonly users?: readonly string[]
   readonly userGroups?: readonly string[]
   readonly verbs?: readonly string[]
   readonly resources?: readonly AuditResources[]
-  /** The empty one is for what has no namespace. */
+  /** The empty name matches cluster-scoped resources. */
   readonly namespaces?: readonly string[]
   /** `/healthz*`, `/metrics`, `*`. */
   readonly nonResourceURLs?: readonly string[]
@@ -44,20 +44,20 @@ export interface AuditPolicy {
   readonly omitManagedFields?: boolean
 }
 
-/** Who, what and when of everything that may have changed something. */
+/** Metadata of all requests that may change something. */
 export const defaultAuditPolicy: AuditPolicy = {
   omitStages: ['RequestReceived'],
   rules: [{ level: 'None', verbs: ['get', 'list', 'watch', 'head', 'options'] }, { level: 'Metadata' }],
 }
 
-/** What a policy says about one request. */
+/** The decision of a policy about one request. */
 export interface AuditDecision {
   readonly level: AuditLevel
   readonly omitStages: ReadonlySet<AuditStage>
   readonly omitManagedFields: boolean
 }
 
-/** What a policy looks at; there is no user when nobody could say who it is. */
+/** The input of a policy; `user` is absent when authentication failed. */
 type AuditSubject = Pick<RequestInfo, 'verb' | 'path' | 'resourcePath'> & Partial<Pick<RequestContext, 'user'>>
 
 export function decideAudit(
@@ -72,13 +72,13 @@ export function decideAudit(
   }
 }
 
-/** Whether a level writes down as much as another, or more. */
+/** Whether a level includes another. */
 export function reaches(level: AuditLevel, wanted: AuditLevel): boolean {
   return levels.indexOf(level) >= levels.indexOf(wanted)
 }
 
 /**
- * Refuses a policy that cannot be meant.
+ * Refuses an invalid policy.
  *
  * @throws {RangeError}
  */

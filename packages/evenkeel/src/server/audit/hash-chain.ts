@@ -1,9 +1,9 @@
 /**
- * A chain of hashes through the lines of an audit log.
+ * The hash chain of an audit log.
  *
- * Each line ends with a field `chain`: its number, and a hash over the hash before, the number and the line without that field. Changing, removing
- * or inserting a line breaks the chain right there. What a chain alone cannot show is that its end was cut off, or that somebody
- * wrote a new one: for that, keep the last number and hash elsewhere now and then, and use a key.
+ * Each line ends with a field `chain`: its number, and a hash over the previous hash, the number and the line without
+ * that field. A changed, removed or inserted line breaks the chain at that line. The chain alone does not detect a
+ * truncated end or a newly written chain: store the last number and hash elsewhere from time to time, and use a key.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -43,20 +43,20 @@ export function linkOf(line: string): ChainLink | undefined {
 
 export interface AuditVerification {
   readonly ok: boolean
-  /** Lines that were looked at. */
+  /** The number of checked lines. */
   readonly lines: number
   /** The first and the last link; older files may have been deleted by rotation, so the first is rarely number 1. */
   readonly first?: ChainLink
   readonly last?: ChainLink
-  /** What is wrong, and where. */
+  /** The first error and its position. */
   readonly problem?: string
 }
 
 /**
- * Looks whether audit files are as they were written. A last line without a line break, which a crash may leave, is passed over.
+ * Verifies the hash chain of audit files. A last line without a line break, which a crash may leave, is ignored.
  *
  * @param paths oldest first
- * @throws what reading them throws
+ * @throws errors of reading them
  */
 export async function verifyAuditLog(
   paths: readonly string[],

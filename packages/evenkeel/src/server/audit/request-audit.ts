@@ -71,13 +71,13 @@ export class RequestAudit {
     this.#receivedMs = log.clock.now()
   }
 
-  /** The path is read. */
+  /** The path is parsed. */
   setRequestInfo(info: RequestInfo): void {
     this.#info = info
     this.#isSensitive = !this.#log.showsSecrets && isSensitive(info.resourcePath)
   }
 
-  /** It is known who calls. The request takes notes for the log from here on. */
+  /** Authentication has succeeded. From here on the request collects audit annotations. */
   setUser(context: RequestContext): RequestContext {
     this.#context = context
     this.#decide()
@@ -92,12 +92,12 @@ export class RequestAudit {
       : context
   }
 
-  /** It is known as whom. */
+  /** Impersonation has succeeded. */
   setImpersonatedUser(context: RequestContext): void {
     this.#context = context
   }
 
-  /** The same door, with an ear at it. */
+  /** The same authorizer, with its decisions recorded. */
   watchAuthorizer(authorizer: AuthorizerChain): AuthorizerChain {
     if (!this.#isLogged()) return authorizer
     const note = (verdict: AuthorizationDecision): AuthorizationDecision => {
@@ -115,7 +115,7 @@ export class RequestAudit {
   }
 
   /**
-   * The request with its body read, when that has to be written down.
+   * The request with its body read, when the body is logged.
    *
    * @throws {ApiError} `RequestEntityTooLarge`
    */
@@ -128,12 +128,12 @@ export class RequestAudit {
     return { ...context, request: new ChangedRequest(request, { body }) }
   }
 
-  /** It failed, and this is why. */
+  /** The request failed with this error. */
   setFailure(error: unknown, { isExpected }: { isExpected: boolean }): void {
     this.#failure = { status: toStatus(error), isExpected }
   }
 
-  /** It is answered: the response to send. */
+  /** Completes the event; returns the response to send. */
   async complete(response: WireResponse): Promise<WireResponse> {
     if (this.#decision === undefined) this.#decide()
     if (!this.#isLogged()) return response
@@ -169,7 +169,7 @@ export class RequestAudit {
     if (Object.keys(this.#annotations).length < annotationsMax) setOwn(this.#annotations, key, value)
   }
 
-  /** The answer as an object, as far as it is needed: for its own sake, or for the name that something new was given. */
+  /** The response as an object, if the level or a generated name requires it. */
   async #shown({ body, headers, status }: WireResponse): Promise<JsonObject | undefined> {
     const isNew = this.#info?.verb === 'create' && status < 300
     if (
@@ -250,10 +250,10 @@ export class RequestAudit {
   }
 }
 
-/** A list of all there is does not belong into a log. */
+/** Larger responses, such as full lists, are not logged. */
 const shownBytesMax = 1024 * 1024
 
-/** The object in a body, or the list of steps of a JSON patch; undefined when it cannot be shown. */
+/** The object in a body, or the operations of a JSON patch; undefined when it cannot be shown. */
 async function documentOf(bytes: Uint8Array, contentType: string | undefined): Promise<JsonObject | undefined> {
   if (bytes.byteLength === 0 || bytes.byteLength > shownBytesMax) return undefined
   try {
@@ -271,7 +271,7 @@ async function parseDocument(bytes: Uint8Array, contentType: string): Promise<Js
   return readJson(bytes).value
 }
 
-/** What an object says about which one it is. */
+/** The name, namespace and uid in an object. */
 function nameIn({ metadata }: JsonObject): Readonly<Record<string, string>> {
   if (!isJsonObject(metadata)) return {}
   const known: Record<string, string> = {}
@@ -282,7 +282,7 @@ function nameIn({ metadata }: JsonObject): Readonly<Record<string, string>> {
   return known
 }
 
-/** An object, or each of a list, without who manages its fields. */
+/** An object, or each of a list, without managed fields. */
 function withoutManagers(object: JsonObject): JsonObject {
   if (Array.isArray(object)) return object
   const { metadata, items } = object

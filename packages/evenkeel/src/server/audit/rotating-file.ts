@@ -1,8 +1,9 @@
 /**
- * Lines into a file that never grows beyond a size, with a number of old ones beside it.
+ * A log file with rotation: bounded in size, with a number of backups.
  *
- * Invariants: `write` never waits and never throws; lines reach the disk in order, each in whole; the files together take no more than `bytesMax` times
- * one more than `backupsMax`, and memory no more than `bufferBytesMax`; a disk that is full loses new lines, which are counted, and is tried again every second.
+ * Invariants: `write` never waits and never throws. Lines reach the disk in order, each one whole. The files together
+ * use no more than `bytesMax` times (`backupsMax` + 1), and memory no more than `bufferBytesMax`. A full disk drops new
+ * lines, which are counted; writing is retried every second.
  */
 import { constants } from 'node:fs'
 import { open, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises'
@@ -11,10 +12,12 @@ import { formatMicroTime } from '#api'
 import { sleep, type Clock, type Logger } from '#base'
 
 export interface AuditFileOptions {
-  /** Made if it is not there, readable by its owner only. Old ones lie beside it: `audit-2026-01-01T00-00-00.000.log`. */
+  /**
+   * Created if it is missing, readable by its owner only. Backups are beside it: `audit-2026-01-01T00-00-00.000.log`.
+   */
   path: string
   /**
-   * How large it grows before a new one is begun.
+   * The size at which the file is rotated.
    *
    * @default 10_485_760
    */
@@ -32,7 +35,7 @@ export interface AuditFileOptions {
    */
   ageMaxMs?: number
   /**
-   * What may wait to be written. Requests never wait for the disk: what comes while this is full is dropped and counted.
+   * The size of the write buffer. Requests never wait for the disk: lines beyond this are dropped and counted.
    *
    * @default 8_388_608
    */
@@ -42,7 +45,7 @@ export interface AuditFileOptions {
 interface RotatingFileContext {
   readonly clock: Clock
   readonly log: Logger
-  /** What becomes of a line that is taken. */
+  /** Transforms each accepted line. */
   seal(line: string): string
 }
 
@@ -75,14 +78,14 @@ export class RotatingFile {
     this.#around = around
   }
 
-  /** @throws what opening a file throws. */
+  /** @throws errors of opening a file. */
   static async open(options: AuditFileOptions, around: RotatingFileContext): Promise<RotatingFile> {
     const file = new RotatingFile(options, around)
     await file.#open()
     return file
   }
 
-  /** Lines that found no room. */
+  /** Lines that were dropped because the buffer was full. */
   get dropped(): number {
     return this.#dropped
   }
@@ -98,12 +101,12 @@ export class RotatingFile {
     this.#draining ??= this.#drain()
   }
 
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when the buffer is empty. */
   async idle(): Promise<void> {
     await this.#draining
   }
 
-  /** Writes what waits, unless the disk refuses it, and closes the file. */
+  /** Writes the buffer, unless the disk refuses it, and closes the file. */
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#draining
@@ -113,7 +116,7 @@ export class RotatingFile {
 
   async #drain(): Promise<void> {
     let isFailing = false
-    // What is written in this turn goes out together.
+    // Lines of one turn are written together.
     await Promise.resolve()
     while (this.#pending.length > 0) {
       try {
@@ -139,7 +142,7 @@ export class RotatingFile {
     try {
       await handle.appendFile(Buffer.concat(batch))
     } catch (error) {
-      // Half a batch must not stay: it is written again.
+      // A partial batch is removed and written again.
       await handle.truncate(start)
       throw error
     }
@@ -167,7 +170,7 @@ export class RotatingFile {
     const { size } = await handle.stat()
     this.#handle = handle
     this.#size = size
-    // A crash may have left half a line: it stays as it is, in a file of its own.
+    // A crash may have left a partial line: it stays unchanged, in a file of its own.
     if (size > 0 && !(await endsWithBreak(handle, size))) return this.#rotate()
     return handle
   }
@@ -175,7 +178,7 @@ export class RotatingFile {
   async #rotate(): Promise<FileHandle> {
     await this.#handle?.close()
     this.#handle = undefined
-    // Somebody may have taken it away; then there is nothing to keep.
+    // The file may have been removed from outside; then there is no backup to make.
     await rename(this.#path, await this.#backupName()).catch((error: unknown) => {
       if (!isMissing(error)) throw error
     })
@@ -226,7 +229,7 @@ function stampIn(path: string): string {
   return stamp.exec(basename(path, extname(path)))?.[1] ?? ''
 }
 
-/** A moment in a form that may be in a file name and sorts by time. */
+/** A timestamp that is valid in a file name and sorts by time. */
 function stampOf(timeMs: number): string {
   return formatMicroTime(timeMs).slice(0, 23).replaceAll(':', '-')
 }

@@ -1,11 +1,11 @@
 /**
- * How a server is told who may call it, beside the administrator.
+ * Authentication options: credentials that the server accepts beside the administrator's.
  */
 import type { Authenticator, User } from '../request-context.ts'
 
 export interface AuthenticationOptions {
   /**
-   * Bearer tokens and whom they stand for. Whoever reads this text is that user.
+   * Static bearer tokens and their users. A token is a credential: keep it secret.
    *
    * @default none
    */
@@ -17,8 +17,8 @@ export interface AuthenticationOptions {
    */
   tokenFile?: string
   /**
-   * Further authorities whose client certificates are believed (`CN` is the user, each `O` a group), in PEM; the
-   * server's own is one of them always. Only with TLS.
+   * Further certificate authorities for client certificates (`CN` is the user, each `O` a group), in PEM. The server's
+   * own authority is always trusted. Only with TLS.
    *
    * @default none
    */
@@ -26,32 +26,32 @@ export interface AuthenticationOptions {
   /** Tokens of service accounts. */
   serviceAccounts?: ServiceAccountOptions
   /**
-   * Those who issue tokens for people, by OpenID Connect.
+   * OpenID Connect issuers.
    *
    * @default none
    */
   oidc?: readonly OidcIssuer[]
   /**
-   * Somebody to ask about tokens that nobody here knows, by a TokenReview.
+   * A webhook that authenticates tokens unknown to this server, by TokenReview.
    *
-   * @default nobody
+   * @default none
    */
   webhook?: TokenWebhookOptions
   /**
-   * Proxies that say in `X-Remote-…` headers who is calling.
+   * Proxies that authenticate users and send their names in `X-Remote-…` headers.
    *
-   * @default none: the headers mean nothing
+   * @default none: the headers are ignored
    */
   frontProxy?: FrontProxyOptions
   /**
-   * Whether callers without any credentials are let in as `system:anonymous`, wherever that may go. Without it they
-   * get `/healthz`, `/livez` and `/readyz`, and 401 everywhere else.
+   * Whether requests without credentials are authenticated as `system:anonymous` and then authorized like any other. If
+   * not, they may read `/healthz`, `/livez` and `/readyz` and get 401 everywhere else.
    *
    * @default false
    */
   anonymous?: boolean
   /**
-   * Functions that know callers in other ways; asked last.
+   * Authenticators of the embedding program; they run last.
    *
    * @default none
    */
@@ -60,37 +60,37 @@ export interface AuthenticationOptions {
 
 export interface ServiceAccountOptions {
   /**
-   * What tokens name as their issuer. Of several the first is written, all are believed.
+   * The issuer of service account tokens. The first is written into new tokens; all are accepted.
    *
    * @default 'https://kubernetes.default.svc.cluster.local'
    */
   issuer?: string | readonly string[]
   /**
-   * For whom tokens are when nobody is named; who shows one to this server must have one of these.
+   * The audiences of tokens that are requested without one. A token must have one of them to authenticate here.
    *
    * @default the issuers
    */
   audiences?: readonly string[]
   /**
-   * Keys in PEM, RSA or ECDSA. The first must be private: it signs. The others, private or public, are believed.
+   * Keys in PEM, RSA or ECDSA. The first must be private: it signs. The others, private or public, only verify.
    *
    * @default those of the identity, or one that lives as long as the server
    */
   keys?: readonly string[]
   /**
-   * Where others find the public keys.
+   * The address of the public keys.
    *
    * @default `/openid/v1/jwks` of this server
    */
   jwksUri?: string
   /**
-   * The longest life of a token, in seconds; 0 for no limit.
+   * The longest lifetime of a token, in seconds; 0 for no limit.
    *
    * @default 0
    */
   maxTokenExpirationSeconds?: number
   /**
-   * Tokens that are mounted into pods live for a year, with a warning after the hour they asked for.
+   * Tokens that are mounted into Pods are valid for a year, with a warning after the requested hour.
    *
    * @default true
    */
@@ -118,21 +118,19 @@ export interface TokenWebhookOptions {
    */
   readonly caPem?: string
   /**
-   * How long an answer holds, in milliseconds.
+   * How long a result is cached, in milliseconds.
    *
    * @default 120_000
    */
   readonly cacheMs?: number
 }
 
-/**
- * How an OpenID issuer is described: what its tokens must say, and which of their words make a user.
- */
+/** An OpenID Connect issuer: the required claims of its tokens, and the mapping of claims to a user. */
 export interface OidcIssuer {
-  /** As tokens name it: an https address. Keys are found through `/.well-known/openid-configuration` below it. */
+  /** The issuer as in its tokens: an https address. Its keys are found through `/.well-known/openid-configuration`. */
   readonly url: string
   /**
-   * Where that document really is.
+   * The address of that document, if it differs.
    *
    * @default below the issuer's address
    */
@@ -143,7 +141,7 @@ export interface OidcIssuer {
    * @default those that Node trusts
    */
   readonly caPem?: string
-  /** Tokens must be for one of these: the id of the client that people log in with. */
+  /** A token must have one of these audiences: the OAuth client id. */
   readonly audiences: readonly [string, ...string[]]
   /** @default { claim: 'sub' } */
   readonly username?: OidcPrefixedClaim
@@ -156,7 +154,7 @@ export interface OidcIssuer {
    */
   readonly uid?: OidcClaimOrExpression
   /**
-   * What is kept as the user's extra, by the key it is kept under (`example.com/tenant`).
+   * The user's extra values by key (`example.com/tenant`).
    *
    * @default none
    */
@@ -168,44 +166,44 @@ export interface OidcIssuer {
    */
   readonly requiredClaims?: Readonly<Record<string, string>>
   /**
-   * What must be true of `claims`.
+   * Rules about `claims`.
    *
    * @default none
    */
   readonly claimValidationRules?: readonly OidcValidationRule[]
   /**
-   * What must be true of `user` (`username`, `uid`, `groups`, `extra`).
+   * Rules about `user` (`username`, `uid`, `groups`, `extra`).
    *
    * @default none
    */
   readonly userValidationRules?: readonly OidcValidationRule[]
   /**
-   * What tokens may be signed with: `RS256`, `ES256`, …
+   * Accepted signature algorithms: `RS256`, `ES256`, …
    *
-   * @default all that there are, none of which is `none` or a shared secret
+   * @default all supported ones; `none` and shared secrets are not supported
    */
   readonly algorithms?: readonly string[]
 }
 
-/** A claim as it is, or what an expression makes of all `claims`. */
+/** A claim, or a CEL expression over all `claims`. */
 export type OidcClaimOrExpression =
   | { readonly claim: string; readonly expression?: undefined }
   | { readonly expression: string; readonly claim?: undefined }
 
 export type OidcPrefixedClaim = OidcClaimOrExpression & {
   /**
-   * Put before each name that comes from a claim, so that nobody can be called what somebody here is called.
+   * A prefix for each name from a claim, so that an issuer cannot produce the name of a user of another source.
    *
    * @default the address of the issuer and `#` for users, unless the claim is `email`; nothing for groups
    */
   readonly prefix?: string
 }
 
-/** An expression in CEL that must give true. */
+/** A CEL expression that must be true. */
 export interface OidcValidationRule {
   readonly expression: string
   /**
-   * What is said when it does not.
+   * The error when it is false.
    *
    * @default the expression
    */

@@ -28,15 +28,15 @@ import { readTokenFile, staticTokens, type StaticToken } from './static-tokens.t
 import { administrator, anonymous } from './user.ts'
 
 export interface Authentication {
-  /** All kinds of bearer tokens: for callers, and for reviews. */
+  /** All kinds of bearer tokens, for requests and for reviews. */
   readonly tokens: BearerTokenAuthenticator
   readonly serviceAccounts: TokenRequestPolicy
-  /** Where the keys of service accounts are, if not here. */
+  /** The address of the service account keys, if not this server. */
   readonly jwksUri: string | undefined
-  /** For callers over sockets, in the order in which they are asked. */
+  /** Authenticators for requests from sockets, in their order. */
   readonly authenticators: readonly Authenticator[]
   readonly anonymous: boolean
-  /** Whose client certificates the listener asks for, in PEM. */
+  /** The authorities of client certificates for the listener, in PEM. */
   readonly authoritiesPem: string
 }
 
@@ -44,9 +44,9 @@ interface AuthenticationContext {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Of a server that listens. */
+  /** The identity of a server that listens. */
   readonly identity: Identity | undefined
-  /** The view of service accounts. */
+  /** The informer of service accounts. */
   readonly accounts: Informer
   /** Reads the objects that tokens are bound to. */
   readonly objects: CoreObjects
@@ -56,7 +56,7 @@ interface AuthenticationContext {
 
 const defaultIssuer = 'https://kubernetes.default.svc.cluster.local'
 
-/** @throws {RangeError} for keys, certificates and addresses that are none. */
+/** @throws {RangeError} for invalid keys, certificates and addresses. */
 export async function makeAuthentication(
   options: AuthenticationOptions,
   context: AuthenticationContext,
@@ -120,7 +120,7 @@ async function tokenAuthenticators(
   const given: StaticToken[] = Object.entries(tokens).map(([token, user]) => ({ token, user }))
   const inFile = tokenFile === undefined ? [] : await readTokenFile(tokenFile)
   const own = identity ? [{ token: identity.token, user: administrator }] : []
-  // Those who ask others are loaded when there is somebody to ask: most servers start without them.
+  // Authenticators with remote services are loaded only when they are configured: most servers have none.
   const outside = { ...context, audiences: accounts.audiences }
   return [
     staticTokens([...given, ...inFile, ...own], accounts.audiences),
@@ -130,16 +130,16 @@ async function tokenAuthenticators(
   ]
 }
 
-/** Code of others is shown requests whose signals are Node's. */
+/** Authenticators of the embedder get requests with native signals. */
 function withReadOnlyRequest(authenticator: Authenticator): Authenticator {
   return (info) => authenticator({ ...info, request: new ChangedRequest(info.request) })
 }
 
-/** Paths anybody may ask: they say only whether the server is well. */
+/** Paths that need no authentication: they report only the health of the server. */
 const openPaths = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 
 /**
- * Adds who is calling.
+ * Adds the user to a request.
  *
  * @throws {ApiError} `Unauthorized`
  */

@@ -1,8 +1,9 @@
 /**
- * Callers who show a token.
+ * Bearer tokens: authenticators of several kinds in a chain, and a cache for those that use the network.
  *
- * Several kinds of tokens may be known; each is asked in turn, and the first that knows the token decides. A review asks the same
- * way, for audiences of its own.
+ * The first authenticator that recognizes a token decides. A TokenReview uses the same chain with audiences of its own.
+ *
+ * Invariant of the cache: it is bounded, and no entry outlives its time to live.
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '#base'
@@ -11,7 +12,7 @@ import { withAuthenticatedGroup } from './user.ts'
 
 export class BearerTokenAuthenticator {
   readonly #kinds: readonly TokenAuthenticator[]
-  /** Who this server is, to those who make tokens. */
+  /** The audiences of this server. */
   readonly audiences: readonly string[]
 
   constructor(kinds: readonly TokenAuthenticator[], audiences: readonly string[]) {
@@ -19,12 +20,12 @@ export class BearerTokenAuthenticator {
     this.audiences = audiences
   }
 
-  /** Says whose token it is, or why it is nobody's. */
+  /** The user of a token, or why it is not accepted. */
   review(token: string, audiences: readonly string[] = this.audiences): TokenReviewResult | Promise<TokenReviewResult> {
     return this.#ask({ token, digest: digestOf(token), audiences }, { next: 0, errors: [] })
   }
 
-  /** Knows callers by the token in the `authorization` header. */
+  /** Authenticates requests by the token in the `authorization` header. */
   get authenticator(): Authenticator {
     return ({ request: { headers } }) => {
       const token = bearerOf(headers['authorization'])
@@ -34,7 +35,7 @@ export class BearerTokenAuthenticator {
     }
   }
 
-  // Most tokens are known without waiting, and a promise costs more than knowing them.
+  // Most tokens are verified synchronously, and a promise costs more than that.
   #ask(
     question: TokenReviewRequest,
     { next, errors }: { next: number; errors: readonly string[] },
@@ -60,7 +61,7 @@ export class BearerTokenAuthenticator {
   }
 }
 
-/** How nearly everybody writes it. */
+/** The usual spelling of the scheme. */
 const usual = 'Bearer '
 
 /** The token of a header; empty when there is none. */
@@ -86,24 +87,20 @@ function refused(errors: readonly string[]): RejectedToken {
 
 const invalidToken = 'invalid bearer token'
 
-/*
- * What is asked about a bearer token, and what is said.
- */
-
 export interface TokenReviewRequest {
   readonly token: string
-  /** Stands for the token wherever tokens are compared or remembered: looking it up takes no time that says anything about others. */
+  /** A hash of the token, for comparisons and cache keys: a lookup does not leak other tokens by its timing. */
   readonly digest: string
-  /** For whom the token has to be; one of them is enough. */
+  /** The accepted audiences; the token must have one of them. */
   readonly audiences: readonly string[]
 }
 
-/** The token is good, or it is of a kind that is known here and is not. */
+/** The user of a valid token, or the error of a token of a known kind. */
 export type TokenReviewResult = AuthenticatedToken | RejectedToken
 
 interface AuthenticatedToken {
   readonly user: User
-  /** Those of the question that it is for. */
+  /** The requested audiences that the token has. */
   readonly audiences: readonly string[]
 }
 
@@ -111,7 +108,7 @@ export interface RejectedToken {
   readonly error: string
 }
 
-/** Says whose token it is; undefined when it is none of its kind. */
+/** Returns the user of a token; undefined for a token of another kind. */
 export type TokenAuthenticator = (
   question: TokenReviewRequest,
 ) => TokenReviewResult | undefined | Promise<TokenReviewResult | undefined>
@@ -124,13 +121,13 @@ export function digestOf(token: string): string {
   return hash('sha256', token, 'base64')
 }
 
-/** Those of the wanted audiences that a token is for. */
+/** The wanted audiences that a token has. */
 export function commonAudiences(wanted: readonly string[], has: readonly string[]): readonly string[] {
-  // Callers, unlike reviews, always want the same.
+  // Requests, unlike reviews, always want the same audiences.
   return wanted === has ? has : has.filter((one) => wanted.includes(one))
 }
 
-/** What is said to who shows a token for others. */
+/** The error for a token with other audiences. */
 export function wrongAudience(has: readonly string[], wanted: readonly string[]): RejectedToken {
   return { error: `token audiences ${quoted(has)} is invalid for the target audiences ${quoted(wanted)}` }
 }
@@ -139,11 +136,7 @@ function quoted(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`
 }
 
-/*
- * What was found out about tokens that others answer for, for a little while.
- *
- * Invariant: bounded, and nothing is believed for longer than it was meant to be.
- */
+// The cache of remote decisions.
 
 const entriesMax = 4096
 
@@ -160,7 +153,7 @@ export class TokenCache {
     this.#clock = clock
   }
 
-  /** What is known; undefined when nothing is. */
+  /** A cached result, if any. */
   get(question: TokenReviewRequest): { readonly verdict: TokenReviewResult | undefined } | undefined {
     const key = keyOf(question)
     const entry = this.#entries.get(key)

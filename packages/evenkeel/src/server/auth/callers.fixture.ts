@@ -1,5 +1,5 @@
 /**
- * A server that listens, and callers of every sort: with certificates, tokens and headers, over HTTP/1.1 and HTTP/2.
+ * A listening server, and clients with certificates, tokens and headers, over HTTP/1.1 and HTTP/2.
  */
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
@@ -21,7 +21,7 @@ interface Caller {
 export interface Told {
   readonly status: number
   readonly text: string
-  /** The name of the user the server takes the caller for, when it was asked. */
+  /** The authenticated user, in the response to a SelfSubjectReview. */
   readonly user: {
     readonly username?: string
     readonly uid?: string
@@ -60,7 +60,7 @@ export class Listening {
     return { ca: this.identity.authority.certificatePem, host: '127.0.0.1', port: this.port }
   }
 
-  /** Asks over HTTP/1.1; by default who the caller is. */
+  /** Sends a request over HTTP/1.1; by default a SelfSubjectReview. */
   async ask({ path, method, headers = {}, client, body, session }: Caller = whoAmI): Promise<
     Told & { readonly session: Buffer | undefined; readonly isResumed: boolean }
   > {
@@ -89,7 +89,7 @@ export class Listening {
     return { ...told(response.statusCode, Buffer.concat(pieces).toString()), session: last, isResumed }
   }
 
-  /** Asks who the caller is. */
+  /** Sends a SelfSubjectReview. */
   who(caller: Caller = {}): ReturnType<Listening['ask']> {
     return this.ask({ ...whoAmI, ...caller })
   }

@@ -1,6 +1,6 @@
 /**
- * A chain of certificates for tests: root ── inter ── leaf ── rogue. The last is signed by one who may not sign. `inter` is
- * good for ten years from November 2026, the others for a hundred. The keys are gone.
+ * A chain of certificates for tests: root ── inter ── leaf ── rogue. The last is signed by a certificate that is not an
+ * authority. `inter` is valid for ten years from November 2026, the others for a hundred. The keys were not kept.
  */
 
 export const root = `-----BEGIN CERTIFICATE-----

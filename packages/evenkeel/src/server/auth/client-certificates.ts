@@ -1,9 +1,13 @@
 /**
- * Callers who show a certificate: the common name is the user, the organizations are the groups.
+ * Client certificates: the common name is the user, the organizations are the groups.
  *
- * The handshake has verified the chain, the purpose and the dates; {@link peer.certificate} is there only then. What is
- * left is asked again with every request, because connections outlive certificates: whose certificate it is, which of
- * several authorities stands behind it, and whether it is still good by our clock. There is no revocation.
+ * The TLS handshake has verified the chain, the purpose and the dates; {@link peer.certificate} is set only then. The
+ * rest is checked with every request, because connections outlive certificates: the user, the issuing authority, and
+ * the validity by the clock of the server. There is no revocation.
+ *
+ * A listener may trust several authorities for different purposes: those of users, and that of front proxies. The
+ * handshake proves only that one of them issued the certificate. The issuer is therefore checked again here: a user's
+ * certificate must never be accepted as that of a proxy.
  */
 import { createHash, X509Certificate } from 'node:crypto'
 import { parseTime } from '#api'
@@ -12,9 +16,9 @@ import type { WirePeer } from '#wire'
 import type { Authenticator, User } from '../request-context.ts'
 import { credentialKey, withAuthenticatedGroup } from './user.ts'
 
-/** A certificate that one of the authorities stands behind, and that is good now. */
+/** A currently valid certificate of one of the authorities. */
 interface CertificateUser {
-  /** Undefined when the certificate names nobody. */
+  /** Undefined when the certificate has no common name. */
   readonly user: User | undefined
   readonly commonName: string
 }
@@ -29,7 +33,7 @@ export class ClientCertificates {
   readonly #authorities: readonly X509Certificate[]
   readonly #clock: Clock
   readonly #ofPeer = new WeakMap<WirePeer, ValidityPeriod | 'foreign'>()
-  /** By fingerprint: a resumed session shows the certificate without those between it and the authority. */
+  /** By fingerprint: a resumed session has the certificate without its intermediates. */
   readonly #seen = new Set<string>()
 
   /** @param pems certificates of authorities, any number in each text. */
@@ -38,7 +42,7 @@ export class ClientCertificates {
     this.#clock = clock
   }
 
-  /** What a peer has shown, if it is any good here. */
+  /** The user of a peer's certificate, if it is valid here. */
   check(peer: WirePeer | undefined): CertificateUser | undefined {
     if (peer?.certificate === undefined) return undefined
     let known = this.#ofPeer.get(peer)
@@ -82,7 +86,7 @@ export class ClientCertificates {
 
 const seenMax = 10_000
 
-/** Knows callers by their certificates. */
+/** Authenticates requests by their client certificates. */
 export function certificateAuthenticator(certificates: ClientCertificates): Authenticator {
   return ({ request: { peer } }) => certificates.check(peer)?.user
 }
@@ -96,7 +100,7 @@ interface CertificateName {
 /** Kubernetes' own attribute for the uid of a user. */
 const uidAttribute = '1.3.6.1.4.1.57683.2'
 
-/** Each value by itself: in the text form, a name with a line break in it could pass for two. */
+/** Each value by itself: in the text form, a name with a line break could appear as two. */
 function subjectOf(certificate: X509Certificate): CertificateName {
   const subject = certificate.toLegacyObject().subject as Partial<Record<string, string | string[]>>
   return {
@@ -111,12 +115,7 @@ function valuesOf(value: string | string[] | undefined): string[] {
   return typeof value === 'string' ? [value] : value
 }
 
-/*
- * Which authority stands behind a certificate.
- *
- * A listener may trust several authorities for different things: those of users, and that of a proxy which speaks for
- * users. The handshake only says that one of them is behind a certificate; a user's certificate must never pass for the proxy's.
- */
+// The issuing authority of a certificate.
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
@@ -136,12 +135,12 @@ export function readAuthorities(pems: readonly string[]): X509Certificate[] {
 
 interface CertificateChain {
   readonly authorities: readonly X509Certificate[]
-  /** Certificates that lie between, each signed by the next. */
+  /** Intermediate certificates, each signed by the next. */
   readonly between: readonly X509Certificate[]
   readonly nowMs: number
 }
 
-/** Whether signatures lead from a certificate to one of the authorities. */
+/** Whether a chain of signatures leads from a certificate to one of the authorities. */
 export function isSignedUnder(
   certificate: X509Certificate,
   { authorities, between, nowMs }: CertificateChain,
@@ -160,11 +159,9 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
 }
 
-/*
- * The times of a certificate, which Node gives in words.
- */
+// The validity period of a certificate, which Node returns as text.
 
-/** From when to when a certificate is good, in milliseconds since 1970. */
+/** The validity period of a certificate, in milliseconds since 1970. */
 export function validityOf({ validFrom, validTo }: X509Certificate): {
   readonly fromMs: number
   readonly toMs: number

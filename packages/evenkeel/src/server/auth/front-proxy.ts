@@ -1,8 +1,8 @@
 /**
- * A proxy in front of the server that has found out who is calling, and says so in headers.
+ * The front proxy authenticator: a proxy authenticates the user and sends the name in headers.
  *
- * Its word counts only on a connection with a certificate of the proxies' own authority, for one of the given names.
- * From everybody else the headers mean nothing, and the listener hands each value over as it was sent.
+ * The headers count only on a connection with a certificate of the proxies' own authority, for one of the allowed
+ * names. On every other connection they are ignored. The listener passes each value on exactly as it was sent.
  */
 import { setOwn } from '#api'
 import type { WireHeaders } from '#wire'
@@ -12,11 +12,11 @@ import { withAuthenticatedGroup } from './user.ts'
 
 interface FrontProxyAuthenticatorOptions {
   readonly certificates: ClientCertificates
-  /** Common names of proxies; none lets every certificate of their authority speak. */
+  /** Allowed common names of proxies; an empty list allows every certificate of their authority. */
   readonly allowedNames: readonly string[]
 }
 
-/** Knows callers by what a proxy says of them. */
+/** Authenticates requests by the headers of a front proxy. */
 export function frontProxyAuthenticator({ certificates, allowedNames }: FrontProxyAuthenticatorOptions): Authenticator {
   return ({ request: { peer, headers } }) => {
     if (headers['x-remote-user'] === undefined) return undefined
@@ -35,12 +35,12 @@ export function frontProxyAuthenticator({ certificates, allowedNames }: FrontPro
   }
 }
 
-/** Values of a repeated header that says who is meant, without empty ones. */
+/** The values of a repeated identity header, without empty ones. */
 function valuesOf(value: string | undefined): string[] {
   return value === undefined ? [] : value.split('\n').filter((one) => one !== '')
 }
 
-/** What headers of a prefix say: the rest of their names, decoded, are the keys. */
+/** The values of headers with a prefix; the decoded rest of each name is the key. */
 export function extraFromHeaders(
   headers: WireHeaders,
   prefix: string,

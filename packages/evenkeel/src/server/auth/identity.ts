@@ -1,14 +1,15 @@
 /**
- * Who this installation is: an authority of its own, a server certificate that it signed, and the administrator's token.
+ * The identity of an installation: its certificate authority, a server certificate signed by it, the administrator's
+ * token, and client certificates for further users.
  *
  *   ca.pem        certificate and key of the authority; clients trust only this one
- *   server.pem    certificate and key of the server, made again when names change or the end is near
+ *   server.pem    certificate and key of the server, renewed when the names change or it is about to expire
  *   token         256 random bits, in base64url
  *   accounts.pem  keys of service accounts, the newest first; to rotate, put a new one in front
  *
- * Invariants: certificate and key lie in one file, so no crash can leave a pair that does not match; what is there and
- * good is never replaced; what is there and damaged is never replaced silently. Two processes must not do this on
- * one folder at the same time: whoever owns the data folder calls it.
+ * Invariants: certificate and key are in one file, so a crash cannot leave a pair that does not match; a valid file is
+ * never replaced; a damaged file is never replaced silently. Only the owner of the data folder may call this: two
+ * processes must not use one folder at the same time.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -20,13 +21,13 @@ import { ensureSecretFolder, IdentityError, readSecretFile, writeSecretFile } fr
 import { makeServiceAccountKey, parsePemKeys } from './service-account-keys.ts'
 
 export interface Identity {
-  /** Signs; its certificate is what clients trust. */
+  /** Signs certificates; clients trust its certificate. */
   readonly authority: CertificateKeyPair
   readonly server: CertificateKeyPair
-  /** What the administrator sends as a bearer token. */
+  /** The administrator's bearer token. */
   readonly token: string
   /**
-   * Keys of service accounts in PEM: the first signs their tokens, all are believed.
+   * Keys of service accounts in PEM: the first signs tokens, all verify them.
    *
    * @default one that lives as long as the server
    */
@@ -39,13 +40,13 @@ export interface IdentityOptions {
    */
   clock?: Clock
   /**
-   * Where token and serial numbers come from.
+   * The source of the token and of serial numbers.
    *
-   * @default the machine's source
+   * @default the random source of the machine
    */
   random?: Random
   /**
-   * Names and addresses under which the server is reached, beside those of this machine alone and `kubernetes…`.
+   * Further names and addresses of the server, beside loopback and `kubernetes…`.
    *
    * @default none
    */
@@ -62,7 +63,10 @@ const defaultNames = [
   'kubernetes.default.svc.cluster.local',
 ]
 const dayMs = 86_400_000
-/** An authority has to outlive the certificates it signs. A clock that went back is no reason to replace it: clients would be locked out. */
+/**
+ * An authority has to outlive the certificates it signs. A clock that was set back is no reason to replace it: clients
+ * would lose access.
+ */
 const authorityLeftMs = 400 * dayMs
 const serverLeftMs = 90 * dayMs
 const tokenText = /^[\w-]{43}$/
@@ -82,9 +86,9 @@ export function makeIdentity({
 }
 
 /**
- * The identity in a folder; what is missing or too old is made.
+ * The identity in a folder; missing and expiring parts are created.
  *
- * @throws {IdentityError} when others can read the files, or one of them is damaged.
+ * @throws {IdentityError} when other users can read the files, or one of them is damaged.
  */
 export async function ensureIdentity(
   folder: string,
@@ -183,7 +187,7 @@ function isIssuedBy(certificate: X509Certificate, { certificatePem }: Certificat
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
 }
 
-/** For these names and no others. */
+/** Whether a certificate is for exactly these names. */
 function isFor(certificate: X509Certificate, names: readonly string[]): boolean {
   const count = certificate.subjectAltName?.split(', ').length
   return (
@@ -192,21 +196,17 @@ function isFor(certificate: X509Certificate, names: readonly string[]): boolean 
   )
 }
 
-/*
- * Certificates for callers, signed by the server's own authority.
- */
-
 export interface IssueClientOptions {
-  /** What the caller is called. */
+  /** The name of the user. */
   readonly user: string
   /**
-   * Groups the caller is in; `system:masters` may do everything.
+   * The groups of the user; `system:masters` may do everything.
    *
    * @default none
    */
   readonly groups?: readonly string[]
   /**
-   * How long it is good for. It cannot be taken back.
+   * How long it is valid. It cannot be revoked.
    *
    * @default a year
    */
@@ -217,7 +217,7 @@ export interface IssueClientOptions {
   readonly random?: Random
 }
 
-/** A certificate and its key, by which the server knows a caller. */
+/** A client certificate and its key. */
 export function issueClient(
   { authority }: Pick<Identity, 'authority'>,
   { user, groups = [], validMs, clock = new SystemClock(), random = new SystemRandom() }: IssueClientOptions,

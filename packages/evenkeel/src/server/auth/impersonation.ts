@@ -25,13 +25,13 @@ import {
 } from './user.ts'
 
 /**
- * The request as whom the caller wants to be.
+ * The request with the impersonated user.
  *
- * @throws {ApiError} `Forbidden`, and `BadRequest` for headers that make no sense.
+ * @throws {ApiError} `Forbidden`, and `BadRequest` for invalid headers.
  */
 export async function impersonate(context: RequestContext, authorizer: AuthorizerChain): Promise<RequestContext> {
   const { headers } = context.request
-  // Asked for with every request, and almost never there.
+  // Runs for every request; impersonation is rare.
   if (!wantsImpersonation(headers)) return context
   const wanted = requestedUser(headers)
   if (wanted === undefined) return context
@@ -43,9 +43,9 @@ function wantsImpersonation(headers: RequestContext['request']['headers']): bool
   return Object.keys(headers).some((name) => name.startsWith('impersonate-'))
 }
 
-/** One way to be allowed. */
+/** One mode of impersonation. */
 interface ImpersonationMode {
-  /** Empty for the widest. */
+  /** Empty for the original permission. */
   readonly name: string
   appliesTo(wanted: User, caller: User): boolean
 }
@@ -100,7 +100,7 @@ async function tryMode(
   return impersonatedUser(wanted, { isNode: name.endsWith('-node') })
 }
 
-/** A no of our own, in the words in which all are told. */
+/** A refusal by this stage, with the usual text of `Forbidden`. */
 function refuse(why: string): AuthorizerChain {
   return {
     decide: () => ({ allowed: false, reason: why }),
@@ -155,7 +155,7 @@ function groupProblem(name: string): { problem?: string } {
   return name === 'system:masters' ? { problem: 'impersonating the system:masters group is not allowed' } : {}
 }
 
-/** The wanted user, in the groups that follow from its name. */
+/** The impersonated user with its implied groups. */
 function impersonatedUser(wanted: User, { isNode }: { isNode: boolean }): User {
   const account = parseServiceAccount(wanted.name)
   const known = isNode ? ['system:nodes'] : account && serviceAccountGroups(account.namespace)
@@ -168,7 +168,7 @@ function hasOnlyName({ uid, groups, extra }: User): boolean {
   return uid === undefined && groups.length === 0 && extra === undefined
 }
 
-/** A service account wants to be the node that its pod runs on. */
+/** Whether a service account impersonates the node of its Pod. */
 function isOwnNode(wanted: User, { name, extra = {} }: User): boolean {
   const [node, ...more] = extra[nodeNameKey] ?? []
   return (
@@ -179,7 +179,10 @@ function isOwnNode(wanted: User, { name, extra = {} }: User): boolean {
   )
 }
 
-/** The right to be one's own node is the same on every node: what differs from pod to pod is not shown to authorizers. */
+/**
+ * The permission to impersonate the own node is the same on every node, so authorizers do not see the values that
+ * differ from Pod to Pod.
+ */
 function withoutExtra(user: User): User {
   return {
     ...user,
@@ -191,7 +194,7 @@ const prefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
 /**
- * The wanted user, or undefined when the caller is content with itself.
+ * The impersonated user, or undefined without impersonation.
  *
  * @throws {ApiError} `BadRequest`, for groups, a uid or extra without a name.
  */
@@ -207,7 +210,7 @@ function requestedUser(headers: WireHeaders): User | undefined {
   )
 }
 
-/** A request whose headers say nothing of this any more: nobody after this room shall act on it. */
+/** The request without its impersonation headers, so that no later stage acts on them. */
 function withoutImpersonationHeaders(request: WireRequest): WireRequest {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers))
@@ -219,7 +222,7 @@ function firstOf(value: string | undefined): string {
   return value?.split('\n', 1)[0] ?? ''
 }
 
-/** As upstream writes what it has read. */
+/** The user in upstream's text form. */
 function describe({ name, uid = '', groups, extra }: User): string {
   const list = (texts: readonly string[]): string => `[]string{${texts.map((text) => JSON.stringify(text)).join(', ')}}`
   const written =

@@ -1,8 +1,11 @@
 /**
- * Tokens that say something and are signed: JSON Web Tokens in compact form.
+ * JSON Web Tokens in compact form: parsing, signing, verification, and the keys for it.
  *
- * Reading one proves nothing: what it says counts only after {@link isSignedBy}. What is not exactly of the form is no
- * token at all, so that there is one text for one token.
+ * A parsed token proves nothing: its claims count only after {@link isSignedBy}. Any deviation from the compact form is
+ * an error, so each token has exactly one text.
+ *
+ * Invariant: the key decides the algorithm, never the token. An algorithm is used only with a key of its own type and
+ * curve, so a public key is never used as a shared secret. There are no shared secrets and there is no `none`.
  */
 import {
   constants,
@@ -19,11 +22,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#api'
 
 export interface Jwt {
   readonly algorithm: string
-  /** Which key it says it was signed with; empty when it does not. */
+  /** The key id in the header; empty when there is none. */
   readonly keyId: string
-  /** Not to be believed before the signature is verified. */
+  /** Untrusted until the signature is verified. */
   readonly claims: JsonObject
-  /** What the signature is over. */
+  /** The signed text. */
   readonly text: string
   readonly signature: Uint8Array
 }
@@ -31,7 +34,7 @@ export interface Jwt {
 const tokenBytesMax = 65_536
 const compact = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/
 
-/** Reads a token; undefined when it is none. */
+/** Parses a token; undefined when it is malformed. */
 export function parseJwt(token: string): Jwt | undefined {
   if (token.length > tokenBytesMax) return undefined
   const [, head = '', body = '', tail = ''] = compact.exec(token) ?? []
@@ -40,12 +43,12 @@ export function parseJwt(token: string): Jwt | undefined {
   const signature = decodePart(tail)
   if (!header || !claims || !signature) return undefined
   const { alg, kid = '' } = header
-  // Whatever is marked as critical changes what the token means, in ways that are not known here.
+  // A critical header parameter may change the meaning of a token, and none is supported.
   if (typeof alg !== 'string' || typeof kid !== 'string' || header['crit'] !== undefined) return undefined
   return { algorithm: alg, keyId: kid, claims, text: `${head}.${body}`, signature }
 }
 
-/** Whether the owner of a key has signed it. */
+/** Whether a token is signed by a key. */
 export function isSignedBy({ algorithm, text, signature }: Jwt, { key }: PublicKey): boolean {
   return isSignature(signature, text, { name: algorithm, key })
 }
@@ -60,7 +63,7 @@ function encodePart(value: JsonObject): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-/** Exactly as it would be encoded: other texts for the same bytes would be other names of one token. */
+/** Only the canonical encoding: otherwise one token would have several texts. */
 function decodePart(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.byteLength > 0 && bytes.toString('base64url') === text ? bytes : undefined
@@ -75,12 +78,7 @@ function parsePart(text: string): JsonObject | undefined {
   }
 }
 
-/*
- * Ways to sign a token, and which keys each is for.
- *
- * Invariant: the key decides, never the token. An algorithm is used only with a key of its own type and curve, so no
- * public key is ever taken for a shared secret; there are no shared secrets and there is no `none`.
- */
+// Signature algorithms and the keys that each accepts.
 
 interface Algorithm {
   readonly hash: 'sha256' | 'sha384' | 'sha512'
@@ -101,13 +99,13 @@ const algorithms: Readonly<Record<string, Algorithm>> = {
   ES512: { hash: 'sha512', type: 'ec', curve: 'secp521r1' },
 }
 
-/** All that tokens of others may be signed with. */
+/** All supported algorithms. */
 export const algorithmNames: readonly string[] = Object.keys(algorithms)
 
 const rsaBitsMin = 2048
 
 /**
- * What a key of ours signs with.
+ * The algorithm for a private key.
  *
  * @throws {RangeError} when tokens cannot be signed with it.
  */
@@ -129,7 +127,7 @@ function makeSignature(text: string, key: KeyObject): Buffer {
   return sign(algorithm.hash, Buffer.from(text), { key, ...detailsOf(algorithm) } satisfies SignKeyObjectInput)
 }
 
-/** Whether a signature was made over a text by the owner of a key, in the way it says. */
+/** Whether a signature over a text is valid for a key and an algorithm. */
 export function isSignature(
   signature: Uint8Array,
   text: string,
@@ -159,17 +157,15 @@ function detailsOf({ type, isPss }: Algorithm): Pick<SignKeyObjectInput, 'dsaEnc
     : { padding: constants.RSA_PKCS1_PADDING }
 }
 
-/*
- * Keys that signatures are verified with, in the two forms they come in: PEM, and JSON (JWK).
- */
+// Public keys for verification, from PEM or JWK.
 
 export interface PublicKey {
-  /** What tokens name it by; empty for a key of others that has no name. */
+  /** The key id in tokens; empty for a foreign key without one. */
   readonly id: string
   readonly key: KeyObject
 }
 
-/** A key under the name that is made from itself, without giving it away: the same on every server that has it. */
+/** A key with an id derived from the key itself: the same on every server that has it. */
 export function publicKeyOf(key: KeyObject): PublicKey {
   const open = key.type === 'private' ? createPublicKey(key) : key
   const id = createHash('sha256')
@@ -178,13 +174,13 @@ export function publicKeyOf(key: KeyObject): PublicKey {
   return { id, key: open }
 }
 
-/** As it is published. */
+/** The key as JWK. */
 export function toJwk({ id, key }: PublicKey): JsonObject {
   const { kty = '', ...rest } = key.export({ format: 'jwk' })
   return { use: 'sig', kty, kid: id, alg: algorithmOf(key), ...(rest as JsonObject) }
 }
 
-/** The keys of a published set that signatures can be verified with; others are passed over. */
+/** The usable keys of a JWK set; others are skipped. */
 export function readKeySet(value: JsonValue): PublicKey[] {
   const keys = isJsonObject(value) && Array.isArray(value['keys']) ? (value['keys'] as readonly JsonValue[]) : []
   return keys.slice(0, keysMax).flatMap((jwk) => {

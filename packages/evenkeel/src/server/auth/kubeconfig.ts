@@ -1,5 +1,5 @@
 /**
- * The file by which kubectl and every other client finds the server and is let in.
+ * The kubeconfig: the address, the authority and the credentials with which kubectl and other clients connect.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -7,30 +7,30 @@ import type { CertificateKeyPair } from '#wire'
 import { writeSecretFile } from './secret-files.ts'
 
 export interface Kubeconfig {
-  /** Where the server is: `https://127.0.0.1:6443`. */
+  /** The address of the server: `https://127.0.0.1:6443`. */
   readonly server: string
   /** The authority to trust; none for a server without TLS. */
   readonly caPem?: string
-  /** What the user is known by: a bearer token, */
+  /** The credentials of the user: a bearer token, */
   readonly token?: string
   /** or a client certificate, as {@link issueClient} makes one. */
   readonly client?: CertificateKeyPair
   /**
-   * What cluster, user and context are called.
+   * The name of the cluster, user and context.
    *
    * @default 'evenkeel'
    */
   readonly name?: string
 }
 
-/** Writes the file for its owner only, in place of what was there. It holds the credentials: whoever reads it is that user. */
+/** Writes the file readable for its owner only, and replaces an existing one. It holds credentials. */
 export async function writeKubeconfig(path: string, kubeconfig: Kubeconfig): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await writeSecretFile(path, formatKubeconfig(kubeconfig))
 }
 
 function formatKubeconfig({ server, caPem, token, client, name = 'evenkeel' }: Kubeconfig): string {
-  // A JSON text is a YAML text, and quotes whatever needs quoting.
+  // JSON is valid YAML, with all necessary quotes.
   const quoted = JSON.stringify(name)
   const trust = caPem === undefined ? [] : [`    certificate-authority-data: ${base64(caPem)}`]
   if (token === undefined && client === undefined)

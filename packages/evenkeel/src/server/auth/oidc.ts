@@ -1,8 +1,13 @@
 /**
- * Tokens of an OpenID issuer.
+ * OpenID Connect: tokens of an issuer, the mapping of their claims to a user, and the keys of the issuer.
  *
- * What costs nothing is looked at first (whose token it is, for whom, until when), so that only tokens that could be
- * good make anybody fetch keys. Nothing of it counts before the signature is verified.
+ * Cheap checks come first (issuer, audience, expiry), so that only a plausible token makes the server fetch keys. No
+ * claim counts before the signature is verified.
+ *
+ * Invariants: an issuer cannot produce a user of this server. Names that begin with `system:` are reserved; a token for
+ * such a user is refused, and such groups are dropped. At most one fetch of keys is in flight, and one starts at most
+ * every ten seconds, so tokens with invented keys do not load the issuer. Fetched keys stay valid while the issuer is
+ * unreachable.
  */
 import {
   getOwn,
@@ -32,15 +37,15 @@ import { userInfo } from './user.ts'
 interface OidcContext extends HttpsJsonOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** For whom a token is that an issuer made for its clients: this server. */
+  /** The audience of tokens for this server. */
   readonly audiences: readonly string[]
 }
 
-/** How long a verified token is believed without looking again: keys may be withdrawn. */
+/** How long a verified token is cached; keys may be withdrawn. */
 const tokenCacheMs = 10_000
 const notBeforeLeewayMs = 300_000
 
-/** @throws {RangeError} when the issuer is not described properly. */
+/** @throws {RangeError} for an invalid configuration of the issuer. */
 export async function oidcTokens(issuer: OidcIssuer, context: OidcContext): Promise<TokenAuthenticator> {
   const { clock, audiences: own } = context
   const algorithms = issuer.algorithms ?? algorithmNames
@@ -89,14 +94,9 @@ function rejectedToken(why: string): RejectedToken {
   return { error: `oidc: ${why}` }
 }
 
-/*
- * From what a token says to a user.
- *
- * Invariant: no issuer outside can make one of ours. Names that begin with `system:` belong to this server; a token
- * whose user would have one is refused, and groups that have one are left out.
- */
+// From verified claims to a user.
 
-/** The user that verified claims are about, or why there is none. */
+/** The user of verified claims, or the error. */
 export function userOfClaims(
   claims: JsonObject,
   { issuer, readers }: { issuer: OidcIssuer; readers: ClaimReaders },
@@ -122,7 +122,7 @@ export function userOfClaims(
   }
 }
 
-/** What is wrong with the claims of a token. */
+/** An error in the claims of a token. */
 class ClaimsError extends Error {
   override readonly name = 'ClaimsError'
 }
@@ -188,7 +188,7 @@ function valueOf(read: ClaimReader | undefined, claims: JsonObject): JsonValue |
   return found?.value
 }
 
-/** One text may stand alone. */
+/** A list, or a single text. */
 function textsOf(value: JsonValue | undefined): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value]
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string' && one !== '') : []
@@ -198,11 +198,9 @@ function rejectedClaims(why: string): RejectedToken {
   return { error: `oidc: ${why}` }
 }
 
-/*
- * How the parts of a user are read out of claims: by name, or by expressions, which are compiled here once.
- */
+// Readers for the parts of a user: a claim by name, or an expression that is compiled once.
 
-/** Reads one part; undefined when it is not there. */
+/** Reads one part; undefined when it is missing. */
 export type ClaimReader = (
   claims: JsonObject,
 ) => { readonly value?: JsonValue | undefined; readonly error?: undefined } | { readonly error: string }
@@ -221,7 +219,7 @@ export interface ClaimReaders {
   readonly userValidationRules: readonly CompiledClaimRule[]
 }
 
-/** @throws {RangeError} for an expression that is none, and for one that makes a name of an address nobody has verified. */
+/** @throws {RangeError} for an invalid expression, and for one that uses an unverified email address as user name. */
 export async function claimReaders(issuer: OidcIssuer): Promise<ClaimReaders> {
   const {
     username = { claim: 'sub' },
@@ -256,7 +254,7 @@ async function makeReader({ claim, expression }: OidcClaimOrExpression): Promise
   return (claims) => compiled.evaluate(claims)
 }
 
-/** Who makes a name of the address must have looked whether it was verified. */
+/** An expression that uses the email address as user name must also check `email_verified`. */
 function checkEmail({ username, extra = {}, claimValidationRules: claimRules = [] }: OidcIssuer): void {
   const expression = username?.expression
   if (expression === undefined || !/\bclaims\.email\b/.test(expression)) return
@@ -271,12 +269,7 @@ function checkEmail({ username, extra = {}, claimValidationRules: claimRules = [
     )
 }
 
-/*
- * The keys of an issuer, fetched when the first of its tokens comes, and again when one names a key that is not known.
- *
- * Invariants: however many tokens come, at most one fetch is under way, and one begins at most every ten seconds: a
- * token with an invented key costs the issuer nothing. What was fetched stays good when the issuer cannot be reached.
- */
+// The keys of an issuer: fetched for its first token, and again when a token names an unknown key.
 
 interface IssuerKeysContext extends HttpsJsonOptions {
   readonly clock: Clock
@@ -306,7 +299,7 @@ export class IssuerKeys {
     )
   }
 
-  /** The keys that a token may have been signed with. */
+  /** The possible signing keys of a token. */
   async find(id: string): Promise<readonly PublicKey[]> {
     const known = this.#named(id)
     if (known.length > 0) return known

@@ -1,20 +1,20 @@
 /**
- * Files that hold secrets: only their owner can read them, and they are there in whole or not at all.
+ * Secret files: readable for their owner only, and written atomically.
  *
  * Invariants: a file gets its name only after its bytes are on the disk; links are never followed; a file or folder
- * that somebody else could have read or changed is refused, because what it holds is no secret any more.
+ * that other users could have read or changed is refused, because its content is no longer secret.
  */
 import { constants } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-/** Something about the files of an identity that a person has to look at. */
+/** A problem with the files of an identity that needs an administrator. */
 export class IdentityError extends Error {
   override readonly name = 'IdentityError'
 }
 
-/** Makes the folder if it is missing, for its owner only. */
+/** Creates a missing folder, for its owner only. */
 export async function ensureSecretFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const stats = await lstat(folder)
@@ -42,7 +42,7 @@ export async function readSecretFile(path: string): Promise<string | undefined> 
   }
 }
 
-/** Puts a text into a file, in place of what was there. */
+/** Writes a text to a file, and replaces an existing one. */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.new`)
   await rm(temporary, { force: true })

@@ -1,8 +1,9 @@
 /**
- * What a token of a service account says, in the words every reader of such tokens knows.
+ * The claims of service account tokens, under the names that Kubernetes uses.
  *
- * There are two forms. A bound token names its service account by name and uid, expires, and may hang on another
- * object: when that goes, the token goes. An old one lies in a Secret, says little, and lasts until that is deleted.
+ * There are two forms. A bound token has the name and uid of its service account, expires, and may be bound to another
+ * object: it is invalid once that object is deleted. A legacy token is stored in a Secret, has few claims, and is valid
+ * until the Secret is deleted.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '#api'
 import { formatServiceAccount, parseServiceAccount, type ServiceAccountName } from './user.ts'
@@ -18,7 +19,7 @@ export interface BoundClaims {
   readonly account: ClaimReference
   readonly pod?: ClaimReference
   readonly secret?: ClaimReference
-  /** For a token of a pod only for information: where the pod ran. */
+  /** For information only: the node of the Pod. */
   readonly node?: ClaimReference
   readonly audiences: readonly string[]
   /** Seconds since 1970, as are all times here. */
@@ -26,7 +27,7 @@ export interface BoundClaims {
   readonly notBefore: number
   readonly expires: number
   readonly id: string
-  /** From then on somebody should have asked for a new one. */
+  /** The time after which the client should have requested a new token. */
   readonly warnAfter?: number
 }
 
@@ -64,7 +65,7 @@ export function formatBoundClaims(
   }
 }
 
-/** What a token says whose signature was verified; undefined when it is of another form. */
+/** The claims of a bound token with a verified signature; undefined for another form. */
 export function readBoundClaims(claims: JsonObject): BoundClaims | undefined {
   const about = claims['kubernetes.io']
   const { aud, exp, iat, nbf, jti } = claims
@@ -110,7 +111,7 @@ export function formatSecretClaims({ namespace, account, secretName }: SecretCla
   }
 }
 
-/** What a token out of a Secret says, whose signature was verified. */
+/** The claims of a legacy token with a verified signature. */
 export function readSecretClaims(claims: JsonObject): SecretClaims | undefined {
   const [namespace, secretName, name, uid] = [
     claimNames.namespace,
@@ -132,7 +133,7 @@ export function readSecretClaims(claims: JsonObject): SecretClaims | undefined {
   return { namespace, account: { name, uid }, secretName }
 }
 
-/** One audience may stand alone. */
+/** A list, or a single audience. */
 export function audiencesOf(value: JsonValue | undefined): string[] {
   if (typeof value === 'string') return [value]
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
@@ -144,7 +145,7 @@ function readReference(value: JsonValue | undefined): ClaimReference | undefined
   return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined
 }
 
-/** What is empty is not said. */
+/** Empty values are omitted. */
 function formatReference({ name, uid }: ClaimReference): JsonObject {
   return uid === '' ? { name } : { name, uid }
 }

@@ -1,8 +1,8 @@
 /**
- * The keys behind tokens of service accounts: the first signs, all are believed.
+ * The keys of service account tokens and their OpenID Connect discovery documents: the first key signs, all verify.
  *
- * Rotation is: put a new key in front, keep the old one until its tokens are gone. Keys that nobody gave are made when
- * they are first needed: most servers in tests never sign anything.
+ * To rotate, put a new key in front and keep the old one until its tokens have expired. Without configured keys one is
+ * generated on first use, because most servers in tests never sign a token.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { JsonObject } from '#api'
@@ -28,8 +28,8 @@ export class ServiceAccountKeys {
   #opened: OpenedKeys | undefined
 
   /**
-   * @param pems keys, any number in each text; the first must be a private one. None: one is made.
-   * @throws {RangeError} when a text is no key that tokens can be signed with.
+   * @param pems keys, any number in each text; the first must be private. Without any, one is generated.
+   * @throws {RangeError} for a text without a usable key.
    */
   constructor(pems: readonly string[]) {
     this.#pems = pems
@@ -40,13 +40,13 @@ export class ServiceAccountKeys {
     return signJwt(claims, this.#open().signing)
   }
 
-  /** The keys of a name; all of them for a token that names none. */
+  /** The keys with an id; all keys for a token without one. */
   find(id: string): readonly PublicKey[] {
     const { known } = this.#open()
     return id === '' ? known : known.filter((key) => key.id === id)
   }
 
-  /** As they are published. */
+  /** The public keys as a JWK set. */
   get published(): { readonly keys: readonly JsonObject[]; readonly algorithms: readonly string[] } {
     const { known } = this.#open()
     return { keys: known.map(toJwk), algorithms: [...new Set(known.map(({ key }) => algorithmOf(key)))].sort() }
@@ -73,17 +73,15 @@ export function parsePemKeys(pem: string): KeyObject[] {
   return blocks.map(([block, kind]) => (kind?.includes('PRIVATE') ? createPrivateKey(block) : createPublicKey(block)))
 }
 
-/*
- * How others verify tokens of service accounts: what OpenID Connect calls discovery, and the public keys.
- */
+// Discovery documents, with which other services verify service account tokens.
 
 const keysPath = '/openid/v1/jwks'
 
 interface OpenIdOptions {
   readonly tokens: { readonly issuer: string; readonly keys: ServiceAccountKeys }
-  /** Where the keys are; default: at this server. */
+  /** The address of the keys; default: this server. */
   readonly jwksUri: string | undefined
-  /** Host and port that clients reach us at, once that is known. */
+  /** Host and port of the server for clients, once known. */
   readonly address: string | undefined
 }
 
@@ -94,7 +92,7 @@ export function answerOpenId(
 ): WireResponse | undefined {
   const { issuer, keys } = tokens
   if (path === keysPath) return jsonResponse({ keys: keys.published.keys }, 'application/jwk-set+json')
-  // Discovery makes sense only where others can follow it.
+  // Discovery is useful only with an issuer that clients can reach.
   if (path !== '/.well-known/openid-configuration' || !issuer.startsWith('https://')) return undefined
   return jsonResponse(
     {

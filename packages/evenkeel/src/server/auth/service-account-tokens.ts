@@ -1,11 +1,14 @@
 /**
- * Tokens of service accounts: made here, and known again.
+ * Service account tokens: issued and authenticated here.
  *
- *   signature, issuer   verified once and remembered by the digest of the token
- *   audience, times     looked at with every request
- *   account and object  looked up with every request: what was deleted lets nobody in, at once
+ *   signature, issuer   verified once, cached by the digest of the token
+ *   audience, times     checked with every request
+ *   account and object  looked up with every request: a deleted one invalidates the token at once
  *
- * Invariant: nothing that can change is remembered.
+ * An object with the same name and another uid is another object: the token is not bound to it. An object that is being
+ * deleted counts as deleted one minute after its deletion time, to allow for clock skew.
+ *
+ * Invariant: nothing that can change is cached.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { getOwn, isJsonObject, notFound, parseTime, type JsonObject, type UnstructuredObject } from '#api'
@@ -34,19 +37,19 @@ import { authenticatedGroup, credentialKey, formatServiceAccount, nodeNameKey, s
 
 interface ServiceAccountTokensOptions {
   readonly keys: ServiceAccountKeys
-  /** The first is written into tokens, all are believed. */
+  /** The first is written into tokens; all are accepted. */
   readonly issuers: readonly [string, ...string[]]
-  /** For whom tokens are that nobody asked for somebody else. */
+  /** The audiences of tokens that are requested without any. */
   readonly audiences: readonly string[]
   readonly objects: ServiceAccountGetter
   readonly clock: Clock
   readonly random: Random
 }
 
-/** What a signature was verified for. */
+/** The claims of a token with a verified signature. */
 type VerifiedToken = { readonly bound: BoundClaims } | { readonly secret: SecretClaims } | { readonly error: string }
 
-/** What is wanted of a new token. */
+/** The parameters of a new token. */
 export type NewServiceAccountToken = Pick<
   BoundClaims,
   'namespace' | 'account' | 'pod' | 'secret' | 'node' | 'audiences'
@@ -55,12 +58,12 @@ export type NewServiceAccountToken = Pick<
   readonly warnAfterSeconds?: number
 }
 
-/** How TokenRequests are answered. */
+/** The policy for TokenRequests. */
 export interface TokenRequestPolicy {
   readonly tokens: ServiceAccountTokens
-  /** The longest life of a token, whatever is requested; 0 for no limit. */
+  /** The longest lifetime of a token, whatever is requested; 0 for no limit. */
   readonly maxExpirationSeconds: number
-  /** Tokens of pods that request the usual hour live longer, for programs that never read them again. */
+  /** Tokens of Pods with the usual lifetime of an hour live longer, for programs that never reload them. */
   readonly extendExpiration: boolean
 }
 
@@ -86,7 +89,7 @@ export class ServiceAccountTokens {
     return this.#options.audiences
   }
 
-  /** A new token, good from now on. */
+  /** A new token, valid from now on. */
   issue({ lifeSeconds, warnAfterSeconds, ...claims }: NewServiceAccountToken): string {
     const { clock, random, keys } = this.#options
     const now = Math.floor(clock.now() / 1000)
@@ -99,12 +102,12 @@ export class ServiceAccountTokens {
     return keys.sign(formatBoundClaims({ ...claims, ...times, id: randomUuid(random) }, this.issuer))
   }
 
-  /** The token that belongs into a Secret: the same each time it is made with the same key, and without an end. */
+  /** The token for a Secret: deterministic for the same key, and without expiry. */
   issueForSecret(claims: SecretClaims): string {
     return this.#options.keys.sign(formatSecretClaims(claims))
   }
 
-  /** Knows tokens that were made here, or by others with the same keys. */
+  /** Authenticates tokens that were signed with these keys, here or by another server. */
   get authenticator(): TokenAuthenticator {
     return ({ token, digest, audiences }) => {
       const signed = this.#signed.get(digest) ?? this.#read(token, digest)
@@ -135,7 +138,7 @@ export class ServiceAccountTokens {
     const jwt = parseJwt(token)
     if (!jwt || !this.#isOurs(jwt.claims)) return undefined
     const signed = this.#verify(jwt)
-    // Only what is really signed is remembered: otherwise anybody could drive out the others.
+    // Only verified tokens are cached; otherwise forged ones could evict them.
     if (!('error' in signed)) this.#remember(digest, signed)
     return signed
   }
@@ -163,18 +166,13 @@ export class ServiceAccountTokens {
   }
 }
 
-/*
- * Whether what a token of a service account hangs on is still there.
- *
- * An object of the same name but another uid is another object: the token was not made for it. Something that is being
- * deleted counts as gone a minute after its time, as long as clocks may differ.
- */
+// Whether the objects that a token is bound to still exist.
 
-/** Where objects are looked up. */
+/** Looks up the objects of tokens. */
 export interface ServiceAccountGetter {
-  /** As it was a moment ago, at once: it is asked with every request. */
+  /** From the informer, without waiting: it is read with every request. */
   serviceAccount(namespace: string, name: string): UnstructuredObject | undefined
-  /** As it is now. */
+  /** The current object, from the store. */
   find(
     plural: 'pods' | 'secrets' | 'nodes' | 'serviceaccounts',
     namespace: string,
@@ -195,7 +193,7 @@ function checkBoundToken(
   const { namespace, account } = claims
   const hangsOn = boundObjectOf(claims)
   const seen = objects.serviceAccount(namespace, account.name)
-  // An account that another server has just made is not known here yet: then nobody is turned away without looking.
+  // The informer may lag behind an account that another server has just created: check the store before a refusal.
   if (seen?.metadata.uid !== account.uid || hangsOn) return recheckInStore(claims, { objects, nowMs, hangsOn })
   return serviceAccountProblem(seen, claims, nowMs) ?? boundUser(claims)
 }
@@ -220,7 +218,7 @@ async function findServiceAccount(
   return seen?.metadata.uid === uid ? seen : objects.find('serviceaccounts', namespace, name)
 }
 
-/** The user of a token that lies in a Secret. */
+/** The user of a legacy token from a Secret. */
 async function checkSecretToken(
   { namespace, account, secretName }: SecretClaims,
   { objects, token }: { objects: ServiceAccountGetter; token: string },

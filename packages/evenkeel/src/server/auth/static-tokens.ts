@@ -1,5 +1,5 @@
 /**
- * Tokens that were agreed on beforehand: each stands for a user.
+ * Static tokens: each stands for a user. They come from options or from a token file.
  */
 import { readFile } from 'node:fs/promises'
 import type { User } from '../request-context.ts'
@@ -11,7 +11,7 @@ export interface StaticToken {
   readonly user: User
 }
 
-/** Knows the given tokens. They say nothing of audiences: they are for this server. */
+/** Authenticates the given tokens. They have no audiences: they are valid for this server. */
 export function staticTokens(tokens: readonly StaticToken[], ownAudiences: readonly string[]): TokenAuthenticator {
   const users = new Map(tokens.map(({ token, user }) => [digestOf(token), withAuthenticatedGroup(user)]))
   return ({ digest, audiences }) => {
@@ -22,16 +22,14 @@ export function staticTokens(tokens: readonly StaticToken[], ownAudiences: reado
   }
 }
 
-/*
- * The file of tokens that `kube-apiserver --token-auth-file` reads: a line for each, `token,user,uid,"group,group"`.
- */
+// The format of `kube-apiserver --token-auth-file`: one line per token, `token,user,uid,"group,group"`.
 
-/** @throws {RangeError} when a line has fewer than three columns, or its quotes do not end. */
+/** @throws {RangeError} for a line with fewer than three columns or an unterminated quote. */
 export async function readTokenFile(path: string): Promise<StaticToken[]> {
   return parseTokens(await readFile(path, 'utf8'), path)
 }
 
-/** The later of two lines for one token counts; a line without a token counts for nothing. */
+/** The last line of a token wins; a line without a token is ignored. */
 function parseTokens(text: string, name: string): StaticToken[] {
   return parseCsv(text, name).flatMap(({ columns, line }) => {
     const [token = '', user = '', uid = '', groups] = columns

@@ -1,7 +1,7 @@
 /**
- * Somebody else who knows tokens: asked by a TokenReview, and believed for a while.
+ * The token webhook: authenticates tokens by TokenReview and caches the result.
  *
- * When it cannot be reached the token is not known, and that is not remembered.
+ * When the webhook fails the token is not recognized, and the failure is not cached.
  */
 import { getOwn, isJsonObject, setOwn, type JsonObject, type JsonValue } from '#api'
 import type { Clock, Logger } from '#base'
@@ -56,7 +56,7 @@ export function tokenWebhook(
   }
 }
 
-/** Who says nothing of audiences knows none: then the token is for this server, and for nobody else. */
+/** A webhook that returns no audiences does not support them: the token is then valid for this server only. */
 function readReview(
   review: JsonValue,
   { audiences }: TokenReviewRequest,

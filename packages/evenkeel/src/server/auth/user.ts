@@ -1,5 +1,5 @@
 /**
- * What the names of users and groups mean: who is authenticated, what a service account is called, which groups it is in.
+ * Names of users and groups: authenticated users, service accounts and their groups.
  */
 import { checkDnsLabelName, checkDnsSubdomainName, setOwn, type JsonObject, type JsonObjectDraft } from '#api'
 import type { User } from '../request-context.ts'
@@ -8,17 +8,17 @@ export const anonymousName = 'system:anonymous'
 export const authenticatedGroup = 'system:authenticated'
 export const unauthenticatedGroup = 'system:unauthenticated'
 
-/** Where a user's extra says which token or certificate was shown. */
+/** The key in a user's extra with the id of the token or certificate. */
 export const credentialKey = 'authentication.kubernetes.io/credential-id'
 export const nodeNameKey = 'authentication.kubernetes.io/node-name'
 
-/** Nobody in particular. */
+/** The user of requests without credentials. */
 export const anonymous: User = { name: anonymousName, groups: [unauthenticatedGroup] }
 
-/** The user behind the token of an installation. */
+/** The user of the administrator's token. */
 export const administrator: User = { name: 'evenkeel-admin', groups: ['system:masters', authenticatedGroup] }
 
-/** Whoever was recognized is in the group of all who were, unless the groups say something else. */
+/** Adds the group of all authenticated users, unless the groups already say otherwise. */
 export function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user
   if (name === anonymousName || groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup))
@@ -39,7 +39,7 @@ export function formatServiceAccount({ namespace, name }: ServiceAccountName): s
   return `${serviceAccountPrefix}${namespace}:${name}`
 }
 
-/** The service account that a user name means, if it means one. */
+/** The service account of a user name, if it has the form of one. */
 export function parseServiceAccount(userName: string): ServiceAccountName | undefined {
   if (!userName.startsWith(serviceAccountPrefix)) return undefined
   const [namespace = '', name = '', ...rest] = userName.slice(serviceAccountPrefix.length).split(':')
@@ -53,14 +53,14 @@ export function serviceAccountGroups(namespace: string): string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
 
-/** The node that a user name means, if it means one. */
+/** The node of a user name, if it has the form of one. */
 export function parseNodeName(userName: string): string | undefined {
   if (!userName.startsWith(nodePrefix)) return undefined
   const name = userName.slice(nodePrefix.length)
   return checkDnsSubdomainName(name).length === 0 ? name : undefined
 }
 
-/** A user as objects name one. */
+/** A user as `UserInfo`. */
 export function userInfo({ name, uid, groups, extra }: User): JsonObject {
   const info: JsonObjectDraft = { username: name }
   if (uid !== undefined && uid !== '') info['uid'] = uid

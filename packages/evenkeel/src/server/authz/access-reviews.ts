@@ -1,7 +1,10 @@
 /**
- * Reviews that ask what somebody may do: one thing, or everything in a namespace.
+ * Access reviews: what a user may do, one action or all rules in a namespace.
  *
- * They are answered by the same door that every call goes through, so what they say is what would happen.
+ * They use the authorizer of the request pipeline, so a review always agrees with the decision about a real request. A
+ * review is about a resource or about a path, never both. A selector requirement that cannot be parsed, or has an
+ * unknown operator, is dropped: that makes the review broader, never narrower, and a newer client may know more
+ * operators.
  */
 import {
   badRequest,
@@ -98,11 +101,7 @@ export function rulesStatus(review: ObjectDraft, { context: { user }, authorizer
   }
 }
 
-/*
- * The question that a review asks, and what of it could not be understood.
- *
- * A requirement of a selector that cannot be read is left out: that makes the question broader, never narrower.
- */
+// The attributes in the spec of a review, and its parse errors.
 
 interface ReviewedAttributes {
   readonly question: AuthorizationAttributes
@@ -110,7 +109,7 @@ interface ReviewedAttributes {
   readonly errors: readonly string[]
 }
 
-/** What the spec of a review asks about a user. */
+/** The attributes of a review about a user. */
 function attributesIn(spec: JsonObject, user: User): ReviewedAttributes {
   const resource = optionalObjectIn(spec, 'resourceAttributes')
   if (resource === undefined) {
@@ -216,16 +215,11 @@ function selectorProblem<T>(name: string, { read, isFaulty }: SelectorRead<T>): 
     : []
 }
 
-/*
- * What is wrong with a review of access before anybody is asked.
- *
- * A question is about a resource or about a path, never both. Operators that we do not know are let through: a newer
- * client may know more than we do, and a requirement that is left out only makes the question broader.
- */
+// Validation of a review, before any authorizer runs.
 
 const specPath = FieldPath.of('spec')
 
-/** Of one of the three reviews that ask about one thing. */
+/** For the three reviews about a single action. */
 function validateAccessReview(review: ObjectDraft, kind: string): FieldError[] {
   const spec = objectIn(review, 'spec')
   const [resource, path] = [

@@ -9,16 +9,16 @@ import { chainAuthorizers, type Authorizer, type AuthorizerChain, type SubjectRu
 import { webhookAuthorizer, type AuthorizationWebhook, type AuthorizationWebhookContext } from './webhook-authorizer.ts'
 
 /**
- * Who decides what callers may do.
+ * How requests are authorized.
  *
  * - `rbac`: Roles, ClusterRoles and their bindings.
- * - `always-allow`: everybody who authenticated may do everything.
+ * - `always-allow`: every authenticated user may do everything.
  * - a webhook that is sent SubjectAccessReviews.
- * - a function of yours.
+ * - a function of the embedding program.
  */
 export type AuthorizationMode = 'rbac' | 'always-allow' | { readonly webhook: AuthorizationWebhook } | Authorizer
 
-/** One mode, or several: they are asked in order, and the first that has an opinion decides. */
+/** One mode, or several in order: the first with an opinion decides. */
 export type AuthorizationOption = AuthorizationMode | readonly AuthorizationMode[]
 
 interface AuthorizationContext extends AuthorizationWebhookContext {
@@ -26,9 +26,9 @@ interface AuthorizationContext extends AuthorizationWebhookContext {
 }
 
 /**
- * The door to permission of a server.
+ * The authorizer chain of a server.
  *
- * @throws {RangeError} when nobody is asked at all
+ * @throws {RangeError} when there is no mode
  */
 export function makeAuthorizer(option: AuthorizationOption, context: AuthorizationContext): AuthorizerChain {
   const modes = isList(option) ? option : [option]

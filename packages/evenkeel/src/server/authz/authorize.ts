@@ -21,9 +21,10 @@ import type { RequestContext, ResourceRef } from '../request-context.ts'
 import type { AuthorizationAttributes, AuthorizerChain } from './authorizer.ts'
 
 /**
- * Lets an allowed call pass and refuses every other.
+ * Passes an authorized request and refuses every other.
  *
- * @throws {ApiError} `Forbidden`, when an authorizer says no or none says yes; `InternalError`, when it cannot be said.
+ * @throws {ApiError} `Forbidden`, when an authorizer denies it or none allows it; `InternalError`, when the decision
+ *   fails.
  */
 export async function authorize(context: RequestContext, authorizer: AuthorizerChain): Promise<void> {
   await requireAllowed(attributesOf(context), authorizer)
@@ -42,14 +43,14 @@ export async function requireAllowed(question: AuthorizationAttributes, authoriz
     throw new ApiError('InternalError', `Internal Server Error: ${quote(question.path)}: ${error}`)
   const what = describeAttributes(question).replace(/[&<>]/g, (character) => escapes[character] ?? character)
   const text = why === '' ? what : `${what}: ${why}`
-  // About a path there are details too, and they are empty.
+  // An error about a path has empty details.
   throw question.resourcePath
     ? forbidden(forbiddenSubject(question.resourcePath), text)
     : new ApiError('Forbidden', `forbidden: ${text}`, { subject: { kind: '' } })
 }
 
 /**
- * Lets a write to something that is not there make it, if the caller may also create it.
+ * Allows an update to create a missing object if the user may also create it.
  *
  * @throws {ApiError} as {@link authorize}
  */
@@ -69,18 +70,18 @@ export async function authorizeCreation(
   )
 }
 
-/** Answers must not look like HTML, whatever is in a path. */
+/** Responses must not contain HTML, whatever the path contains. */
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 const narrowed: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 
 /**
- * What is asked about a request: the request, and what narrows a collection. A list or watch whose selector lets only one
- * name through is about that name; storage reads the same selector and gives nothing else.
+ * The attributes of a request, with the selectors of a collection. A list or watch whose field selector matches a
+ * single name has that name; storage uses the same selector, so it returns no other object.
  */
 function attributesOf(context: RequestContext): AuthorizationAttributes {
   const { user, verb, path, resourcePath: place, query } = context
-  // The old way to ask for a watch knows no selectors.
+  // The deprecated watch path takes no selectors.
   if (
     place === undefined ||
     place.watch ||
@@ -94,7 +95,7 @@ function attributesOf(context: RequestContext): AuthorizationAttributes {
   return { user, verb, path, resourcePath: { ...place, name }, fields, labels }
 }
 
-// A selector that cannot be read narrows nothing here, and is refused when the request is carried out.
+// An unreadable selector does not restrict the attributes; the handler refuses it later.
 function fieldsOf(query: Query): readonly FieldRequirement[] {
   try {
     return parseFieldSelector(query.get('fieldSelector') ?? '')

@@ -1,5 +1,5 @@
 /**
- * Authorizers: the attributes of a request, the decision about it, and the chain in which authorizers are asked.
+ * Authorizers: the attributes of a request, the decision about it, and the chain of authorizers.
  *
  * Attributes are a user, a verb and a resource path. A {@link RequestContext} has them; reviews and impersonation make
  * their own. There is one parser of paths, so a decision is about the object that storage touches.
@@ -9,45 +9,45 @@ import type { PolicyRule } from '#builtins'
 import type { ResourcePath } from '#wire'
 import type { User } from '../request-context.ts'
 
-/** What is asked. Without a place it is about a path that is not about resources. */
+/** What an authorizer decides about. Without a resource path it is about a non-resource path. */
 export interface AuthorizationAttributes {
   readonly user: User
   /** `get`, `list`, ..., `impersonate`, `escalate`, `bind`, or the method in lower case for other paths. */
   readonly verb: string
   readonly path: string
-  /** The name is also that of a collection whose field selector lets only one name through. */
+  /** Also has the name for a collection whose field selector matches a single name. */
   readonly resourcePath:
     | Pick<ResourcePath, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'>
     | undefined
-  /** What narrows a list, a watch or the deletion of a collection; for authorizers that look at it. */
+  /** The selectors of a list, a watch or the deletion of a collection, for authorizers that support them. */
   readonly fields?: readonly FieldRequirement[]
   readonly labels?: readonly LabelRequirement[]
 }
 
-/** What is said: yes, or a no that ends the asking. */
+/** A decision: allowed, denied, or no opinion. */
 export interface AuthorizationDecision {
   readonly allowed: boolean
-  /** Why, for the caller to read; may be empty. */
+  /** The reason, for the client; may be empty. */
   readonly reason: string
-  /** A no for want of a yes: others are asked, and what is said here is kept for the end. */
+  /** Not a denial: the next authorizer decides, and the reason is kept for the final refusal. */
   readonly noOpinion?: true
-  /** What went wrong while deciding. Only a yes holds in spite of it. */
+  /** An error during the decision. Only an allowing decision is valid in spite of it. */
   readonly error?: string
 }
 
-/** What somebody may do in a namespace, as far as it can be said in rules. */
+/** What a user may do in a namespace, as far as rules can express it. */
 export interface SubjectRules {
   readonly rules: readonly PolicyRule[]
-  /** There may be more that is allowed than the rules say. */
+  /** The user may have more permissions than the rules show. */
   readonly incomplete: boolean
-  /** What could not be found out. */
+  /** Errors during the evaluation. */
   readonly errors: readonly string[]
 }
 
-/** Says yes or no, or undefined when it has no opinion. */
+/** Allows, denies, or returns undefined for no opinion. */
 export interface Authorizer {
   (question: AuthorizationAttributes): AuthorizationDecision | undefined | Promise<AuthorizationDecision | undefined>
-  /** For those whose decisions follow from rules. Without it the answer to "what may I do" is marked as incomplete. */
+  /** For authorizers that decide by rules. Without it a SelfSubjectRulesReview is marked as incomplete. */
   rulesFor?(user: User, namespace: string): SubjectRules
 }
 
@@ -57,7 +57,7 @@ export interface AuthorizerChain {
   rulesFor(user: User, namespace: string): SubjectRules
 }
 
-/** Asks authorizers in turn; the first that has an opinion decides, and without one the answer is no. */
+/** Runs authorizers in order; the first with an opinion decides, and without any the request is denied. */
 export function chainAuthorizers(authorizers: readonly Authorizer[]): AuthorizerChain {
   return {
     decide: (question) => decideFrom(question, { authorizers, next: 0, decisions: [] }),
@@ -75,11 +75,11 @@ export function chainAuthorizers(authorizers: readonly Authorizer[]): Authorizer
 interface ChainState {
   readonly authorizers: readonly Authorizer[]
   readonly next: number
-  /** By those who had no opinion. */
+  /** The decisions of authorizers without an opinion. */
   readonly decisions: readonly AuthorizationDecision[]
 }
 
-// Most decisions wait for nobody, and a promise costs more than they do.
+// Most decisions are synchronous, and a promise costs more than they do.
 function decideFrom(
   question: AuthorizationAttributes,
   { authorizers, next, decisions: said }: ChainState,

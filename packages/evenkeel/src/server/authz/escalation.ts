@@ -1,11 +1,11 @@
 /**
- * Nobody gives what they do not have.
+ * Escalation check: a user cannot grant permissions that the user does not have.
  *
- * Who writes a Role must hold all its rules, or the verb `escalate`; who writes a binding must hold the rules of the
- * role it gives, or the verb `bind` on that role. A ClusterRole that gathers others can come to hold anything, so it
- * takes everything to write one. A write that only ends an object's life (finalizers, owners) gives nothing.
+ * To write a Role, a user must hold all its rules or the verb `escalate`; to write a binding, the rules of the bound
+ * role or the verb `bind` on that role. An aggregated ClusterRole can come to hold any rule, so writing one requires
+ * all permissions. A write that only affects deletion (finalizers, owners) grants nothing.
  *
- * Stands last among what changes a write, so that it sees what will be written, and before validation, as upstream.
+ * It runs after all other mutating plugins, so that it sees the final object, and before validation, as upstream.
  */
 import {
   deepEqual,
@@ -36,7 +36,7 @@ interface EscalationContext {
   readonly authorizer: AuthorizerChain
 }
 
-/** Refuses writes that would give more than the writer has. */
+/** Refuses writes that would grant more than the user has. */
 export function escalationPlugin(context: EscalationContext): AdmissionPlugin {
   return {
     name: 'RBACEscalation',
@@ -84,7 +84,7 @@ async function checkRole(draft: ObjectDraft, writing: RbacWrite): Promise<void> 
       },
     },
   } = writing
-  // What is made has no name yet that a rule could be about.
+  // A new object has no name yet that a rule could cover.
   const name = operation === 'CREATE' ? '' : present
   const question = {
     user,
@@ -113,13 +113,13 @@ async function checkBinding(draft: ObjectDraft, writing: RbacWrite): Promise<voi
   } = writing
   const role = roleRefOf(draft)
   const resource = role.kind === 'Role' ? 'roles' : 'clusterroles'
-  // Another kind of role is for validation to refuse; nobody can hold it.
+  // Validation refuses other kinds of role references.
   if (role.kind !== 'Role' && role.kind !== 'ClusterRole')
     throw refuse(draft, writing, `unsupported role reference kind: ${quote(role.kind)}`)
   const place = { group: rbacGroup, version: '*', resource, subresource: '', namespace, name: role.name }
   if ((await authorizer.decide({ user, verb: 'bind', path: '', resourcePath: place })).allowed) return
   const rules = permissions.rulesOf(role, namespace)
-  // Upstream says it of the binding; clients know it so.
+  // Upstream names the binding in this error, and clients expect it.
   if (rules === undefined) throw notFound({ group, kind: plural, name: role.name })
   requireHeld(rules, draft, writing)
 }
@@ -182,7 +182,7 @@ function isAggregated(role: JsonObject): boolean {
   return Array.isArray(selectors) && selectors.length > 0
 }
 
-/** Whether nothing differs but what the end of an object needs. */
+/** Whether only finalizers and owner references differ. */
 function onlyRemovesFinalizers(draft: ObjectDraft, old: UnstructuredObject): boolean {
   return deepEqual(comparable(draft), comparable(old))
 }

@@ -1,20 +1,21 @@
 /**
- * Whether rules that somebody holds cover rules that somebody wants to give.
+ * Policy rules: whether one covers a request, whether a set covers another set, and their text in errors.
  *
- * What is wanted is broken down into its smallest parts (one group, one resource, one verb, at most one name; or one
- * path, one verb). A smallest part is covered by one held rule or by none, so nothing is lost by looking at each alone.
+ * To compare two sets, the requested rules are broken down into their smallest parts (one group, one resource, one
+ * verb, at most one name; or one path, one verb). A smallest part is covered by a single rule or not at all, so each
+ * can be checked alone.
  */
 import { compareText, quote } from '#api'
 import { policyRule, type PolicyRule } from '#builtins'
 import type { AuthorizationAttributes } from './authorizer.ts'
 
-/** More parts than any role has that was written by a person; a body could hold billions. */
+/** More parts than any hand-written role has; a body could contain billions. */
 export const partsMax = 100_000
 
 /**
- * The smallest parts of what is wanted that are not held.
+ * The smallest parts of the requested rules that are not held.
  *
- * @returns undefined when the rules break down into more than {@link partsMax} parts: nobody can say
+ * @returns undefined when the rules break down into more than {@link partsMax} parts: coverage is then unknown
  */
 export function uncovered(
   held: readonly PolicyRule[],
@@ -49,7 +50,7 @@ function breakDown({ apiGroups, resources, verbs, resourceNames, nonResourceURLs
   return [...aboutResources, ...aboutPaths]
 }
 
-/** Says of smallest parts whether one rule covers them. */
+/** Whether one rule covers a smallest part. */
 function makeCoverTest(rule: PolicyRule): (part: PolicyRule) => boolean {
   const [verbs, groups, resources, names] = [
     new Set(rule.verbs),
@@ -78,12 +79,10 @@ function coversResource(resources: ReadonlySet<string>, resource: string): boole
   return slash >= 0 && resources.has(`*${resource.slice(slash)}`)
 }
 
-/*
- * Whether a rule is about what is asked. A star in a list stands for everything; a star before a slash in resources
- * stands for that part of every resource. Names are matched by the caller: one rule can be about very many.
- */
+// Matching a rule with a request. `*` in a list matches everything; `*` before a slash in resources matches that
+// subresource of every resource. The caller matches names, because one rule can have very many.
 
-/** Whether a rule covers verb and place, whatever the name, or verb and path. */
+/** Whether a rule covers a verb and a resource path for any name, or a verb and a path. */
 export function matchesRule(
   { verbs, apiGroups, resources, nonResourceURLs }: PolicyRule,
   { verb, resourcePath: place, path }: AuthorizationAttributes,
@@ -93,7 +92,7 @@ export function matchesRule(
   return hasOrAll(apiGroups, place.group) && matchesResource(resources, place)
 }
 
-/** Whether a pattern of paths is about a path: the same, or the same up to a star at the end. */
+/** Whether a path pattern matches a path: exactly, or by prefix with a `*` at the end. */
 export function matchesPath(pattern: string, path: string): boolean {
   if (pattern === path) return true
   let end = pattern.length
@@ -113,11 +112,9 @@ function matchesResource(
   return hasOrAll(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
 }
 
-/*
- * Rules in words, for refusals: `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`, one per line.
- */
+// Rules as text for errors: `{APIGroups:["apps"], Resources:["deployments"], Verbs:["get" "list"]}`, one per line.
 
-/** More lines than this tell nobody more. */
+/** More lines do not help a reader. */
 const linesMax = 1000
 
 /** Smallest parts, those of one resource together, one per line and sorted. */
@@ -127,12 +124,12 @@ export function describeRules(parts: readonly PolicyRule[]): string {
   return [...lines.slice(0, linesMax), `and ${lines.length - linesMax} more`].join('\n')
 }
 
-/** Texts as a list in words: `["a" "b"]`. */
+/** Texts as a list: `["a" "b"]`. */
 export function quoteAll(texts: readonly string[]): string {
   return `[${texts.map(quote).join(' ')}]`
 }
 
-/** Rules about the same resource and name become one with all their verbs; other rules stay as they are. */
+/** Merges rules for the same resource and name into one with all their verbs; other rules stay unchanged. */
 function joinVerbs(parts: readonly PolicyRule[]): PolicyRule[] {
   const joined: PolicyRule[] = []
   const found = new Map<string, { rule: PolicyRule; verbs: string[] }>()

@@ -1,5 +1,5 @@
 /**
- * Roles and bindings without a server: views that are filled by hand, and short words for what goes into them.
+ * RBAC without a server: informers that tests fill directly, and short constructors for roles and bindings.
  */
 import type { JsonObject, UnstructuredObject } from '#api'
 import type { PolicyRule } from '#builtins'
@@ -9,7 +9,7 @@ import { RbacAuthorizer, rbacGroup } from './rbac.ts'
 
 type Subject = `user ${string}` | `group ${string}` | `account ${string}`
 
-/** A place to put roles and bindings, and who may do what by them. */
+/** Roles and bindings, and the authorizer over them. */
 export class World {
   readonly #informers = new Map<string, Informer>()
   readonly permissions: RbacAuthorizer
@@ -40,7 +40,7 @@ function pluralOf({ kind }: UnstructuredObject): string {
   return `${kind.toLowerCase()}s`
 }
 
-/** A role; with a namespace, only of that. */
+/** A ClusterRole; with a namespace, a Role. */
 export function role(name: string, rules: readonly Partial<PolicyRule>[], namespace = ''): UnstructuredObject {
   return {
     apiVersion: `${rbacGroup}/v1`,
@@ -86,7 +86,7 @@ interface Asked {
   readonly group?: string
 }
 
-/** `get pods/log`, asked for a user. */
+/** Attributes for a user from a short text: `get pods/log`. */
 export function may(
   text: string,
   { name = 'u', groups = [], namespace = '', object = '', group = '' }: Asked = {},

@@ -1,9 +1,17 @@
 /**
- * Who may do what, by Roles and Bindings.
+ * RBAC: authorization by Roles, ClusterRoles and their bindings.
  *
- * Follows the views of the four kinds. Permission only ever adds up: a question is allowed when some rule of some
- * binding of the user allows it, and otherwise there is no opinion. A ClusterRoleBinding holds everywhere, a
- * RoleBinding in its namespace only.
+ * It follows the informers of the four kinds. Permissions only add up: a request is allowed when any rule of any
+ * binding of the user allows it; otherwise there is no opinion. A ClusterRoleBinding applies everywhere, a RoleBinding
+ * in its namespace only.
+ *
+ * Bindings are indexed by subject, so the cost of a decision does not depend on the bindings of other users, and a
+ * changed binding touches only its own subjects. A ServiceAccount is indexed under its user name. Decisions are cached
+ * per user and scope, by the attributes without the object name. Any change of a role or binding drops the cached
+ * scopes, so a cached decision is never stale.
+ *
+ * Invariants: the index equals the state of the informers. A cache key identifies its attributes exactly; it includes
+ * the lengths of texts, because clients choose the texts.
  */
 import { compareText, getOwn, isJsonObject, quote, type JsonObject, type UnstructuredObject } from '#api'
 import { cachedRulesOf, type PolicyRule } from '#builtins'
@@ -20,11 +28,11 @@ import { matchesRule } from './policy-rules.ts'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** What one user is given, while nothing changes. */
+/** The grants of one user, until any role or binding changes. */
 interface UserGrants {
   readonly version: number
   readonly everywhere: GrantedScope
-  /** By namespace; only those where anybody is bound. */
+  /** By namespace; only namespaces with bindings of the user. */
   readonly inside: Map<string, GrantedScope>
 }
 
@@ -34,11 +42,11 @@ export class RbacAuthorizer {
   readonly #roles: Informer
   readonly #clusterRoles: Informer
   readonly #bindings = new RoleBindingIndex()
-  // Authenticators give the same value for the same credentials, so most callers are known by identity.
+  // Authenticators return the same value for the same credentials, so most users are found by identity.
   readonly #rights = new WeakMap<User, UserGrants>()
   #version = 0
 
-  /** @param views asked for before they start */
+  /** @param informers must not have started yet */
   constructor(informers: Informers) {
     this.#roles = informers.forResource(rbacGroup, 'roles')
     this.#clusterRoles = informers.forResource(rbacGroup, 'clusterroles')
@@ -61,7 +69,7 @@ export class RbacAuthorizer {
     })
   }
 
-  /** A yes, or no opinion. */
+  /** Allows, or has no opinion. */
   decide(question: AuthorizationAttributes): AuthorizationDecision | undefined {
     const rights = this.#rightsOf(question.user)
     const key = decisionKey(question)
@@ -76,7 +84,7 @@ export class RbacAuthorizer {
       : { allowed: false, noOpinion: true, reason: `RBAC: ${formatErrors(missing)}` }
   }
 
-  /** All rules that somebody holds in a namespace, or (empty) everywhere. */
+  /** All rules of a user in a namespace, or (empty) everywhere. */
   rulesFor(user: User, namespace: string): SubjectRules {
     const rights = this.#rightsOf(user)
     const scopes = [rights.everywhere, ...(namespace === '' ? [] : [this.#scope(this.#bindings.of(user, namespace))])]
@@ -133,16 +141,9 @@ export class RbacAuthorizer {
   }
 }
 
-/*
- * Who is bound to what: RoleBindings and ClusterRoleBindings, found by subject.
- *
- * A decision must not cost more because others have bindings too, so bindings lie under their subjects, and a binding
- * that comes, changes or goes touches only its own subjects. ServiceAccounts lie under the name their users have.
- *
- * Invariant: what lies here is what the views have shown, no more and no less.
- */
+// The index of bindings by subject.
 
-/** One binding, as it applies to somebody. */
+/** One binding, as it applies to a subject. */
 interface RoleGrant {
   /** Empty for a ClusterRoleBinding. */
   readonly namespace: string
@@ -163,25 +164,25 @@ interface IndexedSubject extends RoleGrant {
 }
 
 class RoleBindingIndex {
-  /** Namespace, then subject. */
+  /** By namespace, then by subject. */
   readonly #filed = new Map<string, Map<string, Set<IndexedSubject>>>()
-  /** What was filed for a binding, so that it can be taken out again. */
+  /** The index entries of a binding, for its removal. */
   readonly #byBinding = new Map<
     UnstructuredObject,
     readonly { readonly subject: string; readonly filed: IndexedSubject }[]
   >()
 
-  /** Follows one binding: `old` makes room for `next`. */
+  /** Applies the change of one binding: `next` replaces `old`. */
   change(old: UnstructuredObject | undefined, next: UnstructuredObject | undefined): void {
     if (old) this.#remove(old)
     if (next) this.#add(next)
   }
 
-  /** What a user is given in a namespace, or (empty) everywhere; sorted by the names of the bindings. */
+  /** The grants of a user in a namespace, or (empty) everywhere; sorted by the names of the bindings. */
   of({ name, groups }: User, namespace: string): readonly RoleGrant[] {
     const scope = this.#filed.get(namespace)
     if (scope === undefined) return []
-    // A binding with several subjects that are this user counts once, for the first of them.
+    // A binding with several matching subjects counts once, for the first of them.
     const found = new Map<UnstructuredObject, IndexedSubject>()
     for (const subject of [userKey(name), ...groups.map(groupKey)]) {
       for (const filed of scope.get(subject) ?? []) {
@@ -192,7 +193,7 @@ class RoleBindingIndex {
     return [...found.values()].sort((a, b) => compareText(a.binding.metadata.name ?? '', b.binding.metadata.name ?? ''))
   }
 
-  /** Whether anybody is bound in a namespace. */
+  /** Whether a namespace has any binding. */
   has(namespace: string): boolean {
     return this.#filed.has(namespace)
   }
@@ -230,7 +231,7 @@ class RoleBindingIndex {
   }
 }
 
-/** The role that a binding gives. */
+/** The role of a binding. */
 export function roleRefOf(binding: UnstructuredObject | JsonObject): RoleRef {
   const reference = getOwn(binding as JsonObject, 'roleRef')
   return isJsonObject(reference)
@@ -277,16 +278,9 @@ function textOf(object: JsonObject, key: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/*
- * What one user is given in one place: in a namespace, or everywhere.
- *
- * The same few questions come again and again, so an answer is remembered by what was asked, without the name: a rule
- * for some names remembers which. A scope is made anew when any role or binding changes, so memory cannot be wrong.
- *
- * Invariant: a key says exactly what was asked. Lengths are part of it, because callers choose the texts.
- */
+// The grants of one user in one scope: in a namespace, or everywhere.
 
-/** A grant whose role was found. */
+/** A grant whose role exists. */
 interface GrantedRules {
   readonly grant: RoleGrant
   readonly rules: readonly PolicyRule[]
@@ -304,7 +298,7 @@ const keyLengthMax = 512
 
 export class GrantedScope {
   readonly granted: readonly GrantedRules[]
-  /** Roles that bindings name and that are not there, in words. */
+  /** Missing roles of bindings, as text. */
   readonly missing: readonly string[]
   readonly #remembered = new Map<string, CachedDecision>()
 
@@ -314,9 +308,9 @@ export class GrantedScope {
   }
 
   /**
-   * A yes, or undefined.
+   * Allows, or returns undefined.
    *
-   * @param key what {@link decisionKey} says of the question; several scopes are asked the same
+   * @param key the {@link decisionKey} of the attributes, shared by several scopes
    */
   decide(question: AuthorizationAttributes, key: string): AuthorizationDecision | undefined {
     if (this.granted.length === 0) return undefined
@@ -340,7 +334,7 @@ export class GrantedScope {
       const matching = rules.filter((rule) => matchesRule(rule, question))
       if (matching.length === 0) continue
       const verdict: AuthorizationDecision = { allowed: true, reason: `RBAC: allowed by ${grant.describe()}` }
-      // Names say nothing about paths.
+      // Resource names do not apply to paths.
       if (question.resourcePath === undefined || matching.some(({ resourceNames }) => resourceNames.length === 0))
         return { always: verdict, named: undefined }
       for (const name of matching.flatMap(({ resourceNames }) => resourceNames))
@@ -350,7 +344,7 @@ export class GrantedScope {
   }
 }
 
-/** What is asked, without the name, as one text that no other question has. */
+/** The attributes without the object name, as a unique text. */
 export function decisionKey({ verb, resourcePath: place, path }: AuthorizationAttributes): string {
   if (place === undefined) return `/${verb.length}:${verb}${path}`
   const { group, resource, subresource } = place

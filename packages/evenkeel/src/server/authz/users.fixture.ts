@@ -1,5 +1,5 @@
 /**
- * A server and the people who call it, in process.
+ * A server and clients of several users, in process.
  */
 import type { WireRequest } from '#wire'
 import { TestServer } from '../client.fixture.ts'
@@ -20,7 +20,7 @@ const types: Readonly<Record<string, string>> = {
   APPLY: 'application/apply-patch+yaml',
 }
 
-/** Somebody who calls the server; `APPLY` is a patch that applies. */
+/** Sends a request as one user; `APPLY` is a server-side apply patch. */
 export type Caller = (method: string, target: string, body?: unknown) => Promise<Answered>
 
 export interface Company extends AsyncDisposable {

@@ -19,7 +19,7 @@ import type { HttpsConnection, HttpsOptions } from '#wire'
 import { HttpsJsonClient } from '../webhooks/https-json-client.ts'
 import type { AuthorizationAttributes, AuthorizationDecision, Authorizer, SubjectRules } from './authorizer.ts'
 
-/** Where questions of permission are sent. */
+/** An authorization webhook. */
 export interface AuthorizationWebhook {
   /** An https address. */
   readonly url: string
@@ -36,13 +36,13 @@ export interface AuthorizationWebhook {
    */
   readonly token?: string
   /**
-   * How long a yes is remembered.
+   * How long an allowing decision is cached.
    *
    * @default 300_000
    */
   readonly authorizedTtlMs?: number
   /**
-   * How long everything else is remembered.
+   * How long every other decision is cached.
    *
    * @default 30_000
    */
@@ -54,7 +54,7 @@ export interface AuthorizationWebhook {
    */
   readonly timeoutMs?: number
   /**
-   * What it means when the webhook cannot be asked.
+   * The decision when the webhook fails.
    *
    * @default 'no-opinion'
    */
@@ -64,7 +64,7 @@ export interface AuthorizationWebhook {
 export interface AuthorizationWebhookContext {
   readonly clock: Clock
   readonly log: Logger
-  /** Opens a way to an HTTPS origin. */
+  /** Connects to an HTTPS origin. */
   readonly connect?: ((destination: HttpsOptions) => HttpsConnection) | undefined
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
@@ -73,10 +73,10 @@ export interface AuthorizationWebhookContext {
 const attemptsMax = 3
 const firstPauseMs = 500
 const cachedDecisionsMax = 8192
-/** A longer question is not remembered: callers choose its texts. */
+/** Longer attributes are not cached: clients choose their texts. */
 const questionLengthMax = 10_000
 
-/** Asks a webhook. */
+/** An authorizer that calls a webhook. */
 export function webhookAuthorizer(webhook: AuthorizationWebhook, context: AuthorizationWebhookContext): Authorizer {
   const { authorizedTtlMs = 300_000, unauthorizedTtlMs = 30_000, onFailure = 'no-opinion' } = webhook
   const { clock, log } = context

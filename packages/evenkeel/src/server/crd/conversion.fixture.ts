@@ -1,5 +1,5 @@
 /**
- * A kind in two versions that say the same differently, for tests: `host` and `port` in one, `address` in the other.
+ * A kind in two versions with different fields, for tests: `host` and `port` in one, `address` in the other.
  */
 import type { JsonObject, UnstructuredObject } from '#api'
 
@@ -29,12 +29,12 @@ function versionOf(name: string, properties: object, rest: object): object {
 
 interface Wanted {
   readonly conversion?: object
-  /** The version that is stored. */
+  /** The stored version. */
   readonly stored?: 'v1' | 'v2'
   readonly served?: readonly string[]
 }
 
-/** The definition, with `v1` stored unless told otherwise. */
+/** The CRD, with `v1` as stored version by default. */
 export function definition({
   conversion = { strategy: 'None' },
   stored = 'v1',
@@ -81,7 +81,7 @@ export function host(name: HostName, spec: object, metadata: object = {}): objec
   return { apiVersion: `${group}/${version ?? ''}`, kind: 'Host', metadata: { name: objectName, ...metadata }, spec }
 }
 
-/** What the two versions have to do with each other. */
+/** Converts between the two versions. */
 export function convertHost(object: UnstructuredObject, name: string): UnstructuredObject {
   const { spec = {}, ...rest } = object as UnstructuredObject & { spec?: JsonObject }
   if (name === 'v2') {

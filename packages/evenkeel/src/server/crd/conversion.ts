@@ -33,19 +33,19 @@ import type { ConversionWebhookConfig, CustomResourceDefinition } from './crd.ts
 /** Objects in a version of their kind (`group/version`), in the same order. Never changes what it is given. */
 export type Conversion = (objects: readonly JsonObject[], apiVersion: string) => Promise<JsonObject[]>
 
-/** `demo.example.com/v1, Kind=Widget`: what is converted, as messages name it. */
+/** `demo.example.com/v1, Kind=Widget`: the type in error texts. */
 function formatType({ apiVersion, kind }: JsonObject): string {
   return `${String(apiVersion)}, Kind=${String(kind)}`
 }
 
-/** A conversion that did not work: the server's fault or its helper's, never the client's, so 500 without a reason. */
+/** A failed conversion: an error of the server or the converter, never of the client, so 500 without a reason. */
 function conversionError(message: string, { cause }: { cause?: unknown } = {}): ApiError {
   return new ApiError('Unknown', message, { cause })
 }
 
-/** What the server was started with. */
+/** The conversion options of the server. */
 export interface ConversionOptions {
-  /** By the name of the definition. */
+  /** By the name of the CRD. */
   readonly conversions: Readonly<Record<string, ConvertObject>>
   readonly webhooks: WebhookOptions
 }
@@ -56,7 +56,7 @@ interface ConversionContext extends ConversionOptions {
   readonly retired: AbortSignal
 }
 
-/** The conversion of a definition; undefined when its versions differ in their name only. */
+/** The converter of a CRD; undefined when its versions differ in their name only. */
 export function conversionFor(
   { metadata: { name = '' }, spec }: CustomResourceDefinition,
   { conversions, ...context }: ConversionContext,
@@ -68,8 +68,7 @@ export function conversionFor(
 }
 
 /**
- * Gives an object in another version of its kind (`v2`). The object is a copy: it may be changed and given back.
- *
+ * Converts an object to another version of its kind (`v2`). The object is a copy: it may be changed and returned.
  * `apiVersion` need not be set, and of the metadata only changes of labels and annotations count.
  */
 export type ConvertObject = (
@@ -98,7 +97,7 @@ function functionConversion(convert: ConvertObject): Conversion {
   }
 }
 
-// JSON is what will be stored: what has no place in it (undefined, dates) shows now and not at the next read.
+// The result must be JSON: other values (undefined, dates) are an error now and not at the next read.
 function checkResult(object: JsonObject, result: unknown, apiVersion: string): JsonValue {
   const plain = result === undefined ? null : (JSON.parse(JSON.stringify(result)) as JsonValue)
   if (!isJsonObject(plain)) return plain
@@ -109,7 +108,7 @@ function checkResult(object: JsonObject, result: unknown, apiVersion: string): J
 interface ConversionWebhookContext {
   readonly clock: Clock
   readonly random: Random
-  /** Aborts when the webhook is not wanted any more: no connection is kept then. */
+  /** Aborts when the webhook is no longer used: its connection is then closed. */
   readonly retired: AbortSignal
   readonly webhooks: WebhookOptions
 }
@@ -118,7 +117,7 @@ interface ConversionWebhookContext {
 const timeoutSeconds = 30
 const webhookConverter = 'conversion webhook'
 
-/** A conversion that asks the webhook of a definition. */
+/** A converter that calls the webhook of a CRD. */
 function webhookConversion(
   { clientConfig, conversionReviewVersions }: ConversionWebhookConfig,
   context: ConversionWebhookContext,
@@ -156,10 +155,10 @@ function webhookConversion(
   }
 }
 
-/** Together they are small enough, whatever they hold: no object may be larger than what a store takes. */
+/** A batch of this size is always small enough, because the store limits the size of an object. */
 const fewObjects = 16
 
-/** Objects in their order, in batches that a call can carry. */
+/** Objects in order, in batches that fit into one call. */
 export function batchesOf(
   objects: readonly JsonObject[],
   { bytesMax = 16 * 1024 * 1024 }: { bytesMax?: number } = {},
@@ -182,16 +181,16 @@ export function batchesOf(
 }
 
 interface ConversionCheckOptions {
-  /** Who converted, as messages name it: `conversion webhook`. */
+  /** The converter in error texts: `conversion webhook`. */
   readonly converter: string
   /** The wanted `group/version`. */
   readonly apiVersion: string
 }
 
 /**
- * The converted objects, with the metadata of those that were sent.
+ * The converted objects, with the metadata of the originals.
  *
- * @throws {ApiError} 500, naming the object that is not as it should be.
+ * @throws {ApiError} 500, naming the invalid object.
  */
 export function checkConverted(
   sent: readonly JsonObject[],
@@ -215,7 +214,7 @@ export function checkConverted(
 
 interface ConversionMistake {
   readonly text: string
-  /** Said without naming who converted. */
+  /** The error text does not name the converter. */
   readonly isBare?: boolean
 }
 
@@ -267,7 +266,7 @@ function mapMistake(before: JsonObject, after: JsonObject, field: 'labels' | 'an
     if (typeof value !== 'string')
       return `metadata.${field}[${key}] must be a string, but is ${goType(value ?? null)} in converted object`
   }
-  // What was there before is not judged again: it may be older than the rule.
+  // Unchanged metadata is not validated again: it may be older than the rule.
   const isSame =
     Object.keys(map).length === Object.keys(old).length &&
     Object.entries(map).every(([key, value]) => getOwn(old, key) === value)
@@ -281,7 +280,7 @@ function validateMap(map: Readonly<Record<string, string>>, field: 'labels' | 'a
     : validateAnnotations(map, FieldPath.of('metadata', 'annotation'))
 }
 
-/** Only labels and annotations are the converter's to change. */
+/** A converter may change only labels and annotations. */
 function restoreMetadata(original: JsonObject, converted: JsonObject): JsonObject {
   const after = metadataOf(converted)
   const metadata: JsonObjectDraft = { ...metadataOf(original) }

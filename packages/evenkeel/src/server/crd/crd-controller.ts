@@ -40,7 +40,7 @@ import { crdResources } from './resources.ts'
 interface ServedCrd {
   readonly resources: readonly Resource[]
   readonly generation: number | undefined
-  /** What it says of actions, which is no part of the spec. */
+  /** The annotation with the actions, which is not part of the spec. */
   readonly actions: string | undefined
   readonly spec: CustomResourceDefinition['spec']
   readonly names: CrdStatus['acceptedNames']
@@ -102,7 +102,7 @@ export class CrdController {
     })
   }
 
-  /** Serves what is defined already; from then on follows changes, until `stop`. */
+  /** Serves the existing CRDs; then follows changes until `stop`. */
   async start(): Promise<void> {
     const { store } = this.#storage
     const range = await store.range(this.#prefix)
@@ -121,12 +121,12 @@ export class CrdController {
     for (const { retire } of this.#served.values()) retire.abort(reason)
   }
 
-  /** Resolves once everything up to a revision has been taken in. */
+  /** Resolves when all changes up to a revision are processed. */
   async waitForRevision(revision: number): Promise<void> {
     if (this.#seen >= revision || this.#source === undefined) return
     const done = deferred<undefined>()
     this.#waiting.push({ revision, done })
-    // The revision may be somebody else's: then only progress says that we are there.
+    // The revision may belong to another key: then only a progress notification shows that it was reached.
     this.#source.requestProgress()
     await done.promise
   }
@@ -164,7 +164,7 @@ export class CrdController {
     this.#retire(key)
   }
 
-  /** One definition that cannot be served must not keep the others from it. */
+  /** A CRD that cannot be served must not block the others. */
   async #settleSafely(key: string): Promise<void> {
     try {
       await this.#settleWithNeighbours(key)
@@ -173,7 +173,7 @@ export class CrdController {
     }
   }
 
-  /** A definition that went or changed may have freed names: those that wait for one are looked at again. */
+  /** A deleted or changed CRD may have freed names: CRDs that wait for one are reconciled again. */
   async #settleWithNeighbours(key: string): Promise<void> {
     await this.#settle(key)
     for (const [other, definition] of this.#known)
@@ -194,7 +194,7 @@ export class CrdController {
       await this.#endings.begin(current, this.#served.get(key)?.resources[0] ?? this.#unserved(current))
   }
 
-  /** Writes the status; undefined when the definition changed meanwhile, which will be told. */
+  /** Writes the status; undefined when the CRD changed meanwhile, which triggers another event. */
   async #write(
     key: string,
     definition: CustomResourceDefinition,
@@ -237,7 +237,7 @@ export class CrdController {
     } = definition
     const actions = annotations?.[actionsAnnotation]
     const names = definition.status?.acceptedNames
-    // Being deleted is a new generation, but not another definition: who watches shall see the instances go.
+    // A deletion is a new generation with the same spec: existing watches must see the deletion of the instances.
     const isSame =
       before !== undefined &&
       before.actions === actions &&
@@ -262,7 +262,7 @@ export class CrdController {
     })
   }
 
-  /** What is going away is shown with fewer verbs: documents about it have to be made anew. */
+  /** A terminating resource has fewer verbs: discovery and OpenAPI must be rebuilt. */
   #close(serving: ServedCrd, { metadata: { deletionTimestamp } }: CustomResourceDefinition): void {
     if (serving.isClosed || deletionTimestamp === undefined) return
     serving.isClosed = true
@@ -277,13 +277,13 @@ export class CrdController {
     const [clock, random, registry] = [this.#clock, this.#random, this.#registry]
     const conversion = conversionFor(definition, { ...this.#conversions, clock, random, retired })
     const isClosed = (): boolean => this.#known.get(key)?.metadata.deletionTimestamp !== undefined
-    // What is built in stays as it is, whoever says that it may be defined anew.
+    // Built-in kinds cannot be redefined, even by a CRD that claims permission for it.
     return crdResources(definition, { since, retired, conversion, isClosed }).filter(
       ({ group, version, plural }) => registry.find(group, version, plural)?.custom !== false,
     )
   }
 
-  /** A resource for a definition whose objects are kept, but not served in any version. */
+  /** A resource for a CRD whose objects are stored but not served in any version. */
   #unserved(definition: CustomResourceDefinition): Resource | undefined {
     const { metadata, spec, status } = definition
     const versions = spec.versions.map((version) => ({ ...version, served: true }))
@@ -302,7 +302,7 @@ export class CrdController {
     serving.retire.abort(new Error('the definition of the resource changed'))
   }
 
-  /** Writes to a definition whatever it is by now; what is said in vain is not an error. */
+  /** Updates the current state of a CRD, status included. */
   async #change(definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void): Promise<void> {
     await this.#updates.update(
       (current) => {

@@ -14,11 +14,11 @@ import type { Storage } from '../storage/storage.ts'
 import { StoredObject } from '../storage/stored-object.ts'
 import { isEstablished, type CustomResourceDefinition } from './crd.ts'
 
-/** How long to wait before looking again whether the last instances are gone. */
+/** The interval of checks for remaining instances. */
 const pollMs = 1000
-/** How long the instances have before it is said that they are still there. */
+/** How long the deletion may take before the status reports a delay. */
 const patienceMs = 60_000
-/** The longest wait when deleting fails again and again. */
+/** The longest backoff after failed deletions. */
 const retryMaxMs = 60_000
 
 type FinalizeOutcome = 'gone' | 'waiting' | 'failed'
@@ -31,7 +31,7 @@ interface CrdFinalizerOptions {
   readonly log: Logger
   /** Aborts when the server stops. */
   readonly stopping: AbortSignal
-  /** Changes a definition as it is now, status included. */
+  /** Changes the current CRD, status included. */
   readonly write: (definition: CustomResourceDefinition, change: (draft: ObjectDraft) => void) => Promise<void>
   readonly now: () => string
 }
@@ -44,12 +44,12 @@ export class CrdFinalizer {
     this.#options = options
   }
 
-  /** Whether a definition is on its way out and has instances to lose. */
+  /** Whether a CRD is being deleted and still has its finalizer. */
   static isDue({ metadata: { deletionTimestamp, finalizers } }: CustomResourceDefinition): boolean {
     return deletionTimestamp !== undefined && (finalizers?.includes(crdCleanupFinalizer) ?? false)
   }
 
-  /** Resolves when the instances are gone, or when it takes longer and goes on by itself. */
+  /** Resolves when the instances are gone, or when the deletion takes longer and continues in the background. */
   async begin(definition: CustomResourceDefinition, resource: Resource | undefined): Promise<void> {
     const { name = '' } = definition.metadata
     if (this.#underWay.has(name)) return
@@ -59,7 +59,7 @@ export class CrdFinalizer {
     else void this.#goOn(definition, attempt).finally(() => this.#underWay.delete(name))
   }
 
-  /** Whether the definition was let go. */
+  /** Whether the finalizer was removed. */
   async #attempt(definition: CustomResourceDefinition, resource: Resource | undefined): Promise<boolean> {
     const reason =
       !isEstablished(definition) || resource === undefined
@@ -181,7 +181,7 @@ const deleteOptions = {
   resourceVersion: undefined,
 }
 
-/** Deletes every object of a resource; gives how many are still there because something keeps them. */
+/** Deletes every object of a resource; returns how many remain, for example because of finalizers. */
 async function deleteInstances(resource: Resource, { storage, deletes }: CrdFinalizerOptions): Promise<number> {
   const prefix = storage.prefixOf(resource)
   const range = await storage.store.range(prefix)

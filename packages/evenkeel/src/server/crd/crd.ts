@@ -74,7 +74,7 @@ export function asCrd(object: UnstructuredObject): CustomResourceDefinition {
   return object as unknown as CustomResourceDefinition
 }
 
-/** The status a definition should have among the others of its group. */
+/** The status of a CRD, given the others of its group. */
 export function crdStatus(
   definition: CustomResourceDefinition,
   others: readonly CustomResourceDefinition[],
@@ -96,12 +96,12 @@ export function crdStatus(
   }
 }
 
-/** Whether a definition may be served. */
+/** Whether a CRD may be served. */
 export function isEstablished({ status }: Pick<CustomResourceDefinition, 'status'>): boolean {
   return isConditionTrue(status?.conditions ?? [], 'Established')
 }
 
-/** Whether a definition got every name it asks for. */
+/** Whether a CRD got all requested names. */
 export function areNamesAccepted({ status }: Pick<CustomResourceDefinition, 'status'>): boolean {
   return isConditionTrue(status?.conditions ?? [], 'NamesAccepted')
 }
@@ -179,7 +179,7 @@ function nextConditions(
       ? ({ type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' } as const)
       : ({ type: 'NamesAccepted', status: 'False', ...conflict } as const)
   const withNames = setCondition(present, names, { now })
-  // What was served goes on being served, whatever names it asks for later.
+  // An established CRD stays established, whatever names it requests later.
   if (isConditionTrue(present, 'Established')) return withNames
   const established =
     conflict === undefined
@@ -198,7 +198,7 @@ function nextConditions(
   return setCondition(withNames, established, { now })
 }
 
-/** Whether a definition already says what it should. */
+/** Whether the status of a CRD is up to date. */
 export function isStatusCurrent({ status }: Pick<CustomResourceDefinition, 'status'>, wanted: CrdStatus): boolean {
   return deepEqual(status, { ...status, ...wanted })
 }

@@ -29,7 +29,7 @@ import { compareVersions } from '../discovery/groups.ts'
 export interface InstallOptions {
   /** @default the system's */
   clock?: Clock
-  /** Ends the wait; the kinds may have been installed or not. */
+  /** Ends the wait; the kinds may or may not have been installed. */
   signal?: AbortSignal
   /**
    * How long to wait until all kinds are served.
@@ -46,8 +46,8 @@ const attemptsMax = 10
 /**
  * Installs kinds; when it resolves they are served.
  *
- * @throws {RangeError} when a kind cannot be a custom resource; the message says where and why.
- * @throws {ApiError} what the server refused with.
+ * @throws {RangeError} when a kind cannot be a custom resource; the message names the field and the reason.
+ * @throws {ApiError} the error of the server.
  */
 export async function installKinds(
   transport: Transport,
@@ -75,7 +75,7 @@ interface CrdManifest extends UnstructuredObject {
 
 type CrdManifestSpec = JsonObject & { readonly versions: readonly (JsonObject & { readonly name: string })[] }
 
-/** One definition for all versions of a kind, in the order in which they are given. */
+/** One CRD for all versions of a kind, in the given order. */
 function crdsOf(kinds: readonly Kind[]): CrdManifest[] {
   const merged = new Map<string, CrdManifest>()
   for (const kind of kinds) {
@@ -125,18 +125,18 @@ async function applyCrd(wanted: CrdManifest, transport: Transport, signal: Abort
       }
       return
     } catch (error) {
-      // Somebody else is at it too: what counts is what is there now.
+      // Another client changed the CRD at the same time: read it again.
       if (attempt === attemptsMax || !(isConflict(error) || isAlreadyExists(error) || isNotFound(error))) throw error
     }
   }
 }
 
-/** Whether it has the annotations that are wanted; it may have others. */
+/** Whether it has the wanted annotations; it may have others. */
 function hasAnnotations({ metadata: { annotations = {} } }: CrdManifest, wanted: CrdManifest): boolean {
   return Object.entries(wanted.metadata.annotations ?? {}).every(([name, value]) => annotations[name] === value)
 }
 
-/** The wanted spec, with what must not be lost of the present one. */
+/** The wanted spec, with the parts of the current one that must be kept. */
 function mergeSpec({ spec, status }: CrdManifest, wanted: CrdManifest): JsonObject {
   const names = new Set(wanted.spec.versions.map(({ name }) => name))
   const kept = spec.versions.filter(({ name }) => !names.has(name) && status?.storedVersions?.includes(name))
@@ -181,9 +181,9 @@ interface ObjectRequest {
 }
 
 /**
- * The object that a server answers with.
+ * The object in the response of a server.
  *
- * @throws {ApiError} the server's refusal.
+ * @throws {ApiError} the error of the server.
  */
 async function requestObject(
   transport: Transport,
@@ -212,7 +212,7 @@ async function requestObject(
   return value as UnstructuredObject
 }
 
-/** More than any definition may have. */
+/** More than the size of any CRD. */
 const bytesMax = 16 * 1024 * 1024
 
 async function wholeBody({ body }: WireResponse): Promise<Uint8Array> {

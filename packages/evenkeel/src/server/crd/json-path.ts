@@ -1,17 +1,22 @@
 /**
- * Reads the JSON paths that printer columns are made of: `.spec.replicas`, `.metadata.labels['app\.kubernetes\.io/name']`,
- * `.status.conditions[?(@.type=="Ready")].status`.
+ * JSON paths of printer columns, parsed and evaluated: `.spec.replicas`,
+ * `.metadata.labels['app\.kubernetes\.io/name']`, `.status.conditions[?(@.type=="Ready")].status`.
  *
- * The language is kubectl's, oddities included: a quoted key is read as a path again, so its dots need a backslash; a
- * bracket ends at the first `]`; an unknown operator or word is no mistake here but finds nothing later. Invariant: the
- * text is read once from left to right, and what is nested is shorter, so the cost is bounded by the length.
+ * The syntax is kubectl's, with its quirks: a quoted key is parsed as a path again, so its dots need a backslash; a
+ * bracket ends at the first `]`; an unknown operator or word is not a syntax error but matches nothing. No match (`[]`)
+ * differs from a step that does not fit the data (`undefined`), because a filter distinguishes them, although upstream
+ * shows neither.
+ *
+ * Invariants: the text is parsed once from left to right, and nested parts are shorter, so the cost is bounded by the
+ * length. Evaluation never throws, whatever the data, and visits a bounded number of values, so a recursive path cannot
+ * block a list.
  */
 import { getOwn, isJsonObject } from '#api'
 
 /**
  * The steps of a path.
  *
- * @throws {RangeError} when the text is no path.
+ * @throws {RangeError} for a syntax error.
  */
 export function parseJsonPath(text: string): JsonPath {
   if (text.length > textLengthMax)
@@ -145,7 +150,7 @@ class Parser {
     throw this.#mistake('has a filter without an end')
   }
 
-  /** Everything up to the next terminator; a backslash takes away the meaning of the character after it. */
+  /** Everything up to the next terminator; a backslash escapes the next character. */
   #takeWord(): string {
     const start = this.#at
     while (this.#at < this.#text.length && !terminators.test(this.#text.charAt(this.#at)))
@@ -172,7 +177,7 @@ const escapes = new Map([
 
 const escapePattern = /\\(x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|[0-3][0-7]{2}|.|$)/g
 
-/** The text without its escapes, which are those of Go; `undefined` when one of them is none. */
+/** The unescaped text, by the rules of Go; `undefined` for an invalid escape. */
 function unescape(text: string, quote: string): string | undefined {
   let valid = true
   const value = text.replace(escapePattern, (_, escape: string) => {
@@ -188,9 +193,7 @@ function unescape(text: string, quote: string): string | undefined {
   return valid ? value : undefined
 }
 
-/*
- * What a JSON path consists of. A path is a list of steps; each turns the values found so far into others.
- */
+// The syntax tree. A path is a list of steps; each maps the values found so far to others.
 
 export type JsonPath = readonly JsonPathStep[]
 
@@ -203,9 +206,9 @@ type JsonPathStep =
   | JsonPathSlice
   | { readonly type: 'union'; readonly paths: readonly JsonPath[] }
   | JsonPathFilter
-  /** A text, number or truth value, whatever was found before. */
+  /** A string, number or boolean, whatever was found before. */
   | { readonly type: 'literal'; readonly value: string | number | boolean }
-  /** A word that may stand in a template but means nothing in a column: finds an error, not nothing. */
+  /** An identifier that is valid in a template but not in a column: evaluates to an error. */
   | { readonly type: 'word'; readonly name: string }
 
 /** `[from:to:step]`; an index is a slice of one item. Negative bounds count from the end. */
@@ -218,7 +221,7 @@ interface JsonPathSlice {
   readonly single: boolean
 }
 
-/** `[?(left operator right)]`, or `[?(left)]` for items where something is there. */
+/** `[?(left operator right)]`, or `[?(left)]` for items where `left` exists. */
 interface JsonPathFilter {
   readonly type: 'filter'
   readonly left: JsonPath
@@ -226,22 +229,16 @@ interface JsonPathFilter {
   readonly right: JsonPath
 }
 
-/*
- * Follows a JSON path through data.
- *
- * Invariants: never throws, whatever the data; visits a bounded number of values, so a path that descends again and
- * again cannot hold up a list. Nothing found (`[]`) differs from a step that makes no sense for the data
- * (`undefined`), because upstream shows neither but a filter tells them apart.
- */
+// Evaluation of a path.
 
-/** All matches in order; `undefined` when a step does not fit the data or there is too much to look at. */
+/** All matches in order; `undefined` when a step does not fit the data or the budget is used up. */
 export function findByJsonPath(path: JsonPath, data: unknown): readonly unknown[] | undefined {
   return follow(path, [data], { left: visitsMax })
 }
 
 type Found = readonly unknown[] | undefined
 
-/** How many more values may be looked at. */
+/** How many more values may be visited. */
 interface Budget {
   left: number
 }
@@ -280,7 +277,7 @@ function take(step: JsonPathStep, values: readonly unknown[], budget: Budget): F
   }
 }
 
-/** The results of all, or none at all if one of them failed. */
+/** The results of all, or `undefined` if one of them failed. */
 function each<T>(items: readonly T[], find: (item: T) => Found): Found {
   const all: unknown[] = []
   for (const item of items) {
@@ -305,7 +302,7 @@ function childrenOf(value: unknown): readonly unknown[] {
   return isJsonObject(value) ? Object.values(value).filter((child) => child !== undefined) : []
 }
 
-/** Each value before what is in it; without recursion, because data may be deep. */
+/** Each value before its children; without recursion, because data may be deeply nested. */
 function descend(values: readonly unknown[], budget: Budget): Found {
   const all: unknown[] = []
   const pending = [...values].reverse()
@@ -313,7 +310,7 @@ function descend(values: readonly unknown[], budget: Budget): Found {
     if (--budget.left < 0) return undefined
     const value = pending.pop()
     const children = childrenOf(value)
-    // Upstream takes a text for a list of its bytes, so a text counts as something that has something in it.
+    // Upstream treats a string as a list of bytes, so a non-empty string counts as having children.
     if (children.length === 0 && (typeof value !== 'string' || value === '')) continue
     all.push(value)
     for (const child of [...children].reverse()) pending.push(child)
@@ -367,7 +364,7 @@ const comparisons = new Map<string, (left: string, right: string) => boolean>([
   ['>=', (left, right) => left >= right],
 ])
 
-/** What may be compared with what: whole numbers are another kind than fractions. */
+/** The type for comparisons: integers and fractions are different types. */
 function kindOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'fraction'
   return typeof value === 'string' || typeof value === 'boolean' ? typeof value : undefined

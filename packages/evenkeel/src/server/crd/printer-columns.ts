@@ -1,8 +1,8 @@
 /**
- * The columns a custom resource brings along: each is a JSON path into the object and the type its value should have.
+ * The printer columns of a custom resource: each is a JSON path into the object and the type of its value.
  *
- * The name always comes first; a kind without columns shows its age. Only the first match of a path counts, and a value
- * of another type than promised gives an empty cell (`null`), never a wrong one.
+ * The name is always the first column; a kind without columns shows its age. Only the first match of a path counts, and
+ * a value of another type than declared gives an empty cell (`null`), never a wrong one.
  */
 import { compareText, exceedsDepth, getOwn, isJsonObject, type PrinterColumn } from '#api'
 import { age, columnsOf, nameColumn, type Cell, type Column, type TableColumns } from '#builtins'
@@ -11,7 +11,7 @@ import { findByJsonPath, parseJsonPath } from './json-path.ts'
 /**
  * The columns for a list of printer columns.
  *
- * @throws {RangeError} when a path cannot be read.
+ * @throws {RangeError} for an invalid path.
  */
 export function columnsFromPrinter(printerColumns: readonly PrinterColumn[]): TableColumns {
   return columnsOf(nameColumn, ...(printerColumns.length > 0 ? printerColumns : defaultColumns).map(toColumn))
@@ -64,7 +64,7 @@ function toCell(value: unknown, type: PrinterColumn['type'], nowMs: number): Cel
 
 function toAge(moment: string, nowMs: number): string {
   const shown = age(moment, nowMs)
-  // A text that is there but no time is a mistake worth showing; no text, or the year 1, is just not known.
+  // A text that is not a time is shown as invalid; a missing one, or the year 1, is unknown.
   return shown === '<unknown>' && !['', 'null', '0001-01-01T00:00:00Z'].includes(moment) ? '<invalid>' : shown
 }
 

@@ -38,16 +38,16 @@ const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 const actionVerbs: readonly Verb[] = ['create']
 
 interface CrdResourceOptions {
-  /** Objects written after this revision are as the definition has them. */
+  /** Objects written after this revision conform to the current CRD. */
   readonly since: number
   readonly retired: AbortSignal
-  /** How objects get from version to version, when more changes than its name. */
+  /** The converter between versions that differ in more than their name. */
   readonly conversion: Conversion | undefined
-  /** Whether the definition is going away, so that nothing new may be made. */
+  /** Whether the CRD is being deleted, so that no instances may be created. */
   readonly isClosed: () => boolean
 }
 
-/** The resources of a definition. */
+/** The resources of a CRD. */
 export function crdResources(
   definition: CustomResourceDefinition,
   { since, retired, conversion, isClosed }: CrdResourceOptions,
@@ -174,13 +174,13 @@ function crdRules(
   }
 }
 
-// Defaults give a new object; whoever asked for them holds the old one.
+// Defaulting returns a new object, but the caller holds the old one.
 function fillDefaults(object: JsonObjectDraft, schema: SchemaNode): void {
   const filled = defaultCustomObject(object, schema)
   if (filled !== object) for (const key of Object.keys(filled)) setOwn(object, key, filled[key])
 }
 
-// Fields are simple paths of names; what is not there is the empty text.
+// Fields are simple paths of names; a missing value is the empty text.
 function textAt(object: UnstructuredObject, path: string): string {
   let value: unknown = object
   for (const name of path.split('.').filter((part) => part !== ''))
@@ -201,7 +201,7 @@ function deprecationOf(
   return `${group}/${name} ${names.kind} is deprecated${newer === undefined ? '' : `; use ${group}/${newer} ${names.kind}`}`
 }
 
-/** Columns whose paths cannot be read are left out with all the others, as upstream does: the kind is served all the same. */
+/** If any path is invalid, all columns are dropped, as upstream does; the kind is still served. */
 function printedColumns(columns: readonly PrinterColumn[]): Resource['columns'] {
   try {
     return columnsFromPrinter(columns)
@@ -215,7 +215,7 @@ type ScaleSubresource = NonNullable<NonNullable<CrdVersion['subresources']>['sca
 
 const replicasMax = 2 ** 31 - 1
 
-/** What is wrong at the paths of a scale; a write to the status is judged by the status alone. */
+/** Errors at the paths of a scale; for a write to the status, those of the status only. */
 export function scaleErrors(
   object: UnstructuredObject,
   scale: ScaleSubresource | undefined,
@@ -228,7 +228,7 @@ export function scaleErrors(
   )
 }
 
-/** The field is named as the definition writes it, with its first dot. */
+/** The path is written as in the CRD, with its leading dot. */
 function numberErrors(value: JsonValue | undefined, path: string): FieldError[] {
   if (typeof value !== 'number') return []
   if (value < 0) return [fieldError.invalid(FieldPath.of(path), value, 'should be a non-negative integer')]

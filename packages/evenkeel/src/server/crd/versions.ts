@@ -22,7 +22,7 @@ import { typeBytes } from '../storage/stored-object.ts'
 import type { Conversion } from './conversion.ts'
 import type { CrdVersion, CustomResourceDefinition } from './crd.ts'
 
-/** How the objects of a definition are read. */
+/** How stored objects of a CRD are read. */
 export class CrdVersions {
   readonly #group: string
   readonly #schemas: ReadonlyMap<string, Schema>
@@ -51,7 +51,7 @@ export class CrdVersions {
     return this.#schemas.get(version)
   }
 
-  /** @param since objects written after this revision are as the definition has them. */
+  /** @param since objects written after this revision conform to the current CRD. */
   reading(since: number): StoredObjectReader {
     return {
       since,
@@ -98,7 +98,7 @@ export class CrdVersions {
     }
   }
 
-  /** An object as its own version has it; one of a version that there is not any more counts as being of `otherwise`. */
+  /** An object pruned and defaulted by its own version; a version that no longer exists counts as `otherwise`. */
   #tidy(object: UnstructuredObject, otherwise: string): UnstructuredObject {
     const given = versionOf(object)
     const version = this.#schemas.has(given) ? given : otherwise
@@ -119,7 +119,7 @@ export class CrdVersions {
   }
 }
 
-/** By the text they were made from: servers of one process, as in simulations, share what was worked out for the same kinds. */
+/** By the schema text: servers in one process, as in simulations, share compiled schemas. */
 const recentSchemas = new Map<string, Schema>()
 const [recentMax, textMax] = [64, 65_536]
 
@@ -137,7 +137,7 @@ function compiledSchema({ schema }: CrdVersion): Schema {
   return made
 }
 
-/** Objects of one version each, because a converter is asked once for each of them. */
+/** Objects grouped by version, because a converter is called once for each version. */
 function bySource(
   objects: readonly (readonly [number, UnstructuredObject])[],
 ): (readonly [number, UnstructuredObject])[][] {
@@ -149,7 +149,7 @@ function versionOf({ apiVersion }: JsonObject): string {
   return typeof apiVersion === 'string' ? apiVersion.slice(apiVersion.indexOf('/') + 1) : ''
 }
 
-// The state of an object has a number of its own, and no two objects share a uid.
+// A uid and a resource version identify the state of an object.
 function keyOf({ metadata: { uid = '', resourceVersion = '' } }: UnstructuredObject, version: string): string {
   return `${version} ${resourceVersion} ${uid}`
 }
@@ -167,7 +167,7 @@ export class ConvertedCache {
     return this.#objects.get(key)?.object
   }
 
-  /** `bytes` is about how large the object is. */
+  /** `bytes` is the approximate size of the object. */
   put(key: string, object: JsonObject, bytes: number): void {
     this.#bytes += bytes - (this.#objects.get(key)?.bytes ?? 0)
     this.#objects.delete(key)

@@ -1,8 +1,8 @@
 /**
- * What is served, as documents: bytes with their hash, made when first asked for and kept.
+ * Discovery documents: aggregated and separate, as bytes with their hash, built on first use and cached.
  *
- * A Discovery never changes. When a definition adds or removes resources, a new one takes its place, and its hashes
- * tell clients to throw away what they know.
+ * A Discovery never changes. When a CRD adds or removes resources, a new one replaces it, and its hashes invalidate the
+ * caches of clients.
  */
 import { createHash } from 'node:crypto'
 import { formatApiVersion, type JsonObject } from '#api'
@@ -77,12 +77,9 @@ function resourceListOf({ versions }: ServedGroup, version: string): JsonObject 
   return served && resourceList(served)
 }
 
-/*
- * Discovery in one document (`apidiscovery.k8s.io/v2`): all groups with all versions, resources and subresources.
- *
- * A kind of the same group version is named without them for built-in kinds, and with them for custom resources:
- * clients accept both, and this is what upstream says.
- */
+// Aggregated discovery (`apidiscovery.k8s.io/v2`): all groups with all versions, resources and subresources. Built-in
+// kinds omit a group and version equal to those of the list, custom resources repeat them, as upstream does; clients
+// accept both.
 
 /** `/api` for the core group, `/apis` for all others. */
 export function groupDiscoveryList(groups: readonly ServedGroup[]): JsonObject {
@@ -127,12 +124,8 @@ function responseKind(resource: Resource, { group, version, kind }: Resource | S
   return isHere && !resource.custom ? { group: '', version: '', kind } : { group, version, kind }
 }
 
-/*
- * Discovery as separate documents: the versions of the core group, the list of groups, one group, one group version.
- *
- * Fields stand in upstream's order, so that documents compare byte by byte. The core group's documents carry no
- * apiVersion: that is how they have always been.
- */
+// Separate documents: the core versions, the list of groups, one group, one group version. Fields are in upstream's
+// order, so that documents compare byte by byte. Documents of the core group have no apiVersion, as upstream.
 
 /** `/api`. */
 export function coreVersions({ versions }: ServedGroup, serverAddress: string | undefined): JsonObject {
@@ -199,18 +192,16 @@ function apiSubresource(resource: Resource, { name, verbs, group, version, kind 
   }
 }
 
-/** Tells clients when the stored form changes, without telling them the form. */
+/** Changes with the stored version, without revealing it to clients. */
 function storageVersionHash({ storage: { group, version, kind } }: Resource): string {
   return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64')
 }
 
-/*
- * What discovery says can be done with a resource.
- */
+// The verbs that discovery lists for a resource.
 
 const writes: ReadonlySet<Verb> = new Set(['create', 'patch', 'update'])
 
-/** All verbs; of a resource that is going away those that help it go. */
+/** All verbs; for a terminating resource only those that allow its deletion. */
 export function shownVerbs({ verbs, strategy: rules }: Resource): readonly Verb[] {
   return rules.createForbidden?.() === undefined ? verbs : verbs.filter((verb) => !writes.has(verb))
 }

@@ -1,11 +1,11 @@
 /**
- * A document about the server itself, ready to be sent: discovery and OpenAPI have nothing else.
+ * A document about the server itself, ready to be sent. Discovery and OpenAPI consist of such documents.
  */
 import { createHash } from 'node:crypto'
 
 export interface ServedDocument {
   readonly bytes: Uint8Array
-  /** A hash of the bytes, in quotes, as the header wants it. */
+  /** A hash of the bytes, quoted as in the `ETag` header. */
   readonly etag: string
   readonly contentType: string
 }

@@ -1,8 +1,8 @@
 /**
- * Served resources by group and version, in the order in which discovery lists them.
+ * Served resources by group and version, in the order of discovery.
  *
- * Built-in groups stand in the order of the catalog, which is upstream's priority. Groups that exist only through
- * definitions follow in the order of the alphabet: upstream gives them all the same low priority.
+ * Built-in groups are in the order of the catalog, which is upstream's priority. Groups of CRDs follow in alphabetical
+ * order, because upstream gives them all the same low priority.
  */
 import type { Resource } from '#builtins'
 
@@ -52,11 +52,8 @@ function collect(resources: readonly Resource[], keyOf: (resource: Resource) => 
   return lists
 }
 
-/*
- * The order of API versions: the one that clients should prefer comes first.
- *
- * `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, and then names of any other form in the order of the alphabet.
- */
+// The order of API versions, the preferred one first: `v2`, `v1`, `v2beta1`, `v1beta2`, `v1alpha1`, and then other
+// names in alphabetical order.
 
 const form = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/
 const stages = ['alpha', 'beta', undefined]

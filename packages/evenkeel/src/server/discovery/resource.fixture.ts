@@ -1,9 +1,9 @@
 /**
- * Resources for tests of discovery and OpenAPI: complete records of which a test says only what it is about.
+ * Resources for tests of discovery and OpenAPI: complete records, of which a test sets only the relevant part.
  */
 import { makeCatalog, type Resource, type ResourceStrategy } from '#builtins'
 
-/** A custom resource with everything at its plainest. */
+/** A custom resource with minimal properties. */
 export function customResource(
   names: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>,
   more: Partial<Resource> = {},

@@ -1,18 +1,18 @@
 /**
- * Requests that take too long: they are answered, and what they began is told to stop.
+ * Request deadlines: a request that takes too long gets a timeout response, and its signal aborts.
  *
- * Every request has a deadline and hardly any reaches it, so a deadline has to cost next to nothing: requests with the same
- * time to live stand in one list, oldest first, with one timer for the first of them, which stays for the next to come from a socket.
- * A signal is made only when somebody asks.
+ * Every request has a deadline and very few reach it, so a deadline must be cheap. Requests with the same timeout are
+ * in one queue, oldest first, with one timer for the first of them; the timer stays for later requests. A signal is
+ * created on first use.
  *
- * Invariants: a request that was answered has left its list and listens to nobody; there are no more timers than requests and usual times to live, and
- * without requests there is none after the server has stopped.
+ * Invariants: an answered request has left its queue and has no listeners. There are no more timers than requests and
+ * common timeouts, and none after the server has stopped and all requests have ended.
  */
 import { DeadlineError, onAbort, LightAbortController } from '#base'
 import type { Cancel, Clock } from '#base'
 import type { WireHeaders, WirePeer, WireRequest } from '#wire'
 
-/** A request whose signal also aborts when its time is over. Without a limit it is the request it was made from. */
+/** A request whose signal also aborts at its deadline. Without a deadline it is the original request. */
 export class TimedRequest implements WireRequest {
   readonly method: string
   readonly target: string
@@ -36,7 +36,7 @@ export class TimedRequest implements WireRequest {
     this.#given = given
   }
 
-  /** The request as it arrived: its signal knows only of the client. */
+  /** The request as it arrived: its signal aborts only when the client disconnects. */
   get original(): WireRequest {
     return this.#given
   }
@@ -47,18 +47,18 @@ export class TimedRequest implements WireRequest {
     return this.#controller.signal
   }
 
-  /** From now on the time counts, until it {@link end}. */
+  /** Starts the deadline, until {@link end}. */
   limit(): void {
     this.#isLimited = true
   }
 
-  /** The time is over. */
+  /** The deadline has passed. */
   expire(): void {
     this.#isExpired = true
     this.#controller?.abort(new DeadlineError('the time of the request is over'))
   }
 
-  /** It was answered in time. */
+  /** The request was answered in time. */
   end(): void {
     this.#isLimited = false
     this.#stopListening?.()
@@ -77,11 +77,11 @@ export class TimedRequest implements WireRequest {
 interface PendingDeadline {
   readonly dueMs: number
   readonly request: TimedRequest
-  /** Tells who waits for the answer. */
+  /** Sends the timeout response. */
   readonly timeOut: () => void
 }
 
-/** Those with the same time to live, oldest first. */
+/** Requests with the same timeout, oldest first. */
 interface DeadlineQueue {
   readonly limitMs: number
   readonly waiting: Set<PendingDeadline>
@@ -95,7 +95,7 @@ export class Deadlines {
   readonly #lines = new Map<number, DeadlineQueue>()
   #expired = 0
 
-  /** @param usual times to live that most requests have */
+  /** @param usual timeouts that most requests have */
   constructor({ clock, usual, stopping }: { clock: Clock; usual: readonly number[]; stopping: AbortSignal }) {
     this.#clock = clock
     this.#usual = new Set(usual)
@@ -105,12 +105,15 @@ export class Deadlines {
     })
   }
 
-  /** How many requests took too long. */
+  /** The number of requests that exceeded their deadline. */
   get expired(): number {
     return this.#expired
   }
 
-  /** The outcome of the work, or what `refusal` makes if that takes longer. The work is told by the request's signal, and goes on if it does not listen. */
+  /**
+   * The outcome of the work, or that of `refusal` after the deadline. The request's signal then aborts; work that
+   * ignores it continues.
+   */
   within<T>(
     limitMs: number,
     request: TimedRequest,
@@ -155,12 +158,12 @@ export class Deadlines {
     if (line.waiting.size === 0 && !this.#keepsTimer(line, waiting.request)) this.#close(line)
   }
 
-  // In process no timer may stay behind: simulated time would move on for it.
+  // In process no timer may remain: simulated time would advance to it.
   #keepsTimer({ limitMs }: DeadlineQueue, { peer }: TimedRequest): boolean {
     return peer !== undefined && this.#usual.has(limitMs) && !this.#stopping.aborted
   }
 
-  // The timer was set for somebody who may have gone: it is set again for whoever is first now.
+  // The request of the timer may have ended: set the timer for the one that is first now.
   #look(line: DeadlineQueue): void {
     line.cancel = undefined
     const now = this.#clock.monotonic()
@@ -179,7 +182,7 @@ export class Deadlines {
     this.#close(line)
   }
 
-  // Clients choose times: a line for each must not stay.
+  // Clients choose timeouts: a queue for each must not remain.
   #close(line: DeadlineQueue): void {
     line.cancel?.()
     line.cancel = undefined

@@ -1,12 +1,13 @@
 /**
- * A gate with a number of seats behind it, and a queue before it that is fair by user.
+ * A limit on concurrent requests, with fair queuing by user.
  *
- * Whoever finds a seat and has not had its share goes in at once; that costs a look into a map. Others wait in the line of
- * their user, and lines are served in turn, one request each: how many requests somebody else sends changes only how many
- * users are ahead, never how many requests.
+ * A request runs at once when there is a free seat and its user is below the share; that costs one map lookup.
+ * Otherwise it waits in the queue of its user. The queues are served round-robin, one request each, so the load of one
+ * user changes only the number of users ahead, never the number of requests ahead.
  *
- * Invariants: no more than `seatsMax` are inside, no more than `seatsPerUserMax` of one user; nobody waits while there is a seat that
- * it may have; who waits is let in, refused after `waitMs`, or gone, and leaves nothing behind; a user who is not here has no entry.
+ * Invariants: at most `seatsMax` requests run, and at most `seatsPerUserMax` of one user. A request does not wait while
+ * it may have a free seat. A waiting request gets a seat, is refused after `waitMs`, or is cancelled; none leaves state
+ * behind. A user without requests has no entry.
  */
 import { tooManyRequests } from '#api'
 import { onAbort } from '#base'
@@ -21,9 +22,9 @@ interface FairQueueOptions {
   readonly waitMs: number
 }
 
-/** Somebody's place inside. */
+/** The seat of a running request. */
 export interface Seat {
-  /** Gives it back; calling it again does nothing. */
+  /** Releases the seat; further calls have no effect. */
   leave(): void
 }
 
@@ -31,18 +32,18 @@ interface QueuedRequest {
   admit(): void
 }
 
-/** One user at the gate. */
+/** The requests of one user. */
 interface UserQueue {
   readonly name: string
   seatsInUse: number
-  /** Who waits, first come first; a set, because some leave early. Made when somebody has to wait. */
+  /** Waiting requests in order of arrival; a set, because some are cancelled. Created when the first has to wait. */
   queue: Set<QueuedRequest> | undefined
 }
 
 export class FairQueue {
   readonly #options: FairQueueOptions
   readonly #guests = new Map<string, UserQueue>()
-  /** Users who wait for nothing but a free seat, in the order in which they get one. */
+  /** Users that wait only for a free seat, in round-robin order. */
   readonly #turns = new Set<UserQueue>()
   #inside = 0
   #waiting = 0
@@ -52,30 +53,30 @@ export class FairQueue {
     this.#options = options
   }
 
-  /** Requests that are inside. */
+  /** Running requests. */
   get seatsInUse(): number {
     return this.#inside
   }
 
-  /** Requests that wait. */
+  /** Waiting requests. */
   get waiting(): number {
     return this.#waiting
   }
 
-  /** How many were told to come again. */
+  /** The number of requests refused with 429. */
   get refused(): number {
     return this.#refused
   }
 
-  /** Users that are inside or wait. */
+  /** Users with running or waiting requests. */
   get users(): number {
     return this.#guests.size
   }
 
   /**
-   * A seat, at once if there is one.
+   * Takes a seat, synchronously if one is free.
    *
-   * @throws {ApiError} `TooManyRequests`, also later, by rejecting; the signal's reason, when the caller leaves.
+   * @throws {ApiError} `TooManyRequests`, also later, by rejecting; the signal's reason, when the request is cancelled.
    */
   enter(user: string, signalOf: () => AbortSignal | undefined): Seat | Promise<Seat> {
     const { seatsMax, seatsPerUserMax, waitingMax, waitingPerUserMax } = this.#options
@@ -88,7 +89,7 @@ export class FairQueue {
     return this.#wait(guest, signalOf())
   }
 
-  /** A seat is given back. */
+  /** Releases a seat. */
   release(guest: UserQueue): void {
     this.#inside--
     guest.seatsInUse--
@@ -143,7 +144,7 @@ export class FairQueue {
     })
   }
 
-  /** Whoever may have a seat has a turn; a user with its share inside has none until one of its own leaves. */
+  /** Queues a user for the next free seat; a user at its share is queued when one of its own requests ends. */
   #queue(guest: UserQueue): void {
     if (queueLength(guest) > 0 && guest.seatsInUse < this.#options.seatsPerUserMax) this.#turns.add(guest)
   }
@@ -153,7 +154,7 @@ export class FairQueue {
       const [guest] = this.#turns
       const [waiter] = guest?.queue ?? []
       if (!guest || !waiter) return
-      // To the end of the round, if there are more of them.
+      // Moves to the end of the round, if it has more requests.
       this.#turns.delete(guest)
       waiter.admit()
       this.#queue(guest)
@@ -191,5 +192,5 @@ function queueLength({ queue: line }: UserQueue): number {
   return line === undefined ? 0 : line.size
 }
 
-/** The words that clients know. */
+/** The error text of upstream. */
 export const tooManyMessage = 'the server has received too many requests and has asked us to try again later'

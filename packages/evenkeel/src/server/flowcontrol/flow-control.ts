@@ -15,7 +15,7 @@ import { FairQueue, tooManyMessage, type Seat } from './fair-queue.ts'
 import { withDefaultLimits, type LimitOptions, type Limits } from './limits.ts'
 import { ListScheduler, ListSlices } from './list-scheduler.ts'
 
-/** What a request is counted as. */
+/** The limit that a request counts against. */
 type RequestClass = 'reads' | 'writes' | 'lists'
 
 const requestClasses: readonly RequestClass[] = ['reads', 'writes', 'lists']
@@ -49,7 +49,7 @@ export class FlowControl {
   }
 
   /**
-   * Lets a request in, or makes it wait. Watches are not counted here: {@link startWatch}.
+   * Takes a seat for a request, or waits for one. Watches are not counted here: {@link startWatch}.
    *
    * @throws {ApiError} `TooManyRequests`, also by rejecting.
    */
@@ -62,7 +62,7 @@ export class FlowControl {
   }
 
   /**
-   * Counts a watch; gives back how to say that it ended.
+   * Counts a watch; returns the function that ends it.
    *
    * @throws {ApiError} `TooManyRequests`
    */
@@ -71,9 +71,9 @@ export class FlowControl {
   }
 
   /**
-   * Does the work within the time that a request has.
+   * Runs work within the deadline of a request.
    *
-   * @throws {ApiError} `Timeout`, when that is over, and what the work throws.
+   * @throws {ApiError} `Timeout` after the deadline, and the errors of the work.
    */
   withDeadline(info: RequestInfo, work: () => Promise<WireResponse>): Promise<WireResponse> {
     const { request } = info
@@ -88,12 +88,12 @@ export class FlowControl {
     return this.#deadlines.within(this.#timeOf(info, isWrite), request, { work, refusal })
   }
 
-  /** For a list that is long: counts what it does, and says when others come first. */
+  /** Slices for a long list: counts its work and yields to other requests. */
   sliceList(request: Pick<WireRequest, 'signal'>): ListSlices {
     return new ListSlices({ scheduler: this.#pace, clock: this.#clock, request })
   }
 
-  /** The response; its call is over when its last piece was taken. */
+  /** The response; its seat is released when its last piece is sent. */
   holdSeat(response: WireResponse, seat: Seat, { verb, request }: RequestInfo): WireResponse {
     if (verb === 'watch') return response
     return onResponseEnd(response, request instanceof TimedRequest ? request.original : request, () => {
@@ -135,7 +135,7 @@ export class FlowControl {
     return askedMs > 0 && askedMs < max ? askedMs : max
   }
 
-  /** Who is in may still have to let others go first. In process nobody's socket waits to be read. */
+  /** A list with a seat may still have to yield to other requests. In process there are no sockets to read. */
   #paced(entering: Seat | Promise<Seat>): Seat | Promise<Seat> {
     if (entering instanceof Promise) return entering.then((seat) => this.#paced(seat))
     const turn = this.#pace.turn()
@@ -189,7 +189,7 @@ class WatchLimiter {
   }
 
   /**
-   * Counts one more; gives back how to say that it ended, which may be said twice.
+   * Counts one more; returns the function that ends it, which may be called twice.
    *
    * @throws {ApiError} `TooManyRequests`
    */

@@ -1,73 +1,73 @@
 /**
- * How much of the server callers may use at once, and for how long.
+ * Limits on concurrent requests and their duration.
  *
- * The numbers of reads, writes and times are upstream's. Lists are counted apart: one of them can cost as much as thousands of other
- * reads, and more than a few at a time make none of them faster.
+ * The defaults for reads, writes and times are upstream's. Lists have a limit of their own: one list can cost as much
+ * as thousands of other reads, and more than a few at a time make none of them faster.
  */
 
 export interface LimitOptions {
   /**
-   * Reads under way at once, lists not among them.
+   * Reads in flight, without lists.
    *
    * @default 400
    */
   readsMax?: number
   /**
-   * Writes under way at once.
+   * Writes in flight.
    *
    * @default 200
    */
   writesMax?: number
   /**
-   * Lists and deletions of collections under way at once, each until its last byte was taken.
+   * Lists and deletions of collections in flight, each until its last byte is sent.
    *
    * @default 32
    */
   listsMax?: number
   /**
-   * Which part of each of these one user may have, above 0 and up to 1; at least one request is always let in.
+   * The share of each limit that one user may have, above 0 and up to 1; at least one request is always allowed.
    *
    * @default 0.5
    */
   userShare?: number
   /**
-   * Requests of one user that wait for their turn; more are told to come again.
+   * Waiting requests of one user; further ones are refused with 429.
    *
    * @default 200
    */
   waitingPerUserMax?: number
   /**
-   * Requests of all users that wait.
+   * Waiting requests of all users.
    *
    * @default 2_000
    */
   waitingMax?: number
   /**
-   * How long a request waits for its turn before it is told to come again.
+   * How long a request waits before it is refused with 429.
    *
    * @default 15_000
    */
   waitMs?: number
   /**
-   * Watches at once, of everybody.
+   * Open watches of all users together.
    *
    * @default 10_000
    */
   watchesMax?: number
   /**
-   * Watches at once of one user.
+   * Open watches of one user.
    *
    * @default 5_000
    */
   watchesPerUserMax?: number
   /**
-   * How long a request may take; `?timeout=` makes it less. Watches have a time of their own.
+   * The deadline of a request; `?timeout=` shortens it. Watches have their own.
    *
    * @default 60_000
    */
   requestMs?: number
   /**
-   * How long a write of one object may take.
+   * The deadline of a write of one object.
    *
    * @default 34_000
    */
@@ -91,7 +91,7 @@ const defaults: Limits = {
 }
 
 /**
- * The given limits, and the usual ones for the rest.
+ * The given limits, with defaults for the rest.
  *
  * @throws {RangeError}
  */

@@ -1,17 +1,18 @@
 /**
- * Lists one after the other, with everybody else in between.
+ * The scheduler of lists: they run one after the other, with turns for other requests in between.
  *
- * A list that has to look into its objects works for milliseconds, a long one in shares of that length, and while one works nobody is served. When many
- * arrive at once, those that no longer fit into a few milliseconds wait, and each gets a turn of the event loop of its own: requests that came meanwhile are
- * read and answered first.
+ * A list that parses its objects blocks the event loop for milliseconds, a long one in slices of that length. When many
+ * arrive at once, those beyond a few milliseconds of work wait, and each gets its own turn of the event loop. The
+ * server reads and answers new requests first. A slice ends by objects, by bytes and by time. The first two do not
+ * depend on the clock, which may be simulated and stand still during a list. A short list never pauses.
  *
- * Invariants: who arrives and finds nobody before it goes on at once; who pauses goes on in a later turn, whatever the clock says; nobody waits longer than it
- * takes those before it.
+ * Invariants: a list without others ahead starts at once; a paused list continues in a later turn, whatever the clock
+ * says; a list waits only for those ahead of it.
  */
 import type { Clock } from '#base'
 import type { WireRequest } from '#wire'
 
-/** How long lists may work in one turn before the next one waits. */
+/** How long lists may work in one turn of the event loop before the next one waits. */
 const turnMs = 2
 
 export class ListScheduler {
@@ -24,7 +25,7 @@ export class ListScheduler {
     this.#clock = clock
   }
 
-  /** Undefined when it may go on at once. */
+  /** Undefined when it may continue at once. */
   turn(): Promise<void> | undefined {
     if (!this.#isTicking) {
       this.#tick()
@@ -34,7 +35,7 @@ export class ListScheduler {
     return this.#wait()
   }
 
-  /** For who has done its share and is not done: everybody else first. */
+  /** Ends a slice of an unfinished list: all waiting requests go first. */
   pause(): Promise<void> {
     if (!this.#isTicking) this.#tick()
     return this.#wait()
@@ -59,24 +60,19 @@ export class ListScheduler {
   }
 }
 
-/*
- * The work of one long list, in shares: after each it stands in line again, behind everybody who came meanwhile.
- *
- * A share ends by what was done (objects, bytes) and by how long it took. The first two do not depend on a clock, which may be a simulated one that stands
- * still while a list works; what is short never pauses.
- */
+// The slices of one long list.
 
-/** As much as a large answer has in one piece. */
+/** The size of one piece of a large response. */
 const sliceBytes = 1024 * 1024
 const sliceItems = 1000
 const sliceMs = 2
-/** Asking for the time after each object would cost as much as a small one does. */
+/** Reading the clock after each object would cost as much as a small object. */
 const itemsPerClockRead = 16
 
 interface ListSlicesOptions {
   readonly scheduler: Pick<ListScheduler, 'pause'>
   readonly clock: Pick<Clock, 'monotonic'>
-  /** Whom the work is for. */
+  /** The request of the list. */
   readonly request: Pick<WireRequest, 'signal'>
 }
 
@@ -92,9 +88,9 @@ export class ListSlices {
   }
 
   /**
-   * One more object of this size is going to be looked into. Undefined when that can be done at once.
+   * Counts one more object of this size. Undefined when the list may continue at once.
    *
-   * @throws by rejecting, the reason of the request's signal, when nobody waits for the answer any more.
+   * @throws by rejecting, the reason of the request's signal, when the client no longer waits.
    */
   add(bytes: number): Promise<void> | undefined {
     const isOver =

@@ -1,5 +1,5 @@
 /**
- * A clock that stands still and whose turns are ended by hand.
+ * A clock that stands still; tests end its turns explicitly.
  */
 import type { Clock } from '#base'
 
@@ -23,7 +23,7 @@ export class TurnClock implements Clock {
     this.#soon.push(callback)
   }
 
-  /** False when nobody waited for it. */
+  /** False when no code waited for it. */
   async endTurn(): Promise<boolean> {
     const due = this.#soon.splice(0)
     for (const callback of due) callback()

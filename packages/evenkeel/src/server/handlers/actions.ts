@@ -1,9 +1,9 @@
 /**
  * POST of an action: `/apis/demo.example.com/v1/namespaces/shop/apps/web/restart`.
  *
- * Authorization asks for a right of its own (`create apps/restart`), apart from changing the object. The server records
- * the request in the form that the action definition says; a controller does the work. An action is refused while its
- * object is being deleted, or while its `enabledWhen` is false.
+ * An action needs a permission of its own (`create apps/restart`), apart from updating the object. The server records
+ * the request in the form that the action declares; a controller does the work. An action is refused while its object
+ * is being deleted, or while its `enabledWhen` is false.
  *
  * Actions of the form `call` are answered by functions of this process, by kind and action. They only read; a change of
  * state is recorded as a request and done by a reconcile. Handlers can be added and removed while the server runs.
@@ -282,7 +282,7 @@ export type ActionHandler = (asked: ActionRequest) => Promise<JsonValue> | JsonV
 export class ActionHandlers {
   readonly #byAction = new Map<string, ActionHandler>()
 
-  /** The last one who wants to answer does; the function takes it away again. */
+  /** Adds a handler; the last one added answers. The returned function removes it. */
   add(
     { group, kind }: { readonly group: string; readonly kind: string },
     action: string,

@@ -71,7 +71,7 @@ export class ApplyHandler {
   }
 }
 
-/** Whether only managers changed. Then nothing is completed either: defaults of another version would be a change. */
+/** Whether only managed fields changed. Then nothing is defaulted: defaults of another version would be a change. */
 function isUnchanged({ metadata, ...rest }: JsonObject, current: UnstructuredObject | undefined): boolean {
   if (current === undefined) return false
   const { metadata: before, ...restBefore } = current
@@ -85,7 +85,7 @@ function isUnchanged({ metadata, ...rest }: JsonObject, current: UnstructuredObj
   )
 }
 
-/** What an apply made of an object, as an object of its kind. Managed fields were just written: they need no second look. */
+/** The result of an apply, as an object of its kind. Its managed fields are new and need no validation. */
 export function shapeApplied(
   { metadata, ...rest }: JsonObject,
   resource: Resource,
@@ -99,10 +99,10 @@ export function shapeApplied(
   return shaped
 }
 
-/** A configuration as it was sent. */
+/** An applied configuration as sent. */
 interface ApplyConfiguration {
   readonly config: JsonObject
-  /** What a strict reader says about keys that stand twice. */
+  /** Duplicate keys, as a strict decoder reports them. */
   readonly repeated: readonly string[]
 }
 
@@ -123,7 +123,7 @@ export async function readConfiguration(bytes: Uint8Array): Promise<ApplyConfigu
   return { config, repeated: duplicates.length === 0 ? [] : await duplicateFields(bytes, duplicates) }
 }
 
-/** Where the lines of a text are too many to be counted, the paths will do. */
+/** Line numbers are omitted for very long texts; paths are enough. */
 async function duplicateFields(bytes: Uint8Array, duplicates: readonly string[]): Promise<readonly string[]> {
   const byPath = duplicates.map((path) => `key ${JSON.stringify(path)} already set in map`)
   return bytes.byteLength > countedBytesMax ? byPath : duplicateYamlKeys(bytes).catch(() => byPath)
@@ -132,9 +132,9 @@ async function duplicateFields(bytes: Uint8Array, duplicates: readonly string[])
 const countedBytesMax = 256 * 1024
 
 /**
- * Says what is wrong with a configuration that was understood all the same, or refuses it.
+ * Adds warnings about duplicate keys, or refuses the configuration.
  *
- * @throws {ApiError} `BadRequest`, when a strict client wants that.
+ * @throws {ApiError} `BadRequest`, with `fieldValidation=Strict`.
  */
 export function refuseDuplicates(repeated: readonly string[], { fieldValidation, warnings }: ShapeOptions): void {
   if (repeated.length === 0 || fieldValidation === 'Ignore') return
@@ -146,9 +146,9 @@ export function refuseDuplicates(repeated: readonly string[], { fieldValidation,
 }
 
 /**
- * An applied object where there is none. A version it names is not looked at: there is nothing it could be of.
+ * An apply that creates the object. A resource version is ignored: there is no object to compare with.
  *
- * @throws {ApiError} `Conflict`, when it names the object that should be there.
+ * @throws {ApiError} `Conflict`, when it has a uid.
  */
 function asNew(draft: ObjectDraft, { name, resource: { group, plural } }: ResourceRef): ObjectDraft {
   const uid = String(draft.metadata['uid'] ?? '')

@@ -144,7 +144,10 @@ interface DeletionPlanContext {
   readonly nowMs: number
 }
 
-/** What a deletion does to an object: nothing because its time runs already, nothing more, away with it, or the object as it is marked. */
+/**
+ * The effect of a deletion: the object is already terminating (`waits`), nothing changes (`leave`), it is removed
+ * (`erase`), or it is written with its deletion timestamp.
+ */
 function planDeletion(
   object: UnstructuredObject,
   draft: ObjectDraft,
@@ -162,7 +165,7 @@ function planDeletion(
   return changed(draft, object) ? draft : 'leave'
 }
 
-/** Sets the time an object has left; says whether it goes now, has been given time, or was given time before. */
+/** Sets the grace period; returns whether the object is deleted now, is now terminating, or was terminating before. */
 function planGrace(
   draft: ObjectDraft,
   { metadata, ...rest }: UnstructuredObject,
@@ -202,12 +205,12 @@ function setDeletion({ metadata }: ObjectDraft, atMs: number, seconds: number): 
   metadata['deletionGracePeriodSeconds'] = seconds
 }
 
-// Being deleted is a change of what an object is for.
+// A deletion increments the generation.
 function countDeletion({ metadata }: ObjectDraft): void {
   if (typeof metadata['generation'] === 'number') metadata['generation'] += 1
 }
 
-/** The finalizers an object has from now on: the two that belong to propagation come and go with the policy. */
+/** The finalizers after a deletion request: the two of the propagation policy are added or removed. */
 function finalizersFor(
   present: readonly string[],
   {
@@ -239,7 +242,7 @@ function checkPreconditions(
 ): void {
   const subject = { group, kind, name }
   if (uid !== undefined && uid !== metadata.uid) {
-    // Namespaces have a way of their own to be deleted, and words of their own for this.
+    // Namespaces have their own deletion process and error texts.
     if (rules.deletion)
       throw conflict(
         { ...subject, kind: plural },

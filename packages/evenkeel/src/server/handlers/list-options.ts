@@ -33,9 +33,9 @@ export interface ListOptions {
 }
 
 /**
- * Reads the options of a list or, when `watch` is asked for, of a watch.
+ * Reads the options of a list or, with `watch`, of a watch.
  *
- * @throws {ApiError} `BadRequest` for a value that cannot be read, `Invalid` for options that do not go together.
+ * @throws {ApiError} `BadRequest` for an unreadable value, `Invalid` for options that exclude each other.
  */
 export function readListOptions(query: Query, { watch }: { watch: boolean }): ListOptions {
   const options: ListOptions = {
@@ -55,7 +55,7 @@ export function readListOptions(query: Query, { watch }: { watch: boolean }): Li
   return options
 }
 
-/** Whether a query asks for a watch instead of a list. */
+/** Whether a query requests a watch instead of a list. */
 export function asksForWatch(query: Query): boolean {
   return readFlag(query, 'watch') ?? false
 }

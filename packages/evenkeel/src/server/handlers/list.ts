@@ -133,13 +133,13 @@ function areCurrent({ entries }: ListPage, resource: Resource): boolean {
     : entries.every(({ value, revision }) => isCurrent({ bytes: value, writtenAt: revision }, resource))
 }
 
-/** Some objects of a collection, as they lie in the store, and what the list says about itself. */
+/** A page of a collection: the stored objects and the metadata of the list. */
 interface ListPage {
   readonly entries: readonly Entry[]
   readonly metadata: ListMeta
 }
 
-/** The objects of a page, for who has to look into them. */
+/** The objects of a page, for callers that have to parse them. */
 export function storedOf({ entries }: ListPage): StoredObject[] {
   return entries.map(({ value, revision }) => new StoredObject(value, revision))
 }
@@ -177,7 +177,7 @@ interface ListResult {
   readonly remaining: number
 }
 
-/** How many entries are looked at in one go when a selector may refuse most of them. */
+/** How many entries are read at a time when a selector may reject most of them. */
 const scanMin = 500
 
 interface RangeOptions {
@@ -186,7 +186,7 @@ interface RangeOptions {
   readonly limit: number | undefined
 }
 
-/** Adds those that are meant, up to the limit, and tells how many it looked at. What was parsed for it is not kept. */
+/** Adds matching objects up to the limit, and returns how many it examined. Parsed objects are not kept. */
 async function pick(
   entries: readonly Entry[],
   { target, slices, selection: { matches }, limit, found }: ListQuery & { readonly found: Entry[] },
@@ -230,7 +230,7 @@ function metadataOf({ revision, after, remaining }: ListResult, { matches }: Lis
  * with. Clients treat it as opaque. It is not trusted: the key must be below the prefix of the list.
  */
 interface Continuation {
-  /** The revision of the first page; -1 to go on with whatever is there now. */
+  /** The revision of the first page; -1 to continue with the current state. */
   readonly revision: number
   /** The last key of the page before, without the prefix of the list. */
   readonly after: string

@@ -1,10 +1,12 @@
-/** Managed fields as sets of paths, for tests that reason about who owns what. A path is the JSON text of its steps. */
+/**
+ * Managed fields as sets of paths, for tests about ownership. A path is the JSON text of its steps.
+ */
 import { getOwn, isJsonObject } from '#api'
 import type { JsonObject, JsonValue, ManagedFieldsEntry } from '#api'
 
 type Paths = ReadonlySet<string>
 
-/** Every member of a set as it lies in `fieldsV1`. */
+/** Every member of a `fieldsV1` set. */
 export function pathsOf(fields: JsonObject | undefined): Paths {
   const paths = new Set<string>()
   const walk = (node: JsonObject, steps: readonly string[]): void => {
@@ -16,7 +18,7 @@ export function pathsOf(fields: JsonObject | undefined): Paths {
   return paths
 }
 
-/** Members with nothing below them. */
+/** Members without children. */
 export function leavesOf(fields: JsonObject | undefined): string[] {
   const all = [...pathsOf(fields)]
   return all.filter((path) => !all.some((other) => other !== path && other.startsWith(`${path.slice(0, -1)},`)))
@@ -26,7 +28,7 @@ export function stepsOf(path: string): string[] {
   return JSON.parse(path) as string[]
 }
 
-/** What all entries together own, but for those of one manager. */
+/** The fields of all entries except those of one manager. */
 export function ownedByOthers(
   entries: readonly ManagedFieldsEntry[],
   isMine: (entry: ManagedFieldsEntry) => boolean,
@@ -34,7 +36,7 @@ export function ownedByOthers(
   return new Set(entries.filter((entry) => !isMine(entry)).flatMap(({ fieldsV1 }) => [...pathsOf(fieldsV1)]))
 }
 
-/** The value at a path of plain fields; undefined for other paths, and when there is none. */
+/** The value at a path of plain fields; undefined for other paths and missing values. */
 export function valueAt(object: JsonObject, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = object
   for (const step of stepsOf(path))

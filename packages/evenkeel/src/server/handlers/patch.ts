@@ -105,16 +105,16 @@ export function readPatch(bytes: Uint8Array): ReturnType<typeof readJson> {
 }
 
 interface PatchedShape extends ShapeOptions {
-  /** The patch as it came, for the message about what is wrong with it. */
+  /** The patch as sent, for error texts. */
   readonly bytes: Uint8Array
   readonly duplicates: readonly string[]
   readonly resource: Resource
 }
 
 /**
- * What a patch has made of an object, as an object of its kind.
+ * The result of a patch as an object of its kind.
  *
- * @throws {ApiError} `Invalid`, when it no longer is one: the mistake is then in the patch.
+ * @throws {ApiError} `Invalid`, when the patch made it invalid.
  */
 export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ...options }: PatchedShape): ObjectDraft {
   try {
@@ -131,7 +131,7 @@ export function shapePatched(value: JsonValue, { bytes, duplicates, resource, ..
 /**
  * The type of a patch.
  *
- * @throws {ApiError} `UnsupportedMediaType`, naming what the resource takes.
+ * @throws {ApiError} `UnsupportedMediaType`, naming the accepted types.
  */
 export function patchType({ request: { headers } }: RequestContext, { custom }: Resource): string {
   const { type } = parseMediaType(headers['content-type'] ?? '')
@@ -143,9 +143,9 @@ export function patchType({ request: { headers } }: RequestContext, { custom }: 
 }
 
 /**
- * A patch ready to be applied, any number of times.
+ * A patch that can be applied any number of times.
  *
- * @throws {ApiError} `BadRequest` for what is no patch, `RequestEntityTooLarge` for too many operations.
+ * @throws {ApiError} `BadRequest` for an invalid patch, `RequestEntityTooLarge` for too many operations.
  */
 export function patcher(type: string, value: JsonValue, { schema }: Resource): ApplyPatch {
   if (type === jsonPatchType) {
@@ -166,12 +166,12 @@ export function patcher(type: string, value: JsonValue, { schema }: Resource): A
   }
   if (!isJsonObject(value)) throw badRequest('error decoding patch: a patch must be an object')
   if (type === mergePatchType) return (current) => copyOf(applyMergePatch(current, value))
-  // What a strategic patch says about the type is not listened to: it says it of itself.
+  // The type in a strategic merge patch describes the patch itself, so it is ignored.
   const { kind: _, apiVersion: __, ...changes } = value
   return (current) => copyOf(applyStrategicMergePatch(current, changes, schema))
 }
 
-// Clients match on the plain sentence; what exactly went wrong is said in a cause, which kubectl shows.
+// Clients match on the short sentence; a cause, which kubectl shows, has the details.
 function withPlainRefusal<T>(apply: () => T): T {
   try {
     return apply()
@@ -188,7 +188,7 @@ function plainReason(message: string): string {
   return message.replace(/^the server rejected our request due to an error in our request: /, '')
 }
 
-/** Whether a patch could say something about managed fields; one that does not has them left alone, whatever they are. */
+/** Whether a patch may touch managed fields; if not, they are left out of the patched object. */
 function mentionsManagers(value: JsonValue): boolean {
   if (!Array.isArray(value))
     return isJsonObject(value) && isJsonObject(value['metadata']) && value['metadata']['managedFields'] !== undefined
@@ -200,14 +200,14 @@ function mentionsManagers(value: JsonValue): boolean {
   )
 }
 
-// They need not be copied and read again for each patch.
+// Managed fields need not be copied and decoded again for each patch.
 function withoutManagers(current: UnstructuredObject): UnstructuredObject {
   const metadata: JsonObjectDraft = {}
   for (const [name, value] of Object.entries(current.metadata)) if (name !== 'managedFields') metadata[name] = value
   return { ...current, metadata }
 }
 
-// Patches share what they did not change with the current object; what follows changes its object in place.
+// A patched object shares unchanged parts with the current one; later stages change it in place.
 function copyOf(value: JsonValue): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue
 }

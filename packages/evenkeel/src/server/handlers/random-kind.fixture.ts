@@ -1,7 +1,7 @@
 /**
- * Custom kinds made by chance, objects of them, and patches for these: every kind of list and map that apply knows.
+ * Random custom kinds, their objects, and patches: every kind of list and map that server-side apply supports.
  *
- * Names tell what a field is: `d…` has a default, so it may be there without an owner.
+ * A field named `d…` has a default, so it may exist without an owner.
  */
 import * as fc from 'fast-check'
 import type { JsonObject, JsonValue, SchemaNode } from '#api'
@@ -124,6 +124,6 @@ function itemsFor(node: SchemaNode): fc.Arbitrary<JsonValue> {
   const keys = node['x-kubernetes-list-map-keys']
   const selector = (value: JsonValue): string =>
     keys ? JSON.stringify(keys.map((key) => (value as JsonObject)[key] ?? 1)) : JSON.stringify(value)
-  // An empty list that is merged by item belongs to nobody: there is nothing in it to own.
+  // An empty list that is merged by item has no owner: it has no items to own.
   return fc.uniqueArray(item, { minLength: 1, maxLength: 3, selector })
 }

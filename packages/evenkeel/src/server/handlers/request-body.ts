@@ -25,10 +25,10 @@ import { completeTypeMeta } from '../registry/strategy.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { FieldValidation } from './write-options.ts'
 
-/** The most bytes a body may have. */
+/** The largest accepted body. */
 const bodyBytesMax = 3 * 1024 * 1024
 
-/** A body that was read: its value, and the keys it had twice. */
+/** A parsed body: its value, and its duplicate keys. */
 interface ParsedBody {
   readonly value: JsonValue
   readonly duplicates: readonly string[]
@@ -59,7 +59,7 @@ export async function readBody({ body, headers }: WireRequest): Promise<Uint8Arr
 /**
  * The format of a request's body.
  *
- * @throws {ApiError} `UnsupportedMediaType`, naming what is.
+ * @throws {ApiError} `UnsupportedMediaType`, naming the accepted ones.
  */
 export function bodyFormat(
   { headers }: WireRequest,
@@ -72,9 +72,9 @@ export function bodyFormat(
 }
 
 /**
- * The value of a body that should hold an object of a kind.
+ * The value of a body with an object of a kind.
  *
- * @throws {ApiError} `BadRequest`, showing how the body begins, when it holds none.
+ * @throws {ApiError} `BadRequest`, with the beginning of the body, when it has none.
  */
 export async function parseObject(bytes: Uint8Array, format: MediaFormat, kind: string): Promise<ParsedBody> {
   let read: ParsedBody
@@ -115,9 +115,9 @@ export interface ShapeOptions {
 }
 
 /**
- * Makes a value an object of a kind: unknown fields are dropped, types are right, its own type is settled.
+ * Decodes a value as an object of a kind: drops unknown fields, checks types, completes its type.
  *
- * @throws {ApiError} `BadRequest`, when it cannot be such an object, or has mistakes that a strict client wants refused.
+ * @throws {ApiError} `BadRequest`, when it is not such an object, or has errors and `fieldValidation` is `Strict`.
  */
 export function shapeObject(
   { value, duplicates }: ParsedBody,
@@ -147,13 +147,13 @@ export function shapeObject(
   return draft
 }
 
-/** An empty list of managers says that tracking shall start over. Custom resources, as upstream has it, need `[{}]` for that. */
+/** An empty list of managers resets the tracking. Custom resources need `[{}]` for that, as upstream. */
 function keepResetFields(draft: ObjectDraft, given: JsonObjectDraft): void {
   const entries = isJsonObject(given['metadata']) ? given['metadata']['managedFields'] : undefined
   if (Array.isArray(entries) && entries.length === 0) draft.metadata['managedFields'] = []
 }
 
-/** A body that holds options rather than an object; undefined when there is none. */
+/** A body with options; undefined when it is empty. */
 export async function readOptionsBody(request: WireRequest): Promise<JsonObject | undefined> {
   const bytes = await readBody(request)
   if (bytes.byteLength === 0) return undefined
@@ -168,7 +168,7 @@ function checkType(draft: JsonObjectDraft, { custom }: Resource): void {
   if (!draft['kind']) throw badRequest('the object has no kind')
 }
 
-/** What Go calls the type of a value. */
+/** The type of a value in Go. */
 export function jsonType(value: JsonValue): string {
   if (value === null) return 'null'
   if (typeof value === 'boolean') return 'bool'

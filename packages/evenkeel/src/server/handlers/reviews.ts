@@ -76,7 +76,7 @@ export class ReviewHandler {
   }
 }
 
-/** What an answer about the caller does not repeat: it says nothing but that. */
+/** Parts that the response to a review of the own user leaves empty, as upstream. */
 function emptyMetadata(kind: string, clock: Clock): object {
   if (kind === 'SelfSubjectReview') return { metadata: { creationTimestamp: formatTime(clock.now()) } }
   return kind === 'SelfSubjectRulesReview' ? { metadata: {}, spec: {} } : {}
@@ -91,7 +91,7 @@ async function tokenReviewStatus({ spec }: JsonObjectDraft, tokens: BearerTokenA
   const { token, audiences } = isJsonObject(spec) ? spec : {}
   if (typeof token !== 'string' || token === '') throw badRequest('token is required for TokenReview in authentication')
   const wanted = audiencesOf(audiences)
-  // What is sent as one word in a header is one word here.
+  // A token in a header has no spaces, so none is valid here.
   const verdict = /\s/.test(token)
     ? { error: 'invalid bearer token' }
     : await tokens.review(token, wanted.length === 0 ? tokens.audiences : wanted)

@@ -204,7 +204,7 @@ function selectorText(selector: unknown): string {
     : formatLabelRequirements(parseLabelSelector(formatLabelRequirements(requirements)))
 }
 
-// A custom object is judged as a whole, by what its definition says about scale.
+// A custom object is validated as a whole, by the scale paths of its CRD.
 function checkScale({ spec, metadata }: ObjectDraft, { name, resource }: ResourceRef): void {
   if (resource.custom) return
   const replicas = isJsonObject(spec) ? (spec['replicas'] ?? 0) : 0
@@ -242,7 +242,7 @@ function putAt(draft: JsonObjectDraft, path: string, value: JsonValue): void {
   setOwn(place, names.at(-1) ?? '', value)
 }
 
-// The version a client names in the scale is the version of the object it scales.
+// The resource version in a Scale is that of the scaled object.
 function withReplicas(
   current: UnstructuredObject,
   { spec, metadata }: ObjectDraft,
@@ -265,7 +265,7 @@ const scaleSchema: Schema = {
   },
 }
 
-// The record of a Scale: the rest is that of the owner.
+// The resource of a Scale; other properties are those of its owner.
 function scaleResource(owner: Resource): Resource {
   return {
     ...owner,
@@ -284,7 +284,7 @@ interface ScaleWriter {
   readonly clock: Clock
 }
 
-/** Writes into a Scale that is about to take the place of another who now manages its count. */
+/** Tracks the field manager of the replicas in a Scale that replaces another. */
 function trackScale(next: ObjectDraft, live: UnstructuredObject, writer: ScaleWriter): void {
   const entries = managedFieldsAfterUpdate({
     ...managedRequestOf(writer),
@@ -295,9 +295,9 @@ function trackScale(next: ObjectDraft, live: UnstructuredObject, writer: ScaleWr
 }
 
 /**
- * What an applied configuration makes of a Scale.
+ * Applies a configuration to a Scale.
  *
- * @throws {ApiError} `Conflict`, when another one manages the count.
+ * @throws {ApiError} `Conflict`, when another manager owns the replicas.
  */
 function applyScale(
   config: JsonObject,
@@ -323,7 +323,7 @@ function managedRequestOf({ manager, schema, clock }: ScaleWriter): {
   return { manager, schema, apiVersion: 'autoscaling/v1', subresource: 'scale', nowMs: clock.now() }
 }
 
-/** A Scale with those managers of its object that manage the count. */
+/** A Scale with those managers of its object that own the replicas. */
 function withScaleManagers(
   scale: UnstructuredObject,
   object: UnstructuredObject,
@@ -333,7 +333,7 @@ function withScaleManagers(
   return { ...scale, metadata: { ...scale.metadata, ...(managedFields && { managedFields }) } }
 }
 
-/** Writes into an object who manages it, after its Scale was written. */
+/** Updates the managed fields of an object after a write to its Scale. */
 function takeScaleManagers(
   object: ObjectDraft,
   scale: ObjectDraft,
@@ -353,7 +353,7 @@ function takeScaleManagers(
   )
 }
 
-/** Where each version of a kind has its count. Managers of versions that have none of that are left alone. */
+/** The path of the replicas in each version of a kind. Managers of versions without one are not changed. */
 function replicasPaths(
   { resource }: ResourceRef,
   { metadata: { managedFields = [] } }: UnstructuredObject,
@@ -361,7 +361,7 @@ function replicasPaths(
 ): ReplicasPaths {
   const paths = new Map<string, readonly string[] | null>()
   for (const { apiVersion = '' } of managedFields) {
-    // A version that is no longer served may still be known: what it says is kept, whatever it is.
+    // A version that is no longer served may still be known: its managed fields are kept unchanged.
     if (isKnownVersion(apiVersion, resource)) paths.set(apiVersion, null)
   }
   for (const other of registry.all()) {

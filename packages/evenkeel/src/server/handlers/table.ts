@@ -80,10 +80,10 @@ function endsInitialEvents({ metadata: { annotations = {} } }: KubeObject): bool
   return getOwn(annotations, 'k8s.io/initial-events-end') === 'true'
 }
 
-/** The versions in which tables and partial objects exist; they differ in nothing but the name. */
+/** The versions of Table and PartialObjectMetadata; they differ only in their name. */
 export type MetaVersion = 'v1' | 'v1beta1'
 
-/** An object without everything but its metadata. The kind it had cannot be told any more. */
+/** An object reduced to its metadata. Its own kind is lost. */
 export function metadataOnly(
   { metadata }: KubeObject,
   { version = 'v1' }: { readonly version?: MetaVersion } = {},
@@ -96,7 +96,7 @@ interface MetadataListOptions {
   readonly version?: MetaVersion
 }
 
-/** A list of objects without everything but their metadata. */
+/** A list of objects reduced to their metadata. */
 export function metadataListOnly(
   objects: readonly KubeObject[],
   { metadata = {}, version = 'v1' }: MetadataListOptions = {},

@@ -35,7 +35,9 @@ import { readWriteOptions } from './write-options.ts'
 
 const group = 'authentication.k8s.io'
 const defaultSeconds = 3600
-/** What is mounted into pods asks for this: an hour, and seven seconds by which it is recognized. */
+/**
+ * The lifetime that the kubelet requests for mounted tokens: an hour, and seven seconds that identify such a request.
+ */
 const mountedSeconds = 3607
 const extendedSeconds = 365 * 24 * 3600
 

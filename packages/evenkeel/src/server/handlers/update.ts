@@ -216,9 +216,9 @@ interface CommitContext {
 }
 
 /**
- * An object that was meant to replace another and finds none.
+ * An update that creates the object.
  *
- * @throws {ApiError} `Conflict`, when it names the one it was to replace.
+ * @throws {ApiError} `Conflict`, when it names the object to replace by uid.
  */
 function asCreated(draft: ObjectDraft, { name, resource: { group, plural } }: ResourceRef): ObjectDraft {
   const uid = draft.metadata['uid'] ?? ''
@@ -244,7 +244,7 @@ export function checkName({ metadata }: ObjectDraft, { name, namespace, resource
   }
 }
 
-/** What a write would have come to. */
+/** The result of a dry run. */
 async function dryRunResult(
   next: UnstructuredObject,
   { revision }: StoredObject,
@@ -267,7 +267,7 @@ function checkUid({ metadata: { uid } }: ObjectDraft, current: UnstructuredObjec
   throw uidConflict({ group, kind: plural, name: current.metadata.name ?? '' }, String(uid), current.metadata.uid ?? '')
 }
 
-/** The version an object says it replaces must be the present one; some kinds may be replaced without saying any. */
+/** The resource version of the new object must be the current one; some kinds allow updates without one. */
 function checkVersion(
   { metadata }: ObjectDraft,
   current: UnstructuredObject,
@@ -287,7 +287,7 @@ function checkVersion(
   if (version !== current.metadata.resourceVersion) throw staleVersion(subject)
 }
 
-/** The object that is there is not the one that was meant. */
+/** The current object has another uid. */
 function uidConflict(subject: NamedSubject, uid: string, present: string): ApiError {
   return conflict(
     subject,
@@ -295,7 +295,7 @@ function uidConflict(subject: NamedSubject, uid: string, present: string): ApiEr
   )
 }
 
-/** Whether this write takes away the last thing that keeps a deleted object. */
+/** Whether nothing holds a deleted object any more after this write. */
 function isLastWrite(
   { metadata, ...rest }: UnstructuredObject,
   old: UnstructuredObject,
@@ -306,7 +306,7 @@ function isLastWrite(
   return !rules.deletion?.blocksDeletion({ metadata, ...rest })
 }
 
-/** Whether there is nothing to write: all is as it was, but perhaps when managers say they wrote it. */
+/** Whether nothing has to be written: only the times of managed fields differ, if anything. */
 function sameContent(object: UnstructuredObject, old: UnstructuredObject): boolean {
   for (const name of Object.keys(object))
     if (name !== 'metadata' && !deepEqual(object[name], getOwn(old, name))) return false

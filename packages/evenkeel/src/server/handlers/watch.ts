@@ -230,7 +230,7 @@ export class WatchHandler {
   }
 }
 
-// The old way to watch one object names it in the path.
+// The deprecated watch of one object has its name in the path.
 function withName(options: ListOptions, name: string): ListOptions {
   return name === ''
     ? options

@@ -62,7 +62,7 @@ export function readWriteOptions(
   }
 }
 
-/** The options of a write as an object: what admission is told. A patch is told as the create or update it comes to. */
+/** The options of a write as an object, for admission. A patch has the options of the resulting create or update. */
 export function optionsObject(query: Query, kind: 'CreateOptions' | 'UpdateOptions'): JsonObject {
   const [dryRun, fieldManager, fieldValidation] = [
     readDryRun(query),
@@ -102,7 +102,7 @@ export interface DeleteOptions {
   /** What the client wants; negative means one second. */
   readonly gracePeriodSeconds: number | undefined
   readonly propagationPolicy: PropagationPolicy | undefined
-  /** The old way to say `Orphan` or not. */
+  /** The deprecated form of `Orphan`. */
   readonly orphanDependents: boolean | undefined
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
@@ -113,8 +113,8 @@ const deleteOptionsKinds: ReadonlySet<unknown> = new Set([undefined, '', 'Delete
 /**
  * The options of a deletion.
  *
- * @param body the decoded body, when there was one
- * @throws {ApiError} `BadRequest` for a body that holds no options, `Invalid` for options that do not go together.
+ * @param body the decoded body, if any
+ * @throws {ApiError} `BadRequest` for a body without options, `Invalid` for options that exclude each other.
  */
 export function readDeleteOptions(query: Query, body: JsonObject | undefined): DeleteOptions {
   const given = body === undefined ? fromQuery(query) : fromBody(body)
@@ -138,7 +138,7 @@ export function readDeleteOptions(query: Query, body: JsonObject | undefined): D
   }
 }
 
-/** The options of a deletion as an object: what admission is told. */
+/** The options of a deletion as an object, for admission. */
 export function deleteOptionsObject({
   dryRun,
   gracePeriodSeconds,

@@ -16,14 +16,14 @@ import type { Entry } from '#store'
 import { commaBlock, GzipWriter, shiftOf, type CompressedRun } from './gzip.ts'
 import { itemsLength, writeItem, type ListText } from './list-response.ts'
 
-/** A piece is written to the socket at once. */
+/** The size of one write to the socket. */
 const pieceBytes = 256 * 1024
 /** How many runs are compressed at once: enough to keep going while one is written. */
 const aheadMax = 4
 
 interface ListRuns {
   readonly runs: readonly ListRun[]
-  /** Those of the runs that are there. */
+  /** The cached runs. */
   readonly found: readonly (CompressedRun | undefined)[]
   readonly cache: CompressedRunCache
 }
@@ -57,7 +57,7 @@ async function* writtenPieces(
     for (; asked < runs.length && ahead.length < aheadMax; asked++) {
       if (!found[asked]) ahead.push(cache.compress(runs[asked] as ListRun))
     }
-    // What is not there is the first of those that were asked for.
+    // A run that is not cached is the first of those in flight.
     writer.add(run ?? (await (ahead.shift() as Promise<CompressedRun>)))
     if (writer.waiting < pieceBytes) continue
     yield Buffer.concat(writer.take())
@@ -69,7 +69,7 @@ async function* writtenPieces(
 
 interface CompressedRunCacheOptions {
   /**
-   * How much is remembered.
+   * The size of the cache.
    *
    * @default 33_554_432
    */
@@ -81,19 +81,19 @@ interface CachedRun {
   readonly revisions: readonly number[]
   readonly skipped: number
   readonly pending: Promise<CompressedRun>
-  /** Once it is there. */
+  /** Set when the compression has finished. */
   packed?: CompressedRun
   bytes: number
 }
 
-/** A number in an array, a reference to a key, and their share of what holds them. */
+/** A number in an array, a reference to a key, and their share of the containers. */
 const entryOverhead = 24
 const runOverhead = 400
 const compressionLevel = 1
 
 export class CompressedRunCache {
   readonly #bytesMax: number
-  /** In the order of use. */
+  /** In order of use. */
   readonly #runs = new Map<number, CachedRun>()
   #bytes = 0
 
@@ -102,17 +102,17 @@ export class CompressedRunCache {
     this.#bytesMax = bytesMax
   }
 
-  /** How much is remembered now. */
+  /** The current size of the cache. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** A run that is there. */
+  /** A cached run. */
   find(run: ListRun): CompressedRun | undefined {
     return this.#recall(run)?.packed
   }
 
-  /** A run, compressed now if it is not there. */
+  /** A run, compressed now unless it is cached. */
   compress(run: ListRun): Promise<CompressedRun> {
     return this.#recall(run)?.pending ?? this.#add(run)
   }
@@ -175,7 +175,7 @@ function isOf({ keys, revisions, skipped }: CachedRun, run: ListRun): boolean {
 }
 
 async function compressRun(entries: readonly Entry[], skipped: number): Promise<CompressedRun> {
-  // Loaded when the first large list goes out: a server starts without it.
+  // Loaded for the first large list: a server starts without it.
   const { constants, crc32, deflateRaw } = await import('node:zlib')
   const text = Buffer.allocUnsafe(itemsLength(entries, skipped))
   let at = 0
@@ -189,20 +189,20 @@ async function compressRun(entries: readonly Entry[], skipped: number): Promise<
   return { bytes: Buffer.concat([commaBlock, blocks]), checksum: crc32(text), shift: shiftOf(text.byteLength) }
 }
 
-/** Some neighbours of a list: its entries from `start` up to `end`. */
+/** Adjacent entries of a list, from `start` up to `end`. */
 export interface ListRun {
   readonly entries: readonly Entry[]
   readonly start: number
   readonly end: number
   /** Bytes of an entry that are not part of the text. */
   readonly skipped: number
-  /** The same for the same objects; what has the same may still be different. */
+  /** Equal for equal runs; different runs may collide. */
   readonly fingerprint: number
 }
 
 const runBytesMax = 256 * 1024
 
-/** Cuts a list. */
+/** Splits a list into runs. */
 export function runsOf(entries: readonly Entry[], skipped: number): ListRun[] {
   const runs: ListRun[] = []
   let [start, bytes, hash] = [0, 0, skipped]

@@ -21,12 +21,12 @@ export interface CompressedRun {
   readonly shift: number
 }
 
-/** Everybody can read it; the fastest level was used; nobody says on which system. */
+/** A header without optional fields: fastest level, unknown operating system. */
 export const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff)
 
 const plainMax = 0xffff
 
-/** Bytes as they are. `last` closes the stream. */
+/** Uncompressed blocks. `last` ends the stream. */
 export function plainBlocks(bytes: Uint8Array, { last = false }: { last?: boolean } = {}): Uint8Array {
   const count = Math.max(1, Math.ceil(bytes.byteLength / plainMax))
   const out = Buffer.alloc(bytes.byteLength + 5 * count)
@@ -41,7 +41,7 @@ export function plainBlocks(bytes: Uint8Array, { last = false }: { last?: boolea
   return out
 }
 
-/** What the file says about what is in it. */
+/** The trailer: checksum and length. */
 export function gzipTail({ checksum, bytes }: { checksum: number; bytes: number }): Uint8Array {
   const out = Buffer.alloc(8)
   out.writeUInt32LE(checksum)
@@ -49,7 +49,7 @@ export function gzipTail({ checksum, bytes }: { checksum: number; bytes: number 
   return out
 }
 
-/** What stands between two runs. */
+/** The separator of two runs. */
 const commaText: Uint8Array = Buffer.from(',')
 export const commaBlock = plainBlocks(commaText)
 
@@ -80,7 +80,7 @@ export function joinChecksums(first: number, second: number, { shift }: { shift:
 function multiply(a: number, b: number): number {
   let [product, rest, factor] = [0, b, a]
   while (factor !== 0) {
-    // The power of x that is looked at grows from bit to bit, and `rest` is b times it.
+    // The power of x grows from bit to bit, and `rest` is b times it.
     if (factor < 0 || factor >= unit) product ^= rest
     factor = (factor << 1) >>> 0
     rest = (rest & 1) === 1 ? (rest >>> 1) ^ divisor : rest >>> 1
@@ -113,7 +113,7 @@ export class GzipWriter {
     this.#waiting = gzipHead.byteLength + block.byteLength
   }
 
-  /** Bytes that were made and not taken. */
+  /** Bytes that are written and not taken yet. */
   get waiting(): number {
     return this.#waiting
   }
@@ -131,7 +131,7 @@ export class GzipWriter {
     this.#push(gzipTail({ checksum: this.#checksum, bytes: this.#size }))
   }
 
-  /** What was made since the last time. */
+  /** The output since the last call. */
   take(): readonly Uint8Array[] {
     const parts = this.#parts
     this.#parts = []

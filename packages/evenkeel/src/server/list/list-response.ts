@@ -19,9 +19,9 @@ import { encode, includeObjectOf } from '../response.ts'
 import { prepareConversions, servedType, toServed } from '../storage/codec.ts'
 import { StoredObject, typeLength } from '../storage/stored-object.ts'
 
-/** A piece is written to the socket at once. */
+/** The size of one write to the socket. */
 const pieceBytes = 256 * 1024
-/** Lists up to this size are sent in one, with their length. */
+/** Lists up to this size are sent as one buffer, with their length. */
 const wholeBytes = 1024 * 1024
 
 interface ListItems {
@@ -29,12 +29,12 @@ interface ListItems {
   readonly metadata: ListMeta
 }
 
-/** A list whose text is known and not yet written. */
+/** A list whose text is planned and not yet written. */
 export interface ListText {
   readonly entries: readonly Entry[]
   /** Everything before the first item. */
   readonly head: Uint8Array
-  /** How many bytes at the beginning of every entry give way to a brace; none when entries are items as they are. */
+  /** How many bytes at the beginning of every entry are replaced by a brace; 0 when entries are items unchanged. */
   readonly skipped: number
   /** Of the whole text. */
   readonly size: number
@@ -42,7 +42,7 @@ export interface ListText {
 
 export const listEnd: Uint8Array = Buffer.from(']}')
 
-/** What the JSON text of a list will be. */
+/** The plan of the JSON text of a list. */
 export function listText({ entries, metadata }: ListItems, resource: Resource): ListText {
   const { apiVersion, kind } = servedType(resource)
   const head = Buffer.from(
@@ -52,7 +52,7 @@ export function listText({ entries, metadata }: ListItems, resource: Resource): 
   return { entries, head, skipped, size: head.byteLength + itemsLength(entries, skipped) + listEnd.byteLength }
 }
 
-/** How long items are in a row, with a comma between two. */
+/** The length of items with commas between them. */
 export function itemsLength(entries: readonly Entry[], skipped: number): number {
   const own = skipped > 0 ? 2 - skipped : 1
   return entries.reduce((sum, { value }) => sum + value.byteLength + own, entries.length > 0 ? -1 : 0)
@@ -65,7 +65,7 @@ export function joinedList(text: ListText, clock: Clock): Uint8Array | AsyncIter
   return isWhole ? (pieces.next().value ?? text.head) : yieldBetween(pieces, clock)
 }
 
-/** Writes one item, with a comma before it if others precede it, and says where the next one goes. */
+/** Writes one item, with a comma before it unless it is the first, and returns the next offset. */
 export function writeItem(
   target: Uint8Array,
   { value }: Entry,
@@ -78,7 +78,7 @@ export function writeItem(
   return next + value.byteLength - skipped
 }
 
-/** Pieces, with a turn for everybody else after each. */
+/** Yields pieces, with a turn for other requests after each. */
 async function* yieldBetween(pieces: Iterable<Uint8Array>, clock: Clock): AsyncGenerator<Uint8Array, void> {
   for (const piece of pieces) {
     yield piece
@@ -125,7 +125,7 @@ interface TransformedListOptions {
   readonly slices: ListSlices
 }
 
-/** How many objects are converted at a time, if somebody has to be asked. */
+/** How many objects an asynchronous converter gets at a time. */
 const preparedItems = 500
 /** How many objects are written at a time. */
 const itemsPerRun = 64
@@ -141,7 +141,7 @@ export async function transformedList(
     for await (const run of convertedRuns(entries, options)) objects.push(...run)
     return encode(transform(objects, options), choice)
   }
-  // Whatever the shape, items come last.
+  // In every form the items come last.
   const around = JSON.stringify(transform([], options))
   const pieces: Uint8Array[] = [Buffer.from(around.slice(0, -2))]
   for await (const run of convertedRuns(entries, options))
@@ -151,7 +151,7 @@ export async function transformedList(
   return bytes <= wholeBytes ? Buffer.concat(pieces) : yieldBetween(pieces, clock)
 }
 
-/** Objects in the form they are asked for, some at a time. */
+/** Objects in the requested version, in runs. */
 async function* convertedRuns(
   entries: readonly Entry[],
   { target: { resource }, slices }: TransformedListOptions,
@@ -174,7 +174,7 @@ async function* convertedRuns(
   }
 }
 
-/** Items as they stand in the list. */
+/** Items as JSON, as in the list. */
 function itemsText(objects: readonly UnstructuredObject[], options: TransformedListOptions): string {
   const { rows, items = rows } = transform(objects, options) as {
     readonly rows?: JsonValue

@@ -1,5 +1,5 @@
 /**
- * Which objects a list or a watch is about: labels, fields, and where in the store they can be.
+ * The selection of a list or watch: label selector, field selector, and the key range in the store.
  */
 import {
   badRequest,
@@ -16,18 +16,18 @@ import { keyPrefix, objectKey, type Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 
 export interface ListSelection {
-  /** All keys that can be meant begin with this. */
+  /** The prefix of all keys in the selection. */
   readonly prefix: string
-  /** The one key that can be meant, when a selector names it. */
+  /** The only key in the selection, when a selector names it. */
   readonly key?: string
-  /** Absent when everything below the prefix is meant. What has to be converted must have been prepared. */
+  /** Absent when everything below the prefix is selected. A necessary conversion must have been prepared. */
   readonly matches?: (stored: StoredObject) => boolean
 }
 
 /**
  * Reads the selectors of a list or watch.
  *
- * @throws {ApiError} `BadRequest`, when a field cannot be selected by.
+ * @throws {ApiError} `BadRequest`, for an unsupported field.
  */
 export function selectionFor(
   { resource, namespace }: ResourceRef,
@@ -44,7 +44,7 @@ export function selectionFor(
   const pinned = name !== undefined && name !== '' && (scope === 'Cluster' || inside !== '')
   const key = pinned ? { key: objectKey(cluster, storage, { namespace: inside, name }) } : {}
   if (labels.length === 0 && fields.length === 0) return { prefix }
-  // A converter may have its own view of labels.
+  // A converter may change labels.
   const shown = (stored: StoredObject): UnstructuredObject =>
     resource.reading?.convert ? toServed(stored, resource) : stored.object
   const valuesOf = (stored: StoredObject): Record<string, string> => {
@@ -65,7 +65,7 @@ export function selectionFor(
   return { prefix, ...key, matches }
 }
 
-// Kinds that select by nothing of their own say what there is; the others only say what there is not.
+// The error of a kind without selectable fields lists the supported ones; that of others names only the wrong one.
 function requireKnown(fields: ListOptions['fields'], own: readonly string[]): void {
   const common = ['metadata.name', 'metadata.namespace']
   if (own.length > 0) {

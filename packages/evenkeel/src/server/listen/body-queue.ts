@@ -1,18 +1,18 @@
 /**
- * A request body on its way from the socket to whoever reads it, one reader.
+ * The queue of a request body, from the socket to its single reader.
  *
- * Invariants: `push` says when enough is held, and `onRoom` when there is room again, so no more than the limit and one
- * read of the socket is ever held; the loop ends when the body does, or throws why it will not; after `discard`, or after the
- * reader left its loop, pieces are dropped.
+ * Invariants: `push` reports a full queue and `onRoom` free space, so the queue never holds more than the limit and one
+ * socket read. The reader's loop ends with the body, or throws the reason why the body is incomplete. After `discard`,
+ * or after the reader left its loop, further data is dropped.
  */
 import { deferred } from '#base'
 import type { Deferred } from '#base'
 
 interface BodyQueueOptions {
   readonly bytesMax: number
-  /** The reader asks for the first time. */
+  /** The reader starts to read. */
   readonly onWanted?: () => void
-  /** After `push` gave false: more may come. */
+  /** After `push` returned false: the queue has space again. */
   readonly onRoom: () => void
 }
 
@@ -38,17 +38,17 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
     this.#onRoom = onRoom
   }
 
-  /** True when somebody waits for the next piece. */
+  /** True while the reader waits for data. */
   get isWaitedFor(): boolean {
     return this.#waiting !== undefined
   }
 
-  /** True until the sender may go on. */
+  /** True while the sender has to wait. */
   get isFull(): boolean {
     return this.#isFull
   }
 
-  /** False when no more should come for now. */
+  /** False when the sender has to wait. */
   push(piece: Uint8Array): boolean {
     if (this.#isDiscarding || this.#isEnded || piece.length === 0) return !this.#isFull
     if (this.#waiting) {
@@ -75,7 +75,7 @@ export class BodyQueue implements AsyncIterableIterator<Uint8Array, undefined> {
     if (waiting) waiting.reject(error)
   }
 
-  /** Nobody will read what is there or what comes. */
+  /** Drops queued and future data: there is no reader any more. */
   discard(): void {
     this.#isDiscarding = true
     this.#pieces.length = 0

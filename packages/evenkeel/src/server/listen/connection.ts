@@ -1,13 +1,13 @@
 /**
- * What the listener knows of a connection, whatever it speaks, and what every connection is given.
+ * The interface between the listener and its connections, for every protocol, with the limits of a connection.
  */
 import type { Clock, Logger } from '#base'
 import type { Transport, WirePeer } from '#wire'
 
 export interface ServerConnection {
-  /** Takes no more requests; closes once those under way are answered. */
+  /** Accepts no more requests; closes when those in flight are answered. */
   retire(): void
-  /** Called once a second: ends what takes too long. */
+  /** Called once a second: enforces timeouts. */
   expire(nowMs: number): void
 }
 
@@ -21,19 +21,16 @@ export interface ConnectionContext {
   readonly peer: WirePeer
 }
 
-/** How long a connection that we closed may take to notice, and how much it may still send meanwhile. */
+/** How long a connection that the server closed may linger, and how much it may still send meanwhile. */
 export const lingerMs = 2_000
 export const lingerBytesMax = 1_048_576
 
-/*
- * How much a connection may ask for before anybody knows who is calling.
- *
- * Times are looked at once a second (see `sweeper`), so each may last up to a second longer.
- */
+// Limits that apply before authentication. Times are checked once a second (see `Sweeper`), so each may last up to a
+// second longer.
 
 export interface ListenLimits {
   /**
-   * Open connections; more are dropped as they come.
+   * Open connections; further ones are dropped.
    *
    * @default 10_000
    */
@@ -51,7 +48,7 @@ export interface ListenLimits {
    */
   readonly requestLineBytesMax: number
   /**
-   * Everything before the body.
+   * The size of the request head.
    *
    * @default 65_536
    */
@@ -63,13 +60,13 @@ export interface ListenLimits {
    */
   readonly headFieldsMax: number
   /**
-   * From the first byte of a connection or request until its head is there, TLS handshake included.
+   * From the first byte of a connection or request to the end of its head, TLS handshake included.
    *
    * @default 10_000
    */
   readonly headMs: number
   /**
-   * Without any byte of a body that somebody waits for.
+   * Without any byte of a body that is being read.
    *
    * @default 30_000
    */
@@ -81,25 +78,25 @@ export interface ListenLimits {
    */
   readonly keepAliveMs: number
   /**
-   * With something to send that the other side does not take.
+   * With data to send that the client does not read.
    *
    * @default 60_000
    */
   readonly writeStallMs: number
   /**
-   * A body up to this size is read before the server is called; a longer one comes in pieces, and no more than this of it is held at a time.
+   * A body up to this size is read before the handler runs; a longer one is streamed, with at most this much buffered.
    *
    * @default 65_536
    */
   readonly wholeBodyBytesMax: number
   /**
-   * Requests under way on one HTTP/2 connection; clients open another connection for more.
+   * Requests in flight on one HTTP/2 connection; clients open another connection for more.
    *
    * @default 250
    */
   readonly streamsMax: number
   /**
-   * Cancelled requests, pings and settings on one HTTP/2 connection in a burst; 50 are forgotten each second.
+   * A burst of cancelled requests, pings and settings on one HTTP/2 connection; 50 per second are forgiven.
    *
    * @default 1_000
    */
@@ -121,7 +118,7 @@ const defaultListenLimits: ListenLimits = {
   nuisancesMax: 1_000,
 }
 
-/** The given limits, and the usual ones for the rest. */
+/** The given limits, with defaults for the rest. */
 export function withDefaultListenLimits(given: Partial<ListenLimits>): ListenLimits {
   const limits = { ...defaultListenLimits, ...given }
   for (const [name, limit] of Object.entries(limits)) {

@@ -1,12 +1,15 @@
 /**
- * What HTTP/1.1 and HTTP/2 do alike to a response: which header fields go out, and whether there is a body.
+ * HTTP messages, as HTTP/1.1 and HTTP/2 share them: header fields, bodies, and the request with its signal.
+ *
+ * A request's signal aborts when the client disconnects before its response. It is created on first use: most requests
+ * never need it, and on Node 20 it costs more than reading the whole request.
  */
 import { internalError, toStatus } from '#api'
 import type { WireHeaders, WirePeer, WireRequest, WireResponse } from '#wire'
 
 export type FixedBody = Uint8Array | readonly Uint8Array[]
 
-/** What the connection says itself, whatever the server wrote. */
+/** Fields that the connection sets itself, whatever the server returned. */
 const ownFields = new Set([
   'connection',
   'keep-alive',
@@ -20,9 +23,9 @@ const plainValue = /^[\t\x20-\x7e]*$/
 const controls = /[^\t\x20-\x7e\x80-\uffff]/
 
 /**
- * The header fields to send. Values outside ASCII go out as UTF-8, one character per byte.
+ * The header fields to send. Values outside ASCII are sent as UTF-8, one character per byte.
  *
- * @throws {RangeError} for a field that would break out of its line.
+ * @throws {RangeError} for a field with a line break or another invalid character.
  */
 export function fieldsToSend({ headers }: WireResponse): [string, string][] {
   const fields: [string, string][] = []
@@ -36,7 +39,7 @@ export function fieldsToSend({ headers }: WireResponse): [string, string][] {
   return fields
 }
 
-/** True when a response to this never has a body, whatever the server gave. */
+/** True when the response never has a body, whatever the server returned. */
 export function isBodiless(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 304
 }
@@ -45,7 +48,7 @@ export function isStreamed(body: WireResponse['body']): body is AsyncIterable<Ui
   return body !== undefined && Symbol.asyncIterator in body
 }
 
-/** The pieces of a body that is there in whole. */
+/** The pieces of a body that is complete. */
 export function piecesOf(body: FixedBody | undefined): readonly Uint8Array[] {
   if (body === undefined) return []
   return body instanceof Uint8Array ? [body] : body
@@ -57,14 +60,14 @@ export function bytesOf(pieces: readonly Uint8Array[]): number {
   return bytes
 }
 
-/** Tells a body that nobody will read it. */
+/** Releases a body that will not be read. */
 export function release(body: WireResponse['body']): void {
   if (!isStreamed(body)) return
   const left = body[Symbol.asyncIterator]().return?.()
   if (left) left.catch(() => undefined)
 }
 
-/** The answer when the server threw: it never should, so it is a fault of ours. */
+/** The response when the handler threw; it never should, so this is an internal error. */
 export function failureResponse(error: unknown): WireResponse {
   return {
     status: 500,
@@ -73,7 +76,7 @@ export function failureResponse(error: unknown): WireResponse {
   }
 }
 
-/** An answer in one line of text, from the listener itself. */
+/** A response of the listener itself, one line of text. */
 export function textResponse(status: number, text: string): WireResponse {
   return {
     status,
@@ -86,7 +89,7 @@ export function textResponse(status: number, text: string): WireResponse {
   }
 }
 
-/** For logs: what was asked, without the query, which may hold secrets. */
+/** For logs: method and path, without the query, which may hold secrets. */
 export function describeRequest({ method, target }: Pick<WireRequest, 'method' | 'target'>): {
   method: string
   path: string
@@ -94,12 +97,7 @@ export function describeRequest({ method, target }: Pick<WireRequest, 'method' |
   return { method, path: target.split('?', 1)[0] ?? '' }
 }
 
-/*
- * A request as the server sees it, and its life: when the client goes before it has its answer, the signal aborts.
- *
- * The signal is made when somebody asks for it; most requests are answered before anybody does, and on Node 20 it costs
- * more than reading the whole request.
- */
+// The request as the server sees it.
 
 interface RequestParts {
   readonly method: string
@@ -122,7 +120,7 @@ export class RequestLifetime {
     return this.#controller.signal
   }
 
-  /** The client is gone. */
+  /** The client has disconnected. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -134,7 +132,7 @@ export function makeRequest(parts: RequestParts, life: RequestLifetime): WireReq
   return new IncomingRequest(parts, life)
 }
 
-/** A class, because a getter that belongs to one object alone makes that object slow and its memory long-lived. */
+/** A class, because an object literal with a getter is slow and its memory long-lived. */
 class IncomingRequest implements WireRequest {
   readonly method: string
   readonly target: string
@@ -164,27 +162,25 @@ function clientGone(): Error {
 }
 
 /**
- * How the values of a repeated header become one text, for HTTP/1.1 and HTTP/2 alike.
+ * Joins the values of a repeated header, for HTTP/1.1 and HTTP/2 alike.
  *
- * Invariant: a header that says who is meant is joined by what no value can hold. With a comma, a group called `a, b`
- * could not be told from two groups, and somebody would get the rights of the other.
+ * Invariant: identity headers are joined by a character that no value can contain. With a comma, a group named `a, b`
+ * would be indistinguishable from two groups, and a user could gain the rights of another.
  */
 const identityHeaders = /^(?:impersonate|x-remote)-/
 
-/** What stands between two values. */
+/** The separator of two values. */
 export function separatorOf(name: string): string {
   if (name === 'cookie') return '; '
   return isIdentityHeader(name) ? '\n' : ', '
 }
 
-/** Whether each value of a header has to stay as it was sent. */
+/** Whether the values of a header must be kept apart. */
 export function isIdentityHeader(name: string): boolean {
   return identityHeaders.test(name)
 }
 
-/**
- * A request that is not even HTTP as we accept it: answered in plain text by the listener, the server never sees it.
- */
+/** An HTTP request that the listener refuses: it answers in plain text, and the handler does not run. */
 export class HttpProtocolError extends Error {
   override readonly name = 'HttpRefusal'
   readonly status: number

@@ -1,7 +1,13 @@
 /**
- * A body that comes in pieces: from the socket's reads into the queue that the server reads.
+ * HTTP/1.1 bodies: request bodies from socket reads into the body queue, and both directions of chunked coding.
  *
- * Invariant: bytes after the end of the body are given back, bytes before it never are.
+ * The chunked decoder (RFC 9112 section 7) accepts reads that end anywhere. Sizes are plain hexadecimal and lines end
+ * in CRLF; extensions and trailers are bounded, checked and dropped. The encoder makes the frame of a shared piece
+ * once, because a thousand watchers get the same one. Large pieces are allocated with space for their frame, so nothing
+ * is copied.
+ *
+ * Invariant: bytes after the end of a body are returned untouched, because the next request begins there; bytes before
+ * it never are.
  */
 import { badRequest } from '#api'
 import type { BodyQueue } from './body-queue.ts'
@@ -21,12 +27,12 @@ export class BodyReader {
     this.#left = length === 'chunked' ? Number.POSITIVE_INFINITY : length
   }
 
-  /** The whole body was here. */
+  /** The body is complete. */
   get isDone(): boolean {
     return this.#state === 'done'
   }
 
-  /** What came makes no sense, or did not come: nobody knows where the next request would begin. */
+  /** The body is malformed or incomplete, so the start of the next request is unknown. */
   get isBroken(): boolean {
     return this.#state === 'broken'
   }
@@ -35,12 +41,12 @@ export class BodyReader {
     return this.#isBegun
   }
 
-  /** Bytes that are still to come; infinite when nobody knows. */
+  /** Bytes left; infinite when unknown. */
   get left(): number {
     return this.#left
   }
 
-  /** Takes what belongs to the body and gives back the rest. */
+  /** Takes the bytes of the body and returns the rest. */
   feed(bytes: Buffer): Buffer {
     if (this.#state === 'broken') return bytes.subarray(bytes.length)
     if (this.#state === 'done') return bytes
@@ -83,17 +89,12 @@ export class BodyReader {
   }
 }
 
-/*
- * Takes a chunked body apart (RFC 9112 section 7), from reads that may end anywhere.
- *
- * Invariants: sizes are plain hexadecimal and lines end in CRLF, nothing else; extensions and trailers are bounded, checked and
- * dropped; not a byte beyond the end of the body is touched, because the next request begins there.
- */
+// The chunked decoder.
 
 const sizeLine = /^([0-9a-fA-F]{1,8})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/
 const plainText = /^[\t\x20-\x7e\x80-\xff]*$/
 const lineBytesMax = 4096
-/** Extensions and trailers of a whole body. */
+/** For extensions and trailers of a whole body. */
 const overheadBytesMax = 16_384
 const trailersMax = 100
 const lineFeed = 10
@@ -110,9 +111,9 @@ export class ChunkedDecoder {
   }
 
   /**
-   * Hands on the data in these bytes and tells how many of them belong to the body.
+   * Passes on the data in these bytes and returns how many of them belong to the body.
    *
-   * @throws {HttpProtocolError} when they are no chunks.
+   * @throws {HttpProtocolError} for a malformed chunk.
    */
   feed(bytes: Buffer, onData: (piece: Buffer) => void): number {
     let at = 0
@@ -176,15 +177,12 @@ export class ChunkedDecoder {
   }
 }
 
-/*
- * Pieces of a streamed response as chunks. A thousand watchers are sent the same piece: its frame is made once. Large
- * pieces can be made with room around them: their frame is written there, and nothing is copied.
- */
+// The chunked encoder.
 
 const frames = new WeakMap<Uint8Array, Buffer>()
-/** Larger ones are parts of lists, which nobody shares; remembering would only hold memory. */
+/** Larger pieces belong to lists and are not shared; caching them would only use memory. */
 const sharedBytesMax = 65_536
-/** Pieces with room before and after them, and the memory they lie in. */
+/** Pieces with space for a frame around them, and their buffer. */
 const roomy = new WeakMap<Uint8Array, Buffer>()
 /** Eight digits and a line end. */
 const roomBefore = 10
@@ -192,7 +190,7 @@ const roomAfter = 2
 
 export const lastChunk = Buffer.from('0\r\n\r\n')
 
-/** Memory for a piece that may become a chunk where it lies: new, or the beginning of a piece that nobody uses any more. */
+/** A buffer for a piece with space for its frame: new, or the beginning of a piece that is no longer used. */
 export function allocatePiece(bytes: number, { memory }: { memory?: Buffer } = {}): Buffer {
   const whole = (memory && roomy.get(memory)) || Buffer.allocUnsafeSlow(roomBefore + bytes + roomAfter)
   const piece = whole.subarray(roomBefore, roomBefore + bytes)

@@ -1,14 +1,16 @@
 /**
- * One HTTP/1.1 connection: requests in, one after the other; responses out in the same order.
+ * One HTTP/1.1 connection: requests in sequence, responses in the same order.
  *
  *   idle ──▶ head ──▶ gathering ──▶ serving ──▶ draining ──▶ idle
  *                                      └────────────▶ closing ──▶ closed
  *
- * Invariants: one request is served at a time, later ones wait in a bounded buffer and then in the client's; a small response
- * is one write; after a request that was not understood, or whose body was not read, the connection is closed, because nobody knows
- * where the next request begins; when the socket closes, the request's signal aborts and the loop over its response is left.
+ * Invariants: one request is served at a time; later ones wait in a bounded buffer and then in the client's. A small
+ * response is one write. After a malformed request, or one whose body was not read, the connection closes, because the
+ * start of the next request is unknown. When the socket closes, the request's signal aborts and the loop over its
+ * response ends.
  *
- * `Upgrade` is not taken up, as the RFC allows: the request is answered as if it had not asked. WebSockets would branch off in `#serve`.
+ * `Upgrade` is ignored, as the RFC allows: the request is answered as if it had no such header. WebSockets would branch
+ * off in `#serve`.
  */
 import type { Socket } from 'node:net'
 import { badRequest } from '#api'
@@ -43,11 +45,11 @@ import { OutputStream } from './output-stream.ts'
 
 type ConnectionPhase = 'idle' | 'head' | 'gathering' | 'serving' | 'draining' | 'closing' | 'closed'
 
-/** Later requests that wait for their turn. */
+/** The buffer for pipelined requests. */
 const pipelinedBytesMax = 65_536
-/** What is left of a body that nobody read, and is still read away for the sake of the connection. */
+/** The size of an unread body that is still drained to keep the connection open. */
 const drainBytesMax = 65_536
-/** Head and body up to this size go out in one write. */
+/** Head and body up to this size are sent in one write. */
 const oneWriteBytesMax = 65_536
 const never = Number.POSITIVE_INFINITY
 const continueResponse = 'HTTP/1.1 100 Continue\r\n\r\n'
@@ -111,7 +113,7 @@ export class Http1Connection implements ServerConnection {
     this.#advance()
   }
 
-  /** Goes as far as what has arrived allows. */
+  /** Processes the received data as far as possible. */
   #advance(): void {
     try {
       if (this.#phase === 'idle' || this.#phase === 'head') this.#readHead()
@@ -157,7 +159,7 @@ export class Http1Connection implements ServerConnection {
     else this.#serve(head, this.#openIntake(head))
   }
 
-  /** A small body is waited for: then the server gets it in one piece. */
+  /** Waits for a small body, so that the handler gets it as one buffer. */
   #gather(head: RequestHead): void {
     const length = head.length as number
     const input = this.#input
@@ -232,7 +234,7 @@ export class Http1Connection implements ServerConnection {
     }
   }
 
-  /** Resolves false when the client went meanwhile. */
+  /** Resolves false when the client disconnected. */
   async #send(head: RequestHead, response: WireResponse): Promise<boolean> {
     this.#isAnswering = true
     this.#isLast = !head.isKeepAlive || this.#isRetired || !this.#canDrain(head)
@@ -274,7 +276,7 @@ export class Http1Connection implements ServerConnection {
     return formatResponseHead(response, { end, connection, date: this.#context.date() })
   }
 
-  /** Whether what is left of the body can be read away, so that the connection can be used again. */
+  /** Whether the rest of the body can be drained, so that the connection can be reused. */
   #canDrain({ expectsContinue: isAsking }: RequestHead): boolean {
     const intake = this.#intake
     if (!intake || intake.isDone) return true
@@ -316,7 +318,10 @@ export class Http1Connection implements ServerConnection {
     this.#close()
   }
 
-  /** Our side ends; what the client still sends is read away for a moment, or it might never see our last words. */
+  /**
+   * Ends the sending side and drains the receiving side for a moment; otherwise the client might not get the last
+   * response.
+   */
   #close(): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return
     this.#phase = 'closing'

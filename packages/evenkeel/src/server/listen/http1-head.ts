@@ -1,9 +1,10 @@
 /**
- * The head of an HTTP/1.1 request: one line, then fields. RFC 9112, read as strictly as it allows.
+ * HTTP/1.1 heads: the request line and fields in, the status line and fields out. RFC 9112, parsed as strictly as it
+ * allows.
  *
- * Whatever two readers could take differently is refused and the connection closed, because between a proxy and us such a
- * difference lets one caller speak in the name of another: folded lines, space around field names, bare CR or LF, two lengths,
- * a length together with chunks, codings other than chunked, fields that may come only once and come twice.
+ * Everything that two parsers could read differently is refused and the connection closed, because such a difference
+ * between a proxy and this server allows request smuggling: folded lines, space around field names, bare CR or LF, two
+ * lengths, a length together with chunks, codings other than chunked, repeated fields that must be single.
  */
 import { STATUS_CODES } from 'node:http'
 import type { WireHeaders, WireResponse } from '#wire'
@@ -16,9 +17,9 @@ export interface RequestHead {
   readonly target: string
   readonly headers: WireHeaders
   readonly isHttp10: boolean
-  /** The client wants to ask more on this connection. */
+  /** The client wants to keep the connection open. */
   readonly isKeepAlive: boolean
-  /** The client waits for a word before it sends the body. */
+  /** The client waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean
   /** Bytes of the body, 0 for none. */
   readonly length: number | 'chunked'
@@ -26,7 +27,7 @@ export interface RequestHead {
 
 type HeadLimits = Pick<ListenLimits, 'requestLineBytesMax' | 'headFieldsMax'>
 
-/** A byte that has no place in a head, or half a line end. */
+/** A byte that is invalid in a head, or half a line end. */
 const stray = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const methodText = /^[A-Z][A-Z-]{0,31}$/
@@ -38,7 +39,7 @@ const onlyOnce = new Set(['host', 'content-length', 'content-type', 'transfer-en
 
 export const headEnd = Buffer.from('\r\n\r\n')
 
-/** Empty lines before a request are left over from sloppy clients, and allowed. */
+/** Empty lines before a request are allowed. */
 export function skipEmptyLines(bytes: Buffer): Buffer {
   let at = 0
   while (bytes[at] === carriageReturn && bytes[at + 1] === lineFeed) at += 2
@@ -46,9 +47,9 @@ export function skipEmptyLines(bytes: Buffer): Buffer {
 }
 
 /**
- * Looks at a head that has not ended yet.
+ * Checks an incomplete head.
  *
- * @throws {HttpProtocolError} when no end can make it right.
+ * @throws {HttpProtocolError} when it is already invalid.
  */
 export function checkUnfinished(
   bytes: Buffer,
@@ -63,9 +64,9 @@ export function checkUnfinished(
 }
 
 /**
- * Reads the head from its text (a character per byte), without the empty line that ends it.
+ * Parses a head from its text (one character per byte), without the empty line that ends it.
  *
- * @throws {HttpProtocolError} when it is not exactly right.
+ * @throws {HttpProtocolError} for any deviation.
  */
 export function parseHead(text: string, limits: HeadLimits): RequestHead {
   if (stray.test(text)) throw new HttpProtocolError(400, 'the request head holds a byte that does not belong there')
@@ -77,7 +78,9 @@ export function parseHead(text: string, limits: HeadLimits): RequestHead {
   return finishHead({ method, isHttp10 }, target, headers)
 }
 
-/** Reads `name: value` lines, from `start` to the end of the text. Also used for trailers, whose fields nobody looks at. */
+/**
+ * Parses `name: value` lines, from `start` to the end of the text. Also used for trailers, whose fields are ignored.
+ */
 export function parseFields(text: string, start: number, fieldsMax: number): Record<string, string> {
   const headers = noHeaders()
   let at = start
@@ -99,11 +102,11 @@ function addField(headers: Record<string, string>, text: string, { at, stop }: {
 }
 
 /**
- * The head of a request that another parser took apart: the same rules about the host, the target, repeated fields and
- * the length of the body.
+ * The head of a request from another parser: the same rules about the host, the target, repeated fields and the length
+ * of the body.
  *
  * @param fields name, value, name, value …, as they were sent
- * @throws {HttpProtocolError} when two readers could understand it differently.
+ * @throws {HttpProtocolError} when two parsers could read it differently.
  */
 export function headOf(line: RequestLine & { readonly target: string }, fields: readonly string[]): RequestHead {
   const headers = noHeaders()
@@ -167,7 +170,7 @@ function finishHead(
   }
 }
 
-/** A target with scheme and host names the host; the header is then ignored, as the RFC says. */
+/** A target in absolute form names the host; the `Host` header is then ignored, as the RFC requires. */
 function resolveTarget(method: string, target: string, headers: Record<string, string>): string {
   if (method === 'CONNECT') throw new HttpProtocolError(405, 'this is no proxy')
   if (target.startsWith('/') || (target === '*' && method === 'OPTIONS')) return target
@@ -199,22 +202,20 @@ function bodyLength(headers: WireHeaders, isHttp10: boolean): number | 'chunked'
   return 'chunked'
 }
 
-/** Without a prototype: `constructor` and `__proto__` are proper field names. */
+/** Without a prototype: `constructor` and `__proto__` are valid field names. */
 function noHeaders(): Record<string, string> {
   return { __proto__: null } as unknown as Record<string, string>
 }
 
-/*
- * The head of an HTTP/1.1 response, as text with a character per byte.
- */
+// The head of a response, as text with one character per byte.
 
-/** How the other side knows where the body ends; `none` when there is no body to speak of. */
+/** How the client finds the end of the body; `none` when there is no body. */
 export type BodyEnd = { readonly bytes: number } | 'chunked' | 'close' | 'none'
 
 interface ResponseHeadOptions {
   readonly end: BodyEnd
   readonly date: string
-  /** What to say about the connection; nothing, when the version's default holds. */
+  /** The `connection` header; absent when the default of the version applies. */
   readonly connection: 'close' | 'keep-alive' | undefined
 }
 

@@ -1,9 +1,14 @@
 /**
- * One HTTP/2 connection: many requests at a time, each an exchange of its own.
+ * One HTTP/2 connection: concurrent requests, each an exchange of its own.
  *
- * Invariants: a client that opens and cancels requests, or sends pings and settings, faster than work explains loses its
- * connection; without requests the connection is closed after a while; after `retire` new requests are refused by a GOAWAY, which clients
- * take as "ask again elsewhere", and the connection closes with its last request.
+ * Invariants of a connection: a client that opens and cancels requests, or sends pings and settings, at an abusive rate
+ * is disconnected. An idle connection is closed after a timeout. After `retire` new requests are refused by a GOAWAY,
+ * after which clients retry elsewhere; the connection closes with its last request.
+ *
+ * Invariants of an exchange: when the client cancels, the signal aborts and the loop over the response ends. A response
+ * that cannot be finished is reset, never ended as if it were complete. A stream is never reset while it has data that
+ * could be sent, because then Node 20 loops endlessly and Node 26 aborts. Data that the client does not accept for some
+ * time does not count.
  */
 import {
   constants,
@@ -36,13 +41,13 @@ import {
 } from './http-message.ts'
 import { OutputStream } from './output-stream.ts'
 
-/** All unread bodies of a connection together; one slow reader does not hold up the others. */
+/** For all unread bodies of a connection; one slow reader does not block the others. */
 const connectionWindowBytes = 4_194_304
-/** Node refuses requests above this; our own back-pressure stays far below it. */
+/** Node refuses requests above this; the backpressure of this server stays far below it. */
 const sessionMegabytes = 1_024
 const floodEventsPerSweep = 50
 
-/** As Node gives it; its types do not know the last part, the fields as they were sent. */
+/** As Node emits it; its types lack the last part, the raw fields. */
 type StreamEvent = [stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, sent: readonly string[]]
 
 export class Http2Connection implements ServerConnection {
@@ -132,13 +137,7 @@ export class Http2Connection implements ServerConnection {
   }
 }
 
-/*
- * One request on an HTTP/2 connection, and its response.
- *
- * Invariants: the client's leaving aborts the signal and leaves the loop over the response; a response that cannot be
- * finished is reset, never ended as if it were whole; a stream is never reset while something that could be sent is on its way, because then
- * Node 20 loops for ever and Node 26 aborts. What the client does not take for a while is not on its way.
- */
+// One request on the connection, and its response.
 
 const never = Number.POSITIVE_INFINITY
 const oneWriteBytesMax = 65_536
@@ -165,7 +164,7 @@ export class Http2Exchange {
     })
   }
 
-  /** True when the whole response was handed over; before that a reset by the client is a cancelled request. */
+  /** True when the whole response was written; before that a reset by the client is a cancelled request. */
   get isAnswered(): boolean {
     return this.#isAnswered
   }
@@ -214,14 +213,14 @@ export class Http2Exchange {
     }
   }
 
-  /** A small body in one piece, a longer one or one of unknown length in pieces. */
+  /** A small body as one buffer, a longer one or one of unknown length as a stream. */
   #body(length: number | undefined): Promise<Uint8Array> | AsyncIterable<Uint8Array> | undefined {
     if (this.#stream.endAfterHeaders || length === 0) return undefined
     this.#awaitBody()
     return length !== undefined && length <= this.#context.limits.wholeBodyBytesMax ? this.#gather() : this.#openQueue()
   }
 
-  /** HTTP/2 itself sees to it that no more comes than was said. */
+  /** HTTP/2 itself enforces the announced length. */
   #gather(): Promise<Uint8Array> {
     const pieces: Uint8Array[] = []
     const whole = (this.#whole = deferred<Uint8Array>())
@@ -282,7 +281,7 @@ export class Http2Exchange {
     return fields
   }
 
-  /** The response is handed over; a client that is still sending its body is told to stop. */
+  /** The response is complete; a client that is still sending its body is asked to stop. */
   #finish(): void {
     const stream = this.#stream
     this.#isAnswered = true
@@ -299,8 +298,8 @@ export class Http2Exchange {
   }
 
   /**
-   * Ends the response in a way that nobody takes for its end, once all before it is on its way: `destroy` with an error resets
-   * the stream, while `close` with an error code first sends an end as if the response were whole.
+   * Ends the response visibly incomplete, after all earlier data is sent: `destroy` with an error resets the stream,
+   * while `close` with an error code first sends an end as if the response were complete.
    */
   #cut(error: unknown): void {
     const stream = this.#stream
@@ -319,15 +318,13 @@ export class Http2Exchange {
   }
 }
 
-/*
- * The head of an HTTP/2 request in the form that both versions share: `:authority` is `host`, and no field begins with a colon.
- */
+// The head of a request in the form of HTTP/1.1: `:authority` is `host`, and no field begins with a colon.
 
 interface Http2Head {
   readonly method: string
   readonly target: string
   readonly headers: WireHeaders
-  /** Bytes of the body, if the client said. */
+  /** Bytes of the body, if announced. */
   readonly length: number | undefined
 }
 
@@ -336,7 +333,7 @@ const targetText = /^\/[\x21\x22\x24-\x7e]*$/
 const lengthText = /^\d{1,15}$/
 
 /**
- * @param sent names and values in turn, as they came
+ * @param sent the raw fields: names and values in turn
  * @throws {HttpProtocolError} when a part is missing or contradicts another.
  */
 export function convertHttp2Head(raw: IncomingHttpHeaders, sent: readonly string[]): Http2Head {
@@ -367,7 +364,7 @@ function convertFields(raw: IncomingHttpHeaders, sent: readonly string[]): Recor
   return headers
 }
 
-/** Node joins repeated fields by commas; as they were sent they are names and values in turn. */
+/** Node joins repeated fields by commas; the raw fields are names and values in turn. */
 function valuesOf(name: string, sent: readonly string[]): string[] {
   return sent.filter((_value, index) => index % 2 === 1 && sent[index - 1]?.toLowerCase() === name)
 }

@@ -1,11 +1,12 @@
 /**
- * Room 1: what arrived? Sockets become calls of a transport.
+ * The listener: accepts connections, and passes their requests to a transport.
  *
- * One port speaks HTTP/1.1 and, with TLS, HTTP/2 (by ALPN). HTTP/1.1 is read by our own parser, HTTP/2 by Node's (docs/decisions/transport.md).
- * After: `route` says which verb on what.
+ * One port serves HTTP/1.1 and, with TLS, HTTP/2 (by ALPN). HTTP/1.1 is parsed by this project, HTTP/2 by Node
+ * (docs/decisions/transport.md). One timer checks the timeouts of all connections once a second, because a timer per
+ * request would cost more than reading it.
  *
- * Invariants: only this machine can connect unless another address is asked for by name; after `close` there is no socket, timer or listener
- * left; a fault of one connection never reaches another.
+ * Invariants: only this machine can connect unless another address is configured; after `close` there is no socket,
+ * timer or listener left; without connections there is no timer; an error on one connection never affects another.
  */
 import type { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
@@ -36,13 +37,13 @@ import type { NodeHttp1 } from './node-http1.ts'
 interface ListenTls {
   readonly key: string
   readonly cert: string
-  /** Whose client certificates we believe, one after the other; none, and nobody is asked for one. */
+  /** Trusted authorities of client certificates, concatenated; without any, no client certificate is requested. */
   readonly ca?: string
 }
 
 export interface ListenOptions {
   /**
-   * The address to bind. Anything but loopback lets other machines call.
+   * The address to bind. Any address but loopback accepts requests from other machines.
    *
    * @default '127.0.0.1'
    */
@@ -53,11 +54,11 @@ export interface ListenOptions {
    * @default 0
    */
   port?: number
-  /** Without it the listener speaks plain HTTP/1.1. */
+  /** Without it the listener serves plain HTTP/1.1. */
   tls?: ListenTls
   limits?: Partial<ListenLimits>
   /**
-   * Who reads HTTP/1.1: our own parser, or Node's.
+   * The HTTP/1.1 parser: that of this project, or Node's.
    *
    * @default 'own'
    */
@@ -74,7 +75,7 @@ export interface ListenOptions {
 
 interface CloseOptions extends AbortOptions {
   /**
-   * How long requests under way may take to end; then they are cut off, as they are when the signal aborts.
+   * How long requests in flight may take to finish; after that, or when the signal aborts, they are cut off.
    *
    * @default 0
    */
@@ -87,14 +88,17 @@ interface ListenerHandle {
   readonly port: number
   /** Open connections. */
   readonly connections: number
-  /** Takes no more connections and requests; resolves when nothing is left. Streamed responses are ended by the server, not by this. */
+  /**
+   * Accepts no more connections and requests; resolves when all are closed. The server, not the listener, ends streamed
+   * responses.
+   */
   close(options?: CloseOptions): Promise<void>
 }
 
 /**
  * Binds the address and serves until closed.
  *
- * @throws what binding throws: `EADDRINUSE`, `EACCES`.
+ * @throws errors of binding: `EADDRINUSE`, `EACCES`.
  */
 export async function listen(
   transport: Transport,
@@ -136,7 +140,7 @@ class Listener implements ListenerHandle {
   readonly #perAddress = new Map<string, number>()
   #isClosing = false
   #closing: Promise<void> | undefined
-  /** The last guest left after the server had closed: the server does not wait until we have noticed. */
+  /** Resolves when the last connection has closed, after `close` was called. */
   readonly #empty = deferred<undefined>()
 
   constructor(transport: Transport, options: ListenerOptions) {
@@ -235,7 +239,7 @@ class Listener implements ListenerHandle {
     if (!this.#options.tls) this.#connect(guest, socket)
   }
 
-  /** Counts a connection by where it comes from, until it closes; false when there are too many already. */
+  /** Counts a connection by its address, until it closes; false when there are too many already. */
   #count(socket: Socket): boolean {
     const { remoteAddress: address = '' } = socket
     const count = this.#perAddress.get(address) ?? 0
@@ -261,7 +265,7 @@ class Listener implements ListenerHandle {
     if (this.#isClosing) guest.connection.retire()
   }
 
-  /** HTTP/2 is loaded when the first client speaks it. Nothing is lost meanwhile: a socket nobody reads keeps what arrives. */
+  /** HTTP/2 is loaded for its first client. No data is lost meanwhile: it stays in the unread socket. */
   #connectHttp2(guest: AcceptedSocket, socket: TLSSocket, context: ConnectionContext): void {
     import('./http2-connection.ts')
       .then(({ Http2Connection }) => {
@@ -276,7 +280,7 @@ class Listener implements ListenerHandle {
   }
 }
 
-/** A TCP socket and, once hands are shaken, what is spoken on it. */
+/** A TCP socket and, after the handshake, its protocol. */
 class AcceptedSocket {
   readonly socket: Socket
   connection: ServerConnection | undefined
@@ -293,7 +297,7 @@ class AcceptedSocket {
   }
 }
 
-/** The other end's address is the same for a TCP socket and the TLS socket on top of it, and no two open ones share it. */
+/** The remote address is the same for a TCP socket and the TLS socket on top of it, and unique among open ones. */
 function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress ?? ''} ${remotePort ?? ''}`
 }
@@ -312,7 +316,7 @@ function peerOf(socket: Socket | TLSSocket): WirePeer {
     : { address, encrypted: true, certificateRefused: true }
 }
 
-/** The chain as it was verified; bounded, because the other side says how long it is. */
+/** The verified chain; bounded, because the client decides its length. */
 function issuersOf(shown: X509Certificate): Uint8Array[] {
   const issuers: Uint8Array[] = []
   for (let issuer = shown.issuerCertificate; issuer && issuers.length < chainMax; issuer = issuer.issuerCertificate)
@@ -322,11 +326,7 @@ function issuersOf(shown: X509Certificate): Uint8Array[] {
 
 const chainMax = 8
 
-/*
- * Looks at every connection once a second. One timer for all: setting one for each request would cost more than reading it.
- *
- * Invariant: without connections there is no timer.
- */
+// The timeout check of all connections.
 
 interface Sweepable {
   expire(nowMs: number): void
@@ -365,14 +365,12 @@ class Sweeper {
   }
 }
 
-/*
- * The `date` header: made once a second, however many responses carry it.
- */
+// The `date` header, formatted once a second.
 
 const weekdays = ['Thu', 'Fri', 'Sat', 'Sun', 'Mon', 'Tue', 'Wed']
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** Gives the time of the clock as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+/** The time of the clock in the format of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT`. */
 export function httpDates(clock: Clock): () => string {
   let second = Number.NaN
   let text = ''

@@ -1,12 +1,13 @@
 /**
- * HTTP/1.1 by Node's own parser, instead of ours: `listen: { http: 'node' }`.
+ * HTTP/1.1 with Node's parser: `listen: { http: 'node' }`.
  *
- * For those who want the parser that everybody uses in front of their tokens, at 13 to 27 % more processor time per
- * request (docs/decisions/transport.md). A `node:http` server that never listens is given the sockets; what it reads is
- * judged by the same rules about hosts, targets, repeated fields and lengths as in http1-head.ts.
+ * For installations that prefer the most widely used parser, at 13 to 27 % more processor time per request
+ * (docs/decisions/transport.md). A `node:http` server that never listens gets the sockets. Its requests are checked by
+ * the same rules about hosts, targets, repeated fields and lengths as in http1-head.ts.
  *
- * Invariants: one request is served at a time; after one that was refused the connection closes; timeouts are the listener's (`expire`), never Node's, so that a simulated clock moves them; when the socket
- * closes, the request's signal aborts.
+ * Invariants: one request is served at a time. After a refused one the connection closes. Timeouts are the listener's
+ * (`expire`), never Node's, so that a simulated clock controls them. When the socket closes, the request's signal
+ * aborts.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -46,7 +47,7 @@ export class NodeHttp1 {
       requestTimeout: 0,
       connectionsCheckingInterval: 0x7fffffff,
     })
-    // Counted by the connection: Node would drop the fields that are too many and say nothing.
+    // The connection counts fields: Node would silently drop those above the limit.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => {
       this.#connections.get(request.socket)?.serve(request, response)
@@ -118,7 +119,7 @@ class NodeHttp1Connection implements ServerConnection {
     else if (!this.#isBusy) this.#close()
   }
 
-  /** Node gives pipelined requests all at once; here each waits for the one before it. */
+  /** Node emits pipelined requests all at once; here each waits for the one before it. */
   serve(request: IncomingMessage, response: ServerResponse): void {
     this.#waiting++
     this.#deadlineMs = never
@@ -130,7 +131,7 @@ class NodeHttp1Connection implements ServerConnection {
     })
   }
 
-  /** Bytes that are no request: refused when those before them are answered. */
+  /** Malformed bytes: refused after the requests before them are answered. */
   refuse(error: HttpProtocolError): void {
     this.#turn = this.#turn.then(() => {
       this.#refuseNow(error)
@@ -196,7 +197,7 @@ class NodeHttp1Connection implements ServerConnection {
     })
   }
 
-  /** Resolves false when the client went away. */
+  /** Resolves false when the client disconnected. */
   async #write(response: ServerResponse, piece: Uint8Array): Promise<boolean> {
     if (!this.#socket.writable) return false
     if (response.write(piece)) return true
@@ -245,7 +246,7 @@ function readHead(request: IncomingMessage, { requestLineBytesMax, headFieldsMax
   return headOf({ method, target, isHttp10: httpVersion === '1.0' }, rawHeaders)
 }
 
-/** A short body in one piece; a long one in pieces, with an error that says what the client did. */
+/** A short body as one buffer; a long one as a stream, with an error that names the mistake of the client. */
 async function readBody(
   request: IncomingMessage,
   response: ServerResponse,

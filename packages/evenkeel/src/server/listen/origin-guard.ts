@@ -1,14 +1,14 @@
 /**
- * Between the listener and everything else: is this call meant for us, and not sent by a web page of somebody else?
+ * The origin guard: refuses requests that a web page in a browser sends to this server.
  *
- * A page that the developer visits can make the browser call `127.0.0.1`, and by rebinding a DNS name even read the answer. Such
- * a call carries the page's name, in `Host` or in `Origin`, and that is how it is told. No response ever carries a CORS header.
+ * A page can make the browser of a developer send requests to `127.0.0.1`, and with DNS rebinding even read the
+ * response. Such a request carries the page's host name in `Host` or `Origin`. No response ever has a CORS header.
  */
 import type { Transport, WireHeaders, WireRequest } from '#wire'
 import { textResponse } from './http-message.ts'
 
 interface OriginGuardOptions {
-  /** Names and addresses under which we are called, beside those of this machine alone; addresses of IPv6 without brackets. */
+  /** Names and addresses of the server, beside loopback; IPv6 addresses without brackets. */
   hosts?: readonly string[]
 }
 
@@ -21,16 +21,16 @@ const defaultHosts = [
   'kubernetes.default.svc',
   'kubernetes.default.svc.cluster.local',
 ]
-/** A name or an IPv4 address, or an IPv6 address in brackets; then perhaps a port. */
+/** A name or an IPv4 address, or an IPv6 address in brackets; an optional port. */
 const hostText = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/@?#\s]+))(?::\d{1,5})?$/i
 
-/** The same transport, for calls that name us and come from no other site. */
+/** The same transport, for requests with a known host and without a foreign origin. */
 export function guardOrigin(transport: Transport, { hosts = [] }: OriginGuardOptions = {}): Transport {
   const known = new Set([...defaultHosts, ...hosts].map((host) => host.toLowerCase()))
   let passed = ''
   return (request) => {
     const { host, origin, 'sec-fetch-site': site } = request.headers
-    // Nearly every call names the same host as the one before, and comes from no page.
+    // Nearly every request has the same host as the previous one, and no origin.
     if (host !== undefined && host === passed && origin === undefined && site === undefined) return transport(request)
     const problem = originProblem(request, known)
     if (!problem) passed = host ?? ''
@@ -58,7 +58,7 @@ function isCrossSite(headers: WireHeaders, known: ReadonlySet<string>): boolean 
   if (origin === undefined) return false
   const [, rest] = /^https?:\/\/(.+)$/i.exec(origin) ?? []
   const host = rest === undefined ? undefined : hostOf(rest)
-  // Another port of this machine is another site: only the very place that was called may call.
+  // Another port of this machine is another origin: only the exact host and port may match.
   return host === undefined || !known.has(host) || rest?.toLowerCase() !== headers['host']?.toLowerCase()
 }
 

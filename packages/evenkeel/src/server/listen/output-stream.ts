@@ -1,14 +1,14 @@
 /**
- * The way out of a connection or an HTTP/2 stream, with back-pressure.
+ * The output of a connection or an HTTP/2 stream, with backpressure.
  *
- * Invariants: nobody writes on while the other side does not read; whoever waits for room learns when there is some, or that
- * there will be none; one listener each for `drain` and `close`, however much is written.
+ * Invariants: a writer waits while the client does not read, and continues when there is buffer space or the stream has
+ * closed. There is one listener each for `drain` and `close`, however much is written.
  */
 import type { Writable } from 'node:stream'
 import { deferred } from '#base'
 import type { Clock, Deferred } from '#base'
 
-/** How much of a body goes out before we look whether the other side reads. */
+/** How much of a body is written before a check of the backpressure. */
 const burstBytes = 262_144
 
 export class OutputStream {
@@ -36,12 +36,12 @@ export class OutputStream {
     return !this.#isClosed && !this.#stream.destroyed && !this.#stream.writableEnded
   }
 
-  /** True when somebody has waited for room since before the given moment. */
+  /** True when a writer has waited for buffer space since before the given time. */
   isStalledSince(atMs: number): boolean {
     return this.#stalledAtMs <= atMs
   }
 
-  /** Resolves false when there will never be room again. */
+  /** Resolves false when the stream has closed. */
   waitForRoom(): Promise<boolean> {
     if (!this.isOpen) return Promise.resolve(false)
     if (!this.#stream.writableNeedDrain) return Promise.resolve(true)
@@ -50,7 +50,7 @@ export class OutputStream {
     return this.#waiting.promise
   }
 
-  /** Sends pieces that are all there; resolves false when the other side went. */
+  /** Sends complete pieces; resolves false when the client disconnected. */
   async sendAll(pieces: readonly Uint8Array[]): Promise<boolean> {
     let bytes = 0
     this.#stream.cork()
@@ -74,9 +74,10 @@ export class OutputStream {
   }
 
   /**
-   * Sends what comes, each piece as it comes; resolves false when the other side went, and then leaves the loop over the body.
+   * Sends each piece of a stream as it arrives; resolves false when the client disconnected, and then ends the loop
+   * over the body.
    *
-   * @throws whatever the body throws.
+   * @throws the errors of the body.
    */
   async sendStream(body: AsyncIterable<Uint8Array>, frame: (piece: Uint8Array) => Uint8Array): Promise<boolean> {
     const iterator = body[Symbol.asyncIterator]()

@@ -1,5 +1,5 @@
 /**
- * A client that sends bytes as they are, right or wrong, and collects what comes back.
+ * A client that sends raw bytes, valid or not, and collects the response.
  */
 import { connect as connectTcp } from 'node:net'
 import type { Socket } from 'node:net'
@@ -8,7 +8,7 @@ import { deferred, identityCheck } from '#base'
 
 export class RawClient {
   readonly socket: Socket
-  /** Everything received so far, a character per byte. */
+  /** Everything received so far, one character per byte. */
   text = ''
   readonly closed: Promise<undefined>
   #isEnded = false
@@ -49,7 +49,7 @@ export class RawClient {
     return this
   }
 
-  /** Resolves with everything received once it holds the text this many times, or matches. */
+  /** Resolves with everything received once it contains the text this many times, or matches. */
   until(wanted: string | RegExp, times = 1): Promise<string> {
     const isReached = (text: string): boolean =>
       typeof wanted === 'string' ? text.split(wanted).length > times : wanted.test(text)
@@ -59,7 +59,7 @@ export class RawClient {
     })
   }
 
-  /** Everything up to the moment the other side closed. */
+  /** Everything received until the server closed the connection. */
   async all(): Promise<string> {
     await this.closed
     return this.text

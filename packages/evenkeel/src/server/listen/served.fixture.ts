@@ -1,5 +1,5 @@
 /**
- * A listener for one test, with what it was asked and what it left behind.
+ * A listener for one test, with its clock and the received requests.
  */
 import { SimulatedClock } from '#base'
 import type { Transport, WireRequest, WireResponse } from '#wire'

@@ -11,12 +11,12 @@ export function turn(): Promise<void> {
   })
 }
 
-/** Looks again after each turn. */
+/** Checks again after each turn. */
 export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await turn()
 }
 
-/** False after so many turns that whatever could move on loopback has moved. */
+/** False after enough turns for all loopback traffic to settle. */
 export async function quiet(): Promise<false> {
   for (let turns = 0; turns < 3000; turns++) await turn()
   return false

@@ -1,8 +1,8 @@
 /**
- * An OpenAPI v2 document as gnostic protobuf.
+ * An OpenAPI v2 document as gnostic protobuf, driven by tables of messages.
  *
- * Driven by the tables of messages.ts. Values that the message set does not describe (defaults, extensions) travel as
- * YAML text, for which JSON text will do. Keys without a field are left out: the tables know all that we write.
+ * Values without a message type (defaults, extensions) are encoded as YAML text, for which JSON text is valid. Keys
+ * without a field are dropped: the tables cover every key that the server writes.
  */
 import { getOwn, type JsonArray, type JsonObject, type JsonValue } from '#api'
 
@@ -36,7 +36,7 @@ function writeField(writer: ByteWriter, [tag, type]: readonly [number, FieldType
 
 type Write = (writer: ByteWriter, tag: number, value: JsonValue) => void
 
-/** How values are written whose message is not a table of keys. */
+/** Encoders of values without a table of keys. */
 const scalars: Readonly<Partial<Record<FieldType, Write>>> = {
   any: writeAny,
   bool: (writer, tag, value) => {
@@ -102,7 +102,7 @@ function writeParameter(writer: ByteWriter, parameter: JsonObject): void {
 }
 
 function writeList(writer: ByteWriter, [tag, type]: readonly [number, FieldType], values: JsonArray): void {
-  // In a list an empty text counts, so it is not left out as it would be alone.
+  // In a list an empty text is a value, so it is not omitted.
   for (const value of values) {
     if (type === 'string') writer.string(tag, value as string)
     else writeField(writer, [tag, type], value)

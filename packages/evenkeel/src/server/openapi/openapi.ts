@@ -1,8 +1,8 @@
 /**
- * OpenAPI as it is served: the v3 index, a v3 document per group version, and one v2 document of everything.
+ * The OpenAPI documents: the v3 index, a v3 document per group version, and one v2 document of everything.
  *
- * Documents are built when first asked for and kept. An OpenApi never changes: when resources do, a new one takes its
- * place, which takes over from the previous one every document whose resources are still the same.
+ * Documents are built on first use and cached. An OpenApi never changes: when resources do, a new one replaces it and
+ * reuses every document whose resources are unchanged.
  */
 import { setOwn, type GroupVersion, type JsonObject, type JsonObjectDraft } from '#api'
 import type { Resource } from '#builtins'
@@ -50,7 +50,7 @@ export class OpenApi {
     return path.startsWith('/openapi/v3/') ? this.#versionDocument(path.slice('/openapi/v3/'.length)) : undefined
   }
 
-  /** A finished document of ours, if it was made of the very same resources. */
+  /** A finished document, if it was built from the same resources. */
   reusable(path: string, { resources }: ServedVersion): ServedDocument | undefined {
     const mine = this.#versions.get(path)?.resources
     const isSame = mine?.length === resources.length && mine.every((resource, index) => resource === resources[index])
@@ -78,7 +78,7 @@ export class OpenApi {
     )
   }
 
-  /** The hash is that of the JSON form: clients are told that the form depends on what they accept. */
+  /** The hash is that of the JSON form; the `Vary` header separates the two forms in caches. */
   #swaggerProtobuf(): ServedDocument {
     return this.#keep('swagger protobuf', () => {
       const { bytes, etag } = this.#swagger()
@@ -94,16 +94,13 @@ export class OpenApi {
   }
 }
 
-/** Keys of the index are paths, so they cannot be mistaken for the other documents' names. */
+/** Keys of the index are paths, so they cannot collide with the names of other documents. */
 function pathOf({ group, version }: ServedVersion): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`
 }
 
-/*
- * OpenAPI v3 documents of what is no resource: discovery and the version.
- *
- * Each describes one GET. They are there because the index of kube-apiserver has them and clients walk the index.
- */
+// The v3 documents of discovery and version, each with one GET. They exist because the index of kube-apiserver lists
+// them and clients fetch every entry.
 
 interface NonResourceDocument {
   /** The path that is described. */
@@ -112,7 +109,7 @@ interface NonResourceDocument {
   readonly answer: string
 }
 
-/** The documents of this sort, for the groups that are served: by their key in the index. */
+/** The documents for the served groups, by their key in the index. */
 export function nonResourceDocuments(groups: readonly string[]): ReadonlyMap<string, NonResourceDocument> {
   return new Map<string, NonResourceDocument>([
     ['api', { path: '/api/', operation: 'getCoreAPIVersions', answer: 'APIVersions' }],
@@ -145,12 +142,9 @@ export function describeNonResource({ path, operation, answer }: NonResourceDocu
   }
 }
 
-/*
- * The OpenAPI v3 document of one group version.
- *
- * kubectl reads it before it writes anything: the PATCH operation of a kind must take `fieldValidation`, and the media
- * types it takes decide how a patch is made. `kubectl explain` finds a kind by its path and its schema by its kind.
- */
+// The v3 document of one group version. kubectl reads it before every write: the PATCH operation of a kind must take
+// `fieldValidation`, and its media types decide the type of patch. `kubectl explain` finds a kind by its path and its
+// schema by its kind.
 
 export function documentV3(served: ServedVersion): JsonObject {
   const components = new Components('v3')
@@ -251,11 +245,8 @@ function contentOf(types: readonly string[], schema: JsonObject): JsonObject {
   return Object.fromEntries(types.map((type) => [type, { schema }]))
 }
 
-/*
- * The OpenAPI v2 document of everything that is served.
- *
- * Old tools and some new ones want it: parsers of managed fields take the schemas of all kinds from here.
- */
+// The v2 document of all resources. Older tools need it, and so do parsers of managed fields, which read the schemas of
+// all kinds from it.
 
 export function documentV2(versions: readonly ServedVersion[]): JsonObject {
   const components = new Components('v2')
@@ -334,17 +325,17 @@ function v2Responses({ action, response }: OpenApiOperation, components: Compone
   return { ...Object.fromEntries(answers), 401: { description: 'Unauthorized' } }
 }
 
-/*
- * What both OpenAPI versions say alike: media types, answer codes, parameters in paths, tags.
- */
+// Parts that both versions share: media types, status codes, path parameters, tags.
 
-/** The patches a resource takes. Custom resources have no strategic merge: their definitions do not say how. */
+/**
+ * The patch types of a resource. Custom resources have no strategic merge patch, because CRDs have no patch strategies.
+ */
 function patchTypes(custom: boolean): readonly string[] {
   const types = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
   return custom ? types : [...types, 'application/strategic-merge-patch+json']
 }
 
-/** The forms an answer comes in. */
+/** The media types of a response. */
 function responseTypes(custom: boolean, watchable: boolean): readonly string[] {
   const plain = ['application/json', 'application/yaml']
   if (custom) return plain
@@ -352,7 +343,7 @@ function responseTypes(custom: boolean, watchable: boolean): readonly string[] {
   return watchable ? [...all, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'] : all
 }
 
-/** The codes of answers that carry an object. */
+/** The status codes of responses with an object. */
 function answerCodes(action: OpenApiAction): readonly (readonly [code: string, description: string])[] {
   const ok = ['200', 'OK'] as const
   const created = ['201', 'Created'] as const
@@ -373,7 +364,7 @@ function answerCodes(action: OpenApiAction): readonly (readonly [code: string, d
   }
 }
 
-/** The parameters that every operation of a path has. What is answered by a stream cannot be asked to be pretty. */
+/** The parameters of all operations of a path. A streaming response has no `pretty` parameter. */
 function pathParameters({
   path,
   action,

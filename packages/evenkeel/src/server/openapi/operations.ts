@@ -1,8 +1,8 @@
 /**
- * Everything that can be done to a resource, as data: paths, methods, what goes in and what comes out.
+ * The operations of a resource, as data: paths, methods, inputs and outputs.
  *
- * Both OpenAPI versions are written from this. Follows upstream in which methods a verb stands for, in which kind an
- * operation is about, and in how operations are called, because generated clients take their names from there.
+ * Both OpenAPI versions are generated from this. Methods, kinds and operation ids follow upstream, because generated
+ * clients take their names from them.
  */
 import type { GroupVersionKind } from '#api'
 import type { Resource, Subresource, Verb } from '#builtins'
@@ -18,11 +18,11 @@ export interface OpenApiOperation {
   readonly kind: GroupVersionKind
   readonly parameters: readonly QueryParameter[]
   readonly body?: PublishedType
-  /** Absent: the answer is text or a stream. */
+  /** Absent: the response is text or a stream. */
   readonly response?: PublishedType
 }
 
-/** What an operation's name is made of. */
+/** The parts of an operation id. */
 interface OperationLocation {
   readonly resource: Resource
   /** `CoreV1`. */
@@ -36,7 +36,7 @@ interface OperationShape {
   readonly verb: Verb
   readonly method: HttpMethod
   readonly action: OpenApiAction
-  /** The first word of the operation's name. */
+  /** The first word of the operation id. */
   readonly word: string
 }
 

@@ -1,8 +1,11 @@
 /**
- * The schemas of one document: the types it speaks of and everything they refer to, by published name.
+ * The schemas of OpenAPI documents: the types that a document refers to, their published names, and their form in v3 or
+ * v2.
  *
- * Published schemas of built-in types are shared by all documents of a form, since most speak of the same
- * metadata. Names come out sorted, so a document does not depend on the order in which types were met.
+ * Built-in types are published as `io.k8s.api.core.v1.Pod`; the name of a custom resource is its group in reverse:
+ * `com.example.stable.v1.CronTab`. Published schemas of built-in types are shared by all documents of a version, since
+ * most refer to the same metadata. Names are sorted, so a document does not depend on the order of discovery of its
+ * types.
  */
 import {
   setOwn,
@@ -35,7 +38,7 @@ export class Components {
     this.#form = form
   }
 
-  /** Adds a type with everything it refers to; gives the reference to it. */
+  /** Adds a type with everything it refers to; returns the reference to it. */
   add(type: PublishedType): JsonObject {
     const pending = [type]
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -47,7 +50,7 @@ export class Components {
     return { $ref: `${this.#form === 'v3' ? '#/components/schemas/' : '#/definitions/'}${type.name}` }
   }
 
-  /** All schemas by name. The kinds that belong to every group version say so for the given ones. */
+  /** All schemas by name. Kinds that belong to every group version list the given ones. */
   schemas(versions: readonly GroupVersion[]): JsonObject {
     const sorted: JsonObjectDraft = {}
     for (const name of [...this.#schemas.keys()].sort()) sorted[name] = this.#schemas.get(name)
@@ -79,7 +82,7 @@ function publishType(
   { form, onReference }: { form: SchemaForm; onReference(name: string): void },
 ): JsonObject {
   const root = node() ?? { type: 'object' }
-  // Old clients take a list of properties for a complete one, so an open object must have none.
+  // Old clients take the properties as complete, so an open object must have none.
   const isOpen = custom && form === 'v2' && root['x-kubernetes-preserve-unknown-fields'] === true
   if (!isOpen) return publishSchema(root, { form, custom, onReference })
   return { type: 'object', 'x-kubernetes-group-version-kind': root['x-kubernetes-group-version-kind'] ?? [] }
@@ -90,24 +93,20 @@ function kindsOf(kind: string, versions: readonly GroupVersion[]): JsonObject[] 
   return [{ group: '', version: 'v1' }, ...others].map(({ group, version }) => ({ group, kind, version }))
 }
 
-/*
- * One schema as a document shows it: references under published names, in the words of OpenAPI v3 or v2.
- *
- * v2 can say less. What it cannot say is left out, in the way upstream does it, because old clients stumble
- * over a half-said schema where they accept one that says nothing.
- */
+// One schema, with references under published names. v2 is less expressive: the rest is left out as upstream does,
+// because old clients fail on a partial schema where they accept an empty one.
 
 interface PublishOptions {
   readonly form: 'v2' | 'v3'
-  /** The schema comes from a definition, so its references other than to metadata are published names already. */
+  /** The schema comes from a CRD, so its references other than to metadata are published names already. */
   readonly custom: boolean
-  /** Told the name of every definition that is referred to. */
+  /** Called with the name of every referenced schema. */
   onReference(name: string): void
 }
 
 const prefixes = { v2: '#/definitions/', v3: '#/components/schemas/' } as const
 
-/** What v2 has no words for. */
+/** Keywords that v2 does not have. */
 const junctors: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'nullable'])
 
 export function publishSchema(node: SchemaNode, options: PublishOptions): JsonObject {
@@ -170,12 +169,12 @@ function withObjectFields(node: SchemaNode, form: 'v2' | 'v3'): SchemaNode {
   }
 }
 
-/** A node in the words of v2. */
+/** A node reduced to v2. */
 function reduce(node: SchemaNode, custom: boolean): SchemaNode {
   return custom ? reduceCustom(node) : reduceBuiltin(node)
 }
 
-/** A wrapped reference stands by itself, a choice of scalars is called a string, and nothing has a default. */
+/** A wrapped reference is unwrapped, a union of scalars becomes a string, and defaults are dropped. */
 function reduceBuiltin(node: SchemaNode): SchemaNode {
   const { allOf, oneOf, default: _, ...rest } = node
   if (allOf?.[0]?.$ref !== undefined) return { $ref: allOf[0].$ref, ...rest }
@@ -196,22 +195,17 @@ function reduceCustom(node: SchemaNode): SchemaNode {
   return { ...Object.fromEntries(kept), ...(required && required.length > 0 && { required }) }
 }
 
-/*
- * The types that OpenAPI documents speak of: a published name, and the schema behind it.
- *
- * Built-in types are published as `io.k8s.api.core.v1.Pod`. A custom resource's name is its group spelled backwards:
- * `com.example.stable.v1.CronTab`.
- */
+// Types and their published names.
 
 export interface PublishedType {
   readonly name: string
-  /** Undefined when nobody knows the type: it is then published as an object about which nothing is said. */
+  /** Undefined for an unknown type: it is published as an object without properties. */
   node(): SchemaNode | undefined
-  /** Made from a definition, so that some things cannot be said about it in OpenAPI v2. */
+  /** From a CRD, so that OpenAPI v2 cannot express parts of it. */
   readonly custom: boolean
 }
 
-/** A type by the short name of its definition. */
+/** A type by the short name of its schema. */
 export function builtinType(name: string): PublishedType {
   return { name: publishedSchemaName(name), node: () => builtinSchemas(name), custom: false }
 }
@@ -238,7 +232,7 @@ function customName({ group, version, kind }: GroupVersionKind): string {
 
 const typeProperties = { apiVersion: { type: 'string' }, kind: { type: 'string' } } as const
 
-/** A custom resource's schema with what every object has. */
+/** A custom resource's schema with the fields of every object. */
 function customNode({ group, version, kind, schema: { root } }: Resource): SchemaNode {
   return {
     type: 'object',

@@ -48,7 +48,7 @@ interface BootstrapServices {
   readonly log: Logger
 }
 
-/** Creates what is missing. */
+/** Creates missing objects. */
 export async function bootstrap(server: BootstrapServices, { port }: { port: number }): Promise<void> {
   await Promise.all(namespaces.map((name) => ensure({ plural: 'namespaces', name, namespace: '', rest: {} }, server)))
   await ensure(
@@ -102,7 +102,7 @@ async function ensure({ plural, name, namespace, rest }: BootstrapObject, server
 
 const attemptsMax = 10
 
-/** Writes what is missing; the views have it when this resolves. */
+/** Writes missing roles and bindings; the informers have them when this resolves. */
 async function installDefaultRoles(server: BootstrapServices): Promise<void> {
   const wanted = defaultRbacObjects()
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
@@ -157,12 +157,12 @@ function writeOf(
 const autoupdate = 'rbac.authorization.kubernetes.io/autoupdate'
 const labelled = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
 
-/** The labels and annotations of an object that was just made. */
+/** The labels and annotations of a new object. */
 function defaultMetadata({ labels }: DefaultRbacObject): JsonObject {
   return { labels: { ...labelled, ...labels }, annotations: { [autoupdate]: 'true' } }
 }
 
-/** The object as it should be; undefined when it can stay as it is. */
+/** The object after reconciliation; undefined when it needs no change. */
 function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject): UnstructuredObject | undefined {
   const { annotations = {}, labels = {} } = present.metadata
   if (annotations[autoupdate] === 'false') return undefined
@@ -175,7 +175,7 @@ function reconcileDefault(wanted: DefaultRbacObject, present: UnstructuredObject
   return deepEqual(next, present) ? undefined : next
 }
 
-/** A binding to another role cannot be mended, only replaced. */
+/** The role of a binding is immutable: the binding must be replaced. */
 function mustRecreate({ fields }: DefaultRbacObject, present: UnstructuredObject): boolean {
   return (
     present.metadata.annotations?.[autoupdate] !== 'false' &&
@@ -188,7 +188,7 @@ function fieldsOf({ plural, fields }: DefaultRbacObject, present: UnstructuredOb
     return withAll('subjects', listIn(fields, 'subjects'), present)
   const gathering = getOwn(fields, 'aggregationRule')
   if (gathering === undefined) return missingRules(fields, present)
-  // What it holds is up to those it gathers.
+  // The rules of an aggregated role come from the selected roles.
   const selectors = isJsonObject(gathering) ? listIn(gathering, 'clusterRoleSelectors') : []
   const own = getOwn(present, 'aggregationRule')
   return {
@@ -205,7 +205,7 @@ function missingRules(fields: JsonObject, present: UnstructuredObject): JsonObje
   return missing.length === 0 ? {} : { rules: [...listIn(present, 'rules'), ...missing.map(toRuleObject)] }
 }
 
-/** A list with everything in it that must be. */
+/** A list with all required items. */
 function withAll(key: string, wanted: readonly JsonValue[], present: JsonObject | UnstructuredObject): JsonObject {
   const list = listIn(present, key)
   const missing = wanted.filter((item) => !list.some((other) => deepEqual(item, other)))

@@ -30,12 +30,12 @@ import type { Registry } from './registry.ts'
 
 const managerBytesMax = 128
 
-/** The name of a field manager: what the client says, else what its user agent is called. */
+/** The name of a field manager: the requested one, else the product name of the user agent. */
 export function managerName(fieldManager: string, userAgent = ''): string {
   if (fieldManager !== '') return fieldManager
   const slash = userAgent.indexOf('/')
   const product = slash < 0 ? userAgent : userAgent.slice(0, slash)
-  // What nearly all agents are called needs no second look.
+  // The fast path for nearly all user agents.
   if (/^[ -~]{0,128}$/.test(product)) return product
   let name = ''
   for (const character of product) {
@@ -62,7 +62,7 @@ export class FieldManager {
     this.#registry = registry
   }
 
-  /** Writes into an object about to be stored which fields its writer now manages. */
+  /** Updates the managed fields of an object for its writer, before it is stored. */
   track(next: ObjectDraft, live: UnstructuredObject | undefined, write: ManagedWrite): void | Promise<void> {
     return withConverter(write, (able) => {
       this.#trackNow(next, live, able)
@@ -113,7 +113,7 @@ export class FieldManager {
   }
 }
 
-/** Only where versions have to be asked for is anybody waited for. */
+/** Waits only when a conversion is asynchronous. */
 function withConverter<T>(managing: ManagedWrite, compute: (able: ManagedWrite) => T): T | Promise<T> {
   const { resource } = managing.target
   return resource.reading?.convert === undefined
@@ -136,7 +136,7 @@ function convertTo(
   }
 }
 
-/** Another version of a built-in kind, if the two show the same objects. */
+/** Another version of a built-in kind, if both serve the same objects. */
 function versionOf(resource: Resource, apiVersion: string, registry: Registry): Resource | undefined {
   if (apiVersion === managedPartsOf(resource).apiVersion) return resource
   const { group, version } = parseApiVersion(apiVersion)
@@ -146,7 +146,7 @@ function versionOf(resource: Resource, apiVersion: string, registry: Registry): 
     : undefined
 }
 
-/** Versions of a custom kind count also when they are not served: objects may still have managers of them. */
+/** Versions of a custom kind that are not served count as well: objects may still have managers of them. */
 function convertCustom(
   object: JsonObject,
   apiVersion: string,
@@ -182,7 +182,7 @@ function managedPartsOf(resource: Resource): ManagedParts {
   return known
 }
 
-// What a custom resource says about metadata is not how metadata is merged.
+// The metadata schema in a CRD does not decide how metadata is merged.
 export function managedSchema({ custom, schema }: Resource): Schema {
   return custom ? customSchema(schema) : schema
 }
@@ -220,7 +220,7 @@ export function resetFilters(resource: Resource): ResetFilters {
   return { ...(hasStatus && { '': withoutStatus, status: statusFilter(resource) }), ...special }
 }
 
-// Made once: the cache of updates compares filters by `===`, also after a CRD is served again.
+// Created once: the cache of updates compares filters by `===`, also after a CRD is served again.
 const withoutStatus = excludeFields(['status'])
 const statusFilters = {
   metadata: excludeFields(['metadata'], ['spec']),
@@ -262,7 +262,7 @@ function statusFilter({ custom, strategy: { statusKeeps } }: Resource): FieldFil
 /** An object in a version of its kind, by the name of the version. */
 type ConvertNow = (object: JsonObject, version: string) => JsonObject
 
-/** What a computation lacks. It never leaves this file. */
+/** The conversion that a computation lacks. It never leaves this file. */
 class MissingConversion extends Error {
   readonly object: JsonObject
   readonly version: string
@@ -274,7 +274,7 @@ class MissingConversion extends Error {
   }
 }
 
-/** Far more versions than anybody serves, times the objects that one write is about. */
+/** Far more than any number of served versions, times the objects of one write. */
 const roundsMax = 1000
 
 /**
@@ -288,7 +288,7 @@ export async function withConversions<T>(
 ): Promise<T> {
   const known = new Map<string, JsonObject>()
   const convertNow: ConvertNow = (object, version) => {
-    // An object that says nothing yet says the same in every version.
+    // An object without metadata is the same in every version.
     if (!isJsonObject(object['metadata'])) return object
     const found = known.get(conversionKey(object, version))
     if (found === undefined) throw new MissingConversion(object, version)

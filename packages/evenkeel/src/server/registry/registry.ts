@@ -26,7 +26,7 @@ export class Registry {
     return this.#byPath.get(`${group}/${version}/${plural}`)
   }
 
-  /** Whether anything of a group is served. */
+  /** Whether any resource of a group is served. */
   hasGroup(group: string): boolean {
     return this.#groups.has(group)
   }
@@ -35,20 +35,20 @@ export class Registry {
     return [...this.#byPath.values()]
   }
 
-  /** A resource whose objects are stored under these names. */
+  /** A resource by its storage names. */
   stored(group: string, plural: string): Resource | undefined {
     for (const resource of this.#byPath.values())
       if (resource.storage.plural === plural && resource.storage.group === group) return resource
     return undefined
   }
 
-  /** Serves a resource, in place of one that has the same path. */
+  /** Serves a resource; replaces one with the same path. */
   add(resource: Resource): void {
     this.#put(resource)
     this.#generation++
   }
 
-  /** Serves a resource no longer, if it is still this one that is served. */
+  /** Stops serving a resource, unless it was replaced. */
   remove(resource: Resource): void {
     if (this.#byPath.get(pathOf(resource)) !== resource) return
     this.#byPath.delete(pathOf(resource))
@@ -67,7 +67,7 @@ interface Index {
   readonly groups: ReadonlySet<string>
 }
 
-/** Servers of one process begin with the same resources: naming their paths takes longer than copying them. */
+/** Servers in one process start with the same resources: copying an index is faster than building it. */
 const indexes = new WeakMap<readonly Resource[], Index>()
 
 function indexOf(resources: readonly Resource[]): Index {

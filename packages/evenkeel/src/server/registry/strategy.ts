@@ -25,14 +25,14 @@ import type { ObjectDraft, ObjectMetaDraft, Resource, WriteContext } from '#buil
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { servedType } from '../storage/codec.ts'
 
-/** What a mutation needs to know beside the object. */
+/** The context of a strategy, beside the object. */
 interface StrategyContext {
   readonly context: Pick<RequestContext, 'warnings'>
   readonly target: ResourceRef
   readonly write: WriteContext
 }
 
-/** Takes from a new object what clients may not say, before anybody else looks at it. */
+/** Removes from a new object the metadata that clients may not set, before any other stage reads it. */
 export function prepareMetadataForCreate(
   { metadata }: ObjectDraft,
   { context, target: { resource, namespace } }: Pick<StrategyContext, 'context' | 'target'>,
@@ -42,7 +42,7 @@ export function prepareMetadataForCreate(
   dedupeOwners(metadata, context)
 }
 
-/** Makes a client's object one that can be stored as new. */
+/** Prepares a client's object for a create. */
 export function beforeCreate(object: ObjectDraft, mutation: StrategyContext & { readonly random: Random }): void {
   const {
     target: { resource },
@@ -64,7 +64,7 @@ export function beforeCreate(object: ObjectDraft, mutation: StrategyContext & { 
   addEmptyParts(object, resource)
 }
 
-/** The same for one that is to take the place of another. */
+/** The same for an update. */
 export function prepareMetadataForUpdate(
   { metadata }: ObjectDraft,
   { context, target: { resource, namespace } }: Pick<StrategyContext, 'context' | 'target'>,
@@ -73,7 +73,7 @@ export function prepareMetadataForUpdate(
   dedupeOwners(metadata, context)
 }
 
-/** Makes a client's object one that can take the place of `old`. */
+/** Prepares a client's object for an update of `old`. */
 export function beforeUpdate(object: ObjectDraft, old: UnstructuredObject, mutation: StrategyContext): void {
   const {
     target: { resource, subresource },
@@ -92,15 +92,15 @@ export function beforeUpdate(object: ObjectDraft, old: UnstructuredObject, mutat
   }
 }
 
-/** Adds what a client left out: the kind's defaults. Runs after every decode and every patch. */
+/** Applies the defaults of the kind. Runs after every decode and every patch. */
 export function applyDefaults(object: ObjectDraft, resource: Resource): void {
   resource.strategy.default?.(object)
 }
 
 /**
- * Makes sure that an object is of the kind that is served here, and that it has metadata.
+ * Checks that an object has the served kind, and completes its type and metadata.
  *
- * @throws {ApiError} `BadRequest` or `Invalid`, when it says that it is something else.
+ * @throws {ApiError} `BadRequest` or `Invalid`, when it has another type.
  */
 export function completeTypeMeta(object: JsonObjectDraft, resource: Resource): asserts object is ObjectDraft {
   const { apiVersion, kind } = servedType(resource)
@@ -135,7 +135,7 @@ function textOf(object: JsonObjectDraft, field: string): string {
   return value
 }
 
-/** Objects of built-in kinds always show their spec and status, if they have any, also when these are empty. */
+/** Objects of built-in kinds always show their spec and status, even when empty. */
 function addEmptyParts(object: ObjectDraft, { custom, schema }: Resource): void {
   if (custom) return
   for (const part of ['spec', 'status'])
@@ -183,7 +183,7 @@ function changesSpec(object: ObjectDraft, old: UnstructuredObject, resource: Res
   return [...fields].some((field) => !ignored.includes(field) && !deepEqual(object[field], old[field]))
 }
 
-// Built-in kinds refuse such names; for custom ones it is too late for that.
+// Built-in kinds refuse such names; custom ones only get a warning.
 function warnAboutFinalizers(
   { finalizers }: JsonObjectDraft,
   { context: { warnings }, target: { resource } }: StrategyContext,
@@ -207,7 +207,7 @@ function dedupeOwners(metadata: JsonObjectDraft, { warnings }: Pick<RequestConte
   metadata['ownerReferences'] = kept
 }
 
-/** Puts back what a write to `part` may not touch. Parts that are no part of the object itself are left alone. */
+/** Restores everything that a write to `part` may not change. Subresources with their own type are left alone. */
 function keepOnlySubresource(
   part: string,
   object: ObjectDraft,
@@ -232,7 +232,7 @@ function keepOnlySubresource(
   }
 }
 
-/** Parts whose rules are not those of the whole object. */
+/** Subresources whose rules differ from those of the whole object. */
 export const subresourcesWithOwnRules: ReadonlySet<string> = new Set(['binding', 'ephemeralcontainers', 'resize'])
 
 function restoreExcept(object: ObjectDraft, old: UnstructuredObject, free: readonly string[]): void {
@@ -240,7 +240,7 @@ function restoreExcept(object: ObjectDraft, old: UnstructuredObject, free: reado
     if (!free.includes(field)) keepField(object, old, field)
 }
 
-// Most built-in kinds let metadata pass with the status; some keep all of it, or a part. Custom ones keep all.
+// Most built-in kinds accept metadata changes in a status write; some keep all of it, or a part. Custom ones keep all.
 function keepStatusMetadata(object: ObjectDraft, old: UnstructuredObject, { custom, strategy: rules }: Resource): void {
   const kept = old.metadata
   if (custom || rules.statusKeeps === 'metadata') {

@@ -25,9 +25,9 @@ import type { ResourceRef } from '../request-context.ts'
 import { subresourcesWithOwnRules } from './strategy.ts'
 
 /**
- * Checks an object that is to be made.
+ * Validates a new object.
  *
- * @throws {ApiError} `Invalid`, with every mistake.
+ * @throws {ApiError} `Invalid`, with every error.
  */
 export function validateNew(
   object: UnstructuredObject,
@@ -42,20 +42,20 @@ export function validateNew(
 }
 
 interface ValidateOptions {
-  /** What was found wrong before, by hooks that look at other objects. */
+  /** Errors that were found before, by rules that compare objects. */
   readonly refusals?: readonly FieldError[]
 }
 
 interface ValidateChangedOptions extends ValidateOptions {
   readonly target: ResourceRef
-  /** Hears of mistakes that were there before and pass. */
+  /** Gets errors that the old object had as well; they do not refuse the write. */
   readonly warn: (text: string) => void
 }
 
 /**
- * Checks an object that is to take the place of another.
+ * Validates a changed object.
  *
- * @throws {ApiError} `Invalid`, with every mistake.
+ * @throws {ApiError} `Invalid`, with every error.
  */
 export function validateChanged(
   object: UnstructuredObject,

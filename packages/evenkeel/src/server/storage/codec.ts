@@ -10,24 +10,24 @@ import { formatApiVersion, type UnstructuredObject } from '#api'
 import { converterFor, type Resource } from '#builtins'
 import type { StoredObject } from './stored-object.ts'
 
-/** Whether objects go out as they lie in the store. */
+/** Whether objects are served in their stored version. */
 export function isStorageVersion({ group, version, kind, storage }: Resource): boolean {
   return group === storage.group && version === storage.version && kind === storage.kind
 }
 
-/** `apiVersion` and `kind` of the form a resource is kept in. */
+/** `apiVersion` and `kind` of the stored version. */
 function storageType({ storage }: Resource): { apiVersion: string; kind: string } {
   return { apiVersion: formatApiVersion(storage), kind: storage.kind }
 }
 
-/** `apiVersion` and `kind` of the form a resource is served in. */
+/** `apiVersion` and `kind` of the served version. */
 export function servedType(resource: Resource): { apiVersion: string; kind: string } {
   return { apiVersion: formatApiVersion(resource), kind: resource.kind }
 }
 
 /**
- * Whether a stored object can be sent as it lies there: it is kept in the form that is served, and was written since the
- * definition of its kind last changed.
+ * Whether the stored bytes can be sent as they are: they are in the served version, and were written after the last
+ * change of the CRD.
  */
 export function isCurrent(stored: StoredBytes, resource: Resource): boolean {
   return isStorageVersion(resource) && isFresh(stored, resource)
@@ -36,8 +36,8 @@ export function isCurrent(stored: StoredBytes, resource: Resource): boolean {
 type StoredBytes = Pick<StoredObject, 'bytes' | 'writtenAt'>
 
 /**
- * Whether an object lies in the store as it would be written today. Where there are several versions its own bytes are
- * asked as well: a writer that had not heard of a new stored version yet may have written after it.
+ * Whether an object is stored as it would be written now. With several versions its own bytes are checked as well: a
+ * server that had not seen the new storage version yet may have written after the change.
  */
 export function isFresh({ bytes, writtenAt }: StoredBytes, { reading }: Resource): boolean {
   if (reading === undefined) return true
@@ -47,7 +47,7 @@ export function isFresh({ bytes, writtenAt }: StoredBytes, { reading }: Resource
   )
 }
 
-/** An object from the store, in the form that is asked for. What has to be converted must have been prepared. */
+/** A stored object in the requested version. A necessary conversion must have been prepared. */
 export function toServed(stored: StoredObject, resource: Resource): UnstructuredObject {
   if (isCurrent(stored, resource)) return stored.object
   if (resource.reading)
@@ -64,7 +64,7 @@ const converted = new WeakMap<StoredObject, Map<Resource, UnstructuredObject>>()
 const converting = new WeakMap<StoredObject, Promise<void>>()
 
 interface PrepareConversionsOptions {
-  /** The objects are exactly what the store holds, so an earlier conversion will do. */
+  /** The objects are exactly those of the store, so an earlier conversion can be reused. */
   readonly reuse?: boolean
 }
 
@@ -93,7 +93,7 @@ async function convertAll(
   resource: Resource,
   { reuse = false }: PrepareConversionsOptions,
 ): Promise<void> {
-  // Many who watch the same hold the same objects: one of them asks.
+  // Watchers of the same resource share objects: one of them converts.
   const others = new Set(items.flatMap((stored) => converting.get(stored) ?? []))
   await Promise.allSettled(others)
   const missing = items.filter((stored) => !converted.get(stored)?.has(resource))
@@ -134,7 +134,7 @@ export function convertBetween(object: UnstructuredObject, from: Resource, to: R
 }
 
 /**
- * An object as a client wrote it, in the form it is kept in.
+ * An object of a client, converted to the stored version.
  *
  * @throws {ApiError} 500, when a converter failed.
  */
@@ -152,8 +152,8 @@ export function toStored(
 }
 
 /**
- * What takes the place of a stored object, complete by the definition of today: what was put back from one that was
- * written under an earlier definition lacks defaults that are new.
+ * Completes an object that replaces a stored one with the defaults of the current CRD: parts restored from the old
+ * object may lack new defaults.
  */
 export function completeWithDefaults(
   object: UnstructuredObject,
@@ -172,7 +172,7 @@ function builtinToStored(object: UnstructuredObject, resource: Resource): Unstru
 
 const storageVersions = new WeakMap<Resource, Resource>()
 
-/** A resource as if it were served in the form it is kept in: for work on what lies in the store. */
+/** A resource as if it were served in its stored version: for work on stored objects. */
 export function inStorageVersion(resource: Resource): Resource {
   if (isStorageVersion(resource)) return resource
   let form = storageVersions.get(resource)

@@ -73,7 +73,7 @@ export class Storage {
     return keyPrefix(this.cluster, storage)
   }
 
-  /** The object as it is now, or undefined. */
+  /** The current object, or undefined. */
   async get(name: string, target: ResourceRef): Promise<StoredObject | undefined> {
     const result = await withStorageErrors(target, 'get', () => this.store.get(this.keyOf(target, name)))
     if (!result.ok) throw revisionError(result)
@@ -104,7 +104,7 @@ export class Storage {
     return withStorageErrors(target, 'delete', () => this.store.commit({ key: this.keyOf(target, name), expect }))
   }
 
-  /** All objects of a resource as they are now; empty when the store cannot say. */
+  /** All current objects of a resource; empty when the range cannot be read. */
   async list({ storage }: Pick<Resource, 'storage'>, { namespace = '' } = {}): Promise<readonly StoredObject[]> {
     const range = await this.store.range(keyPrefix(this.cluster, storage, { namespace }))
     return range.ok ? range.entries.map(({ value, revision }) => new StoredObject(value, revision)) : []
@@ -126,7 +126,7 @@ export function revisionError(
   )
 }
 
-/** Runs a call on the store; what it cannot do becomes an error that clients know how to treat. */
+/** Runs a call on the store; its failures become API errors. */
 export async function withStorageErrors<T>(
   { resource }: ResourceRef,
   operation: string,
@@ -137,7 +137,7 @@ export async function withStorageErrors<T>(
   } catch (error) {
     if (!isStoreError(error)) throw error
     if (error.reason === 'TooLarge') throw requestEntityTooLarge(error.message)
-    // Whether it happened is not known: the client has to look.
+    // The outcome is unknown: the client has to read the object.
     if (error.reason === 'Failed' || error.reason === 'NoLease')
       throw serverTimeout({ group: resource.group, kind: resource.plural }, operation)
     throw serviceUnavailable(error.message, { retryAfterMs: 5000 })
@@ -202,7 +202,7 @@ export class LeaseManager {
     if (known && now < known.untilMs) return known.id
     const id = this.#store.grant(ttlMs + leaseShareMs).then((lease) => lease.id)
     this.#leases.set(ttlMs, { id, untilMs: now + leaseShareMs })
-    // A grant that failed must not be handed out for a minute.
+    // A failed grant must not be cached.
     id.catch(() => this.#leases.delete(ttlMs))
     return id
   }

@@ -10,7 +10,7 @@
 import type { UnstructuredObject } from '#api'
 import type { ObjectDraft } from '#builtins'
 
-/** An object as text with a hole for its version. */
+/** An object as text with a gap for its resource version. */
 export class Unstamped {
   readonly #head: string
   readonly #tail: string
@@ -37,11 +37,11 @@ export class Unstamped {
   }
 }
 
-/** What a store gave back: bytes, and the parsed object for who needs it. The object is shared: never change it. */
+/** An object of the store: bytes, parsed on first use. The parsed object is shared and read-only. */
 export class StoredObject {
   readonly bytes: Uint8Array
   readonly revision: number
-  /** When the content was written; a deletion has a later revision than the content it is told with. */
+  /** The revision of the content; a deletion has a later revision than its content. */
   readonly writtenAt: number
   #object: UnstructuredObject | undefined
 
@@ -56,23 +56,23 @@ export class StoredObject {
     return this.#object
   }
 
-  /** A fresh copy that may be changed. */
+  /** A new copy that may be changed. */
   draft(): ObjectDraft {
     return parseBytes(this.bytes)
   }
 }
 
-/** How many bytes of an object at rest say its type: `{"kind":"Pod","apiVersion":"v1",`. */
+/** The length of the type in the stored bytes: `{"kind":"Pod","apiVersion":"v1",`. */
 export function typeLength(apiVersion: string, kind: string): number {
   return headText(apiVersion, kind).length - '"metadata":{"resourceVersion":"'.length
 }
 
-/** How objects of a type begin. */
+/** The first bytes of objects of a type. */
 export function typeBytes(apiVersion: string, kind: string): Uint8Array {
   return Buffer.from(headText(apiVersion, kind).slice(0, typeLength(apiVersion, kind)))
 }
 
-/** The same bytes under another version: a deletion is told with the last state and its own version. */
+/** The same bytes with another version: a DELETED event has the last state and its own version. */
 export function restamped(bytes: Uint8Array, revision: number): Uint8Array {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const from = view.indexOf(stampMark) + stampMark.byteLength
@@ -80,7 +80,7 @@ export function restamped(bytes: Uint8Array, revision: number): Uint8Array {
   return Buffer.concat([bytes.subarray(0, from), Buffer.from(String(revision), 'latin1'), bytes.subarray(to)])
 }
 
-// Stands right behind the type, so the first one found is it.
+// Follows the type directly, so the first match is the right one.
 const stampMark = Buffer.from('"metadata":{"resourceVersion":"')
 const quoteByte = 0x22
 
@@ -88,7 +88,7 @@ function parseBytes(bytes: Uint8Array): ObjectDraft {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as ObjectDraft
 }
 
-// Types are ASCII by their rules, so characters are bytes.
+// Types are ASCII, so characters are bytes.
 function headText(apiVersion: string, kind: string): string {
   return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"`
 }

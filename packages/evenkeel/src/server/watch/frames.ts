@@ -26,12 +26,12 @@ interface WatchEncoderOptions {
   readonly choice: MediaChoice
   readonly query: Query
   readonly matches: ((stored: StoredObject) => boolean) | undefined
-  /** The only key that is meant, if there is one. */
+  /** The only selected key, if there is one. */
   readonly key: string | undefined
   readonly clock: Clock
 }
 
-/** Makes the frames of one watcher. */
+/** Encodes the frames of one watcher. */
 export class WatchEncoder {
   readonly #options: WatchEncoderOptions
   readonly #plain: boolean
@@ -43,7 +43,7 @@ export class WatchEncoder {
       options.choice.format === 'json' && options.choice.shape === undefined && isStorageVersion(options.resource)
   }
 
-  /** The frames of a batch; undefined when there is nothing to tell. */
+  /** The frames of a batch; undefined when no event matches. */
   batch(batch: WatchBatch, { above = 0 }: { above?: number } = {}): Uint8Array | undefined {
     const { matches, key } = this.#options
     const whole = (batch.changes[0]?.revision ?? 0) > above
@@ -60,7 +60,7 @@ export class WatchEncoder {
     return frames
   }
 
-  /** Waits for what has to be converted before a batch can be framed; gives nothing when nothing has. */
+  /** Prepares the conversions of a batch; undefined when there is none to wait for. */
   prepare({ changes }: WatchBatch): Promise<void> | undefined {
     return this.#options.resource.reading?.convert ? this.#convert(changes) : undefined
   }
@@ -76,7 +76,7 @@ export class WatchEncoder {
     )
   }
 
-  /** Objects that were there before the watch began, in memory that is asked for once. */
+  /** Objects that existed before the watch, in memory that is allocated once. */
   existing(items: readonly StoredObject[], allocate: (bytes: number) => Buffer): Uint8Array | undefined {
     const { resource } = this.#options
     if (!this.#plain || !items.every((stored) => isCurrent(stored, resource)))
@@ -88,7 +88,7 @@ export class WatchEncoder {
     return used === bytes ? frames : allocatePiece(used, { memory: frames })
   }
 
-  /** How far the watcher has seen everything; `initial` ends the list of what was there. */
+  /** A bookmark at a revision; `initial` ends the list of existing objects. */
   bookmark(revision: number, { initial = false }: { initial?: boolean } = {}): Uint8Array {
     const { resource } = this.#options
     const metadata = {
@@ -158,7 +158,7 @@ const opening: Readonly<Record<EventType, Uint8Array>> = {
 }
 const closing = Buffer.from('}\n')
 
-/** Writes frames of objects as they are kept, and tells how many bytes. */
+/** Writes frames of objects as they are stored, and returns the number of bytes. */
 function writeWhole(items: readonly StoredObject[], frames: Buffer): number {
   let at = 0
   for (const { bytes } of items) {
@@ -194,13 +194,13 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array | undefined {
 interface InitialFramesOptions {
   readonly framer: WatchEncoder
   readonly resource: Resource
-  /** Whether the reader is done with a piece when it asks for the next. */
+  /** Whether the reader has finished with a piece when it requests the next. */
   readonly isLent: boolean
 }
 
 const pieceBytes = 262_144
 const pieceItems = 500
-/** Smaller ones may wait in a queue of the socket while the next is asked for. */
+/** Smaller pieces may still be in the queue of the socket when the next is requested. */
 const lentBytesMin = 131_072
 
 export async function* initialFrames(
@@ -224,7 +224,7 @@ export async function* initialFrames(
   }
 }
 
-/** As many as make a piece, at least one. */
+/** The end of the next piece, with at least one object. */
 function pieceEnd(entries: readonly Entry[], start: number): number {
   let bytes = 0
   let at = start
@@ -245,9 +245,9 @@ interface EventOptions {
 }
 
 /**
- * The event of a change, or undefined when it is none of this watcher's business.
+ * The event of a change; undefined when it does not match.
  *
- * @throws {ApiError} `Expired`, when the content that went is no longer known.
+ * @throws {ApiError} `Expired`, when the previous content is no longer known.
  */
 function eventOf(change: Change, { matches }: EventOptions): ObjectChangeEvent | undefined {
   const now = change.entry && storedObjectOf(change.entry)
@@ -267,7 +267,7 @@ function eventOf(change: Change, { matches }: EventOptions): ObjectChangeEvent |
   return { type: 'DELETED', stored: lastStateOf(change, before) }
 }
 
-/** Everything a change is about, for who has to look inside before it can be told. */
+/** All objects of a change, for callers that have to parse or convert them first. */
 function storedIn({ entry, previous }: Change): StoredObject[] {
   return [entry, previous].flatMap((one) => (one ? [storedObjectOf(one)] : []))
 }

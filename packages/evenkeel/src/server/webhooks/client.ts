@@ -11,12 +11,12 @@ import { DeadlineError } from '#base'
 import { connectHttps, readJson, type HttpsConnection, type HttpsOptions, type WireResponse } from '#wire'
 
 interface WebhookCallOptions {
-  /** Ends the call; when it is a deadline, the hook is told how long that is. */
+  /** Aborts the call; a deadline is also sent to the webhook as its timeout. */
   readonly signal: AbortSignal
   readonly timeoutSeconds: number
 }
 
-/** One place to ask, with the connection that was last used for it. */
+/** One webhook address, with its last connection. */
 export class WebhookClient {
   readonly #config: WebhookClientConfig
   readonly #webhooks: WebhookOptions
@@ -25,7 +25,7 @@ export class WebhookClient {
   #open: { readonly connection: HttpsConnection; readonly address: string } | undefined
   #isClosed = false
 
-  /** @param answerBytesMax how much of an answer is read before the call has failed */
+  /** @param answerBytesMax the largest accepted response */
   constructor(
     config: WebhookClientConfig,
     webhooks: WebhookOptions,
@@ -41,16 +41,16 @@ export class WebhookClient {
     )
   }
 
-  /** Calls under way finish; nothing is kept for the next. */
+  /** Calls in flight finish; their connections are not kept. */
   close(): void {
     this.#isClosed = true
     this.#open?.connection.close()
   }
 
   /**
-   * The answer to a question.
+   * The response of the webhook.
    *
-   * @throws {ApiError} for an answer that is none; else an `Error` that says why there is none.
+   * @throws {ApiError} for an invalid response; otherwise an `Error` with the reason of the failure.
    */
   async call(question: JsonObject, { signal, timeoutSeconds }: WebhookCallOptions): Promise<JsonValue> {
     const target = `${cleanPath(this.#url.pathname)}?timeout=${timeoutSeconds}s`
@@ -88,17 +88,20 @@ export class WebhookClient {
       ...(caPem !== '' && { caPem }),
       bytesMax: this.#answerBytesMax,
     })
-    // Who comes too late may still ask, but nothing is kept for the next.
+    // A call after `close` still works, but its connection is not kept.
     if (this.#isClosed) connection.close()
     else this.#open = { connection, address: known }
     return connection
   }
 }
 
-/** As much as all objects of the largest question about conversion may take. */
+/** The size of all objects in the largest conversion request. */
 const responseBytesMaxDefault = 64 * 1024 * 1024
 
-/** As Go joins paths. Tools write `https://host//path`, and a server of Go's answers that with a redirect, which is not followed. */
+/**
+ * As Go joins paths. Tools write `https://host//path`, and a Go server answers that with a redirect, which is not
+ * followed.
+ */
 function cleanPath(path: string): string {
   return path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
 }
@@ -109,7 +112,7 @@ function noServiceResolver({ namespace, name }: WebhookServiceReference): never 
   )
 }
 
-/** The JSON value of an answer. @throws {ApiError} for an answer that is none. */
+/** The JSON value of a response. @throws {ApiError} for an invalid one. */
 function responseValue({ status, headers, body }: WireResponse): JsonValue {
   const bytes = body instanceof Uint8Array ? body : new Uint8Array()
   if (status < 200 || status > 299) throw webhookError(fromUnexpectedResponse({ code: status, method: 'POST' }).message)
@@ -124,7 +127,7 @@ function responseValue({ status, headers, body }: WireResponse): JsonValue {
   }
 }
 
-/** Of what stands in a header as much as a type can be. */
+/** The media type in a header, bounded in length. */
 function mediaType(text = ''): string {
   return /^[\w.+-]{0,64}\/[\w.+-]{0,64}/.exec(text)?.[0] ?? ''
 }
@@ -136,15 +139,15 @@ function webhookError(message: string): ApiError {
 /** How the server reaches webhooks. */
 export interface WebhookOptions {
   /**
-   * Opens a way to an HTTPS origin.
+   * Connects to an HTTPS origin.
    *
    * @default over the network
    */
   connect?: (destination: HttpsOptions) => HttpsConnection
   /**
-   * Where a Service is that a webhook names: its host and port.
+   * The host and port of a Service in a webhook configuration.
    *
-   * @default it is nowhere: there is no cluster network, so such calls fail and say so
+   * @default none: there is no cluster network, so such calls fail with an error that says so
    */
   resolveService?: (service: WebhookServiceReference) => ServiceAddress | Promise<ServiceAddress>
 }
@@ -160,7 +163,7 @@ export interface ServiceAddress {
   readonly port: number
 }
 
-/** Where a webhook is, as configurations and definitions say it. */
+/** The client config of a webhook, as in webhook configurations and CRDs. */
 export interface WebhookClientConfig {
   readonly url?: string
   readonly service?: {
