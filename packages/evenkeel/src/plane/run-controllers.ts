@@ -73,7 +73,7 @@ async function prepare(config: ConnectionConfig, options: RunOptions, signal: Ab
     return kinds
   } catch (error) {
     if (!(isApiError(error) && error.reason === 'Forbidden')) throw error
-    log.warn('kinds were not installed: say install: false if somebody else does it', { error })
+    log.warn('kinds not installed: set install: false if another tool installs them', { error })
     return []
   } finally {
     await close()
