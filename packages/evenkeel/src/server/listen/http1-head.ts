@@ -109,9 +109,15 @@ function addField(headers: Record<string, string>, text: string, { at, stop }: {
  * @throws {HttpProtocolError} when two parsers could read it differently.
  */
 export function headOf(line: RequestLine & { readonly target: string }, fields: readonly string[]): RequestHead {
+  // Some versions of Node accept a tab in a target, and a field without a name.
+  if (!targetText.test(line.target))
+    throw new HttpProtocolError(400, 'the request target holds a byte that does not belong there')
   const headers = noHeaders()
-  for (let index = 0; index < fields.length; index += 2)
-    joinField(headers, (fields[index] ?? '').toLowerCase(), fields[index + 1] ?? '')
+  for (let index = 0; index < fields.length; index += 2) {
+    const name = fields[index] ?? ''
+    if (!token.test(name)) throw new HttpProtocolError(400, 'a header field has no proper name')
+    joinField(headers, name.toLowerCase(), fields[index + 1] ?? '')
+  }
   return finishHead(line, line.target, headers)
 }
 
