@@ -134,6 +134,8 @@ describe.skipIf(path === undefined)('the page of the shapes demo', () => {
 
   test('stop the controller: nothing is put right until it runs again', async () => {
     await begin()
+    // A create that was not observed yet is given time to appear, and that outlasts this test.
+    await page.until("document.getElementById('objects').innerText.includes('Synced: True')")
     await press('stop')
     await page.until("document.getElementById('running').innerText === 'is stopped'")
     await press('remove-by-hand')
