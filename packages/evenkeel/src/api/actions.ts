@@ -66,8 +66,8 @@ const taken: ReadonlySet<string> = new Set([
 ])
 
 /** @throws {RangeError} for an invalid action definition; the message contains the correction. */
-export function checkActionDefinition(sheet: ActionDefinition): ActionDefinition {
-  const { name, form, patch, ttlSeconds = 1, historyMax = 0 } = sheet
+export function checkActionDefinition(definition: ActionDefinition): ActionDefinition {
+  const { name, form, patch, ttlSeconds = 1, historyMax = 0 } = definition
   if (!/^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw new RangeError(`the name of an action is a word in lower case, got ${JSON.stringify(name)}`)
   if (taken.has(name)) throw new RangeError(`an action cannot be called ${name}: that is a subresource of its own`)
@@ -81,7 +81,7 @@ export function checkActionDefinition(sheet: ActionDefinition): ActionDefinition
     throw new RangeError(`the action ${name} is no state, so it has no patch`)
   if (!(ttlSeconds >= 0) || !(Number.isInteger(historyMax) && historyMax >= 0))
     throw new RangeError(`ttlSeconds and historyMax of the action ${name} are 0 or more`)
-  return sheet
+  return definition
 }
 
 /** The action definitions of an annotation. Invalid ones are ignored, as any client may write the annotation. */
@@ -93,10 +93,10 @@ export function readActionDefinitions(text: string | undefined): readonly Action
     .flatMap((each) => {
       if (!isJsonObject(each)) return []
       try {
-        const sheet = checkActionDefinition(each as unknown as ActionDefinition)
-        if (seen.has(sheet.name)) return []
-        seen.add(sheet.name)
-        return [sheet]
+        const definition = checkActionDefinition(each as unknown as ActionDefinition)
+        if (seen.has(definition.name)) return []
+        seen.add(definition.name)
+        return [definition]
       } catch {
         return []
       }

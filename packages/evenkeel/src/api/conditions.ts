@@ -4,7 +4,7 @@
  * Everything here is pure: a call that changes nothing gives back the very list it was given, so `===` tells whether
  * there is something to write.
  */
-import { checkQualifiedName, formatTime, utf8Length } from '@evenkeel/cel/primitives'
+import { checkQualifiedName, formatTime, isJsonObject, utf8Length, type JsonValue } from '@evenkeel/cel/primitives'
 import { fieldError, type FieldError, type FieldPath } from './errors/field-error.ts'
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
@@ -26,6 +26,11 @@ export type Condition = {
 /** A condition to report: the time of the last transition is derived, unless it is given. */
 export type NewCondition = Omit<Condition, 'lastTransitionTime' | 'message'> &
   Partial<Pick<Condition, 'lastTransitionTime' | 'message'>>
+
+/** The conditions in `status.conditions` of any object: entries that are not objects are left out. */
+export function readConditions(value: JsonValue | undefined): readonly Condition[] {
+  return Array.isArray(value) ? (value.filter(isJsonObject) as object[] as Condition[]) : []
+}
 
 interface SetConditionOptions {
   /** The present: milliseconds since 1970, or an RFC 3339 text. */

@@ -7,6 +7,7 @@
 export {
   setCondition,
   findCondition,
+  readConditions,
   isConditionTrue,
   validateConditions,
   type Condition,
@@ -164,6 +165,7 @@ export { jsonSchemaOf } from './kind/standard-schema.ts'
 
 export { validateAnnotations, validateLabels } from './metadata.ts'
 
+export { asJson, asKubeObject } from './object.ts'
 export type {
   KubeObject,
   ListMeta,

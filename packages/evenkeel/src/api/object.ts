@@ -89,3 +89,16 @@ export type ObjectList<T extends KubeObject> = TypeMeta & {
   readonly metadata: ListMeta
   readonly items: readonly T[]
 }
+
+/**
+ * An object as plain JSON. Every object of the API is JSON; its type only names some of the fields, which TypeScript
+ * cannot see for interfaces.
+ */
+export function asJson(object: object): JsonObject {
+  return object as JsonObject
+}
+
+/** A JSON object as an object of any kind. The caller has checked that it has metadata. */
+export function asKubeObject(json: JsonObject): KubeObject {
+  return json as object as KubeObject
+}

@@ -30,6 +30,8 @@ import {
   type Kind,
   type KubeObject,
   type TypeMeta,
+  asJson,
+  asKubeObject,
 } from '#api'
 import type { AbortOptions } from '#base'
 import type { KindLike, ReadOf } from '#client'
@@ -288,7 +290,7 @@ export class ProjectedInformer {
     if (this.#isWhole) return object
     const known = this.#projected.get(object)
     if (known) return known
-    const shown = deepFreeze(projectPaths(object as unknown as JsonObject, this.#paths ?? [])) as unknown as KubeObject
+    const shown = asKubeObject(deepFreeze(projectPaths(asJson(object), this.#paths ?? [])))
     this.#projected.set(object, shown)
     return shown
   }

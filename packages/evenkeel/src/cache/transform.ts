@@ -4,7 +4,15 @@
  * A `KindDecoder` keeps the objects of one kind whole, as metadata alone or with some fields, and with or without managed
  * fields.
  */
-import { isJsonObject, type JsonObject, type JsonObjectDraft, type KubeObject, type TypeMeta } from '#api'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonObjectDraft,
+  type KubeObject,
+  type TypeMeta,
+  asJson,
+  asKubeObject,
+} from '#api'
 import { Item, type ItemDecoder } from './items.ts'
 import { isPickedKind, projectPaths, type CacheKind } from './projection.ts'
 
@@ -69,7 +77,7 @@ export function kindDecoder<T extends KubeObject>(
   const finish = (object: JsonObject): T => {
     const named = setType(object as JsonObjectDraft, type)
     if (!keepManagedFields) dropManagedFields(named)
-    return (paths ? projectPaths(named, paths) : named) as unknown as T
+    return asKubeObject(paths ? projectPaths(named, paths) : named) as T
   }
   return {
     decode: finish,
@@ -80,7 +88,7 @@ export function kindDecoder<T extends KubeObject>(
       const { namespace = '', name = '', resourceVersion = '' } = object.metadata
       if (name === '') throw new RangeError(`cannot cache a ${kind.kind} without metadata.name`)
       return Item.ofText<T>(
-        { namespace, name, version: resourceVersion, text: JSON.stringify(finish(object as unknown as JsonObject)) },
+        { namespace, name, version: resourceVersion, text: JSON.stringify(finish(asJson(object))) },
         { decode: finish, ...(onBroken && { onBroken }) },
       )
     },

@@ -15,7 +15,7 @@
  * line is scanned no further than the end of its metadata, so the cost does not depend on the size of the object.
  */
 import { isAscii } from 'node:buffer'
-import { fromStatus, isJsonObject, JsonScanner, type KubeObject } from '#api'
+import { fromStatus, isJsonObject, JsonScanner, type KubeObject, asKubeObject } from '#api'
 import { ByteLiteral, plainStringEnd } from '#base'
 import { invalidWatchLine, parseWatchLine } from '#client'
 import { Item, type Items } from './items.ts'
@@ -141,7 +141,7 @@ function parseLine<T extends KubeObject>(line: string, decoder: KindDecoder<T>):
     }
   }
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw invalidWatchLine(line)
-  return { type, item: decoder.itemOf(object as unknown as KubeObject) }
+  return { type, item: decoder.itemOf(asKubeObject(object)) }
 }
 
 const quote = 0x22

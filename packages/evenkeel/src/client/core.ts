@@ -1,7 +1,16 @@
 /**
  * What the verbs of a client share: the transport, the REST mapper, defaults, write hooks; and the options of a client.
  */
-import { findCause, isNotFound, type JsonObject, type Kind, type KubeObject, type Subject, type TypeMeta } from '#api'
+import {
+  findCause,
+  isNotFound,
+  type JsonObject,
+  type Kind,
+  type KubeObject,
+  type Subject,
+  type TypeMeta,
+  asKubeObject,
+} from '#api'
 import { silentLogger, SystemClock, SystemRandom, type AbortOptions, type Clock, type Logger, type Random } from '#base'
 import type { Transport } from '#wire'
 import { RestMapper, UnknownKindError } from './mapper.ts'
@@ -97,7 +106,7 @@ export function finishObject(object: JsonObject, { apiVersion, kind }: TypeMeta)
   // has no other owner, so it is completed in place.
   if (object['kind'] === undefined || object['kind'] === 'PartialObjectMetadata')
     Object.assign(object, { apiVersion, kind })
-  return object as unknown as KubeObject
+  return asKubeObject(object)
 }
 
 export interface WriteCall extends ResourceTarget {

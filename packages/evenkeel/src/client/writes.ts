@@ -10,6 +10,8 @@ import {
   type JsonValue,
   type KubeObject,
   type Owner,
+  asJson,
+  asKubeObject,
 } from '#api'
 import {
   isObjectMissing,
@@ -115,7 +117,7 @@ export async function patchDifference(
   given: PatchFromOptions & { to: KubeObject },
 ): Promise<KubeObject> {
   const { to, optimisticLock = true, ...options } = given
-  const patch = createMergePatch(from as unknown as JsonValue, to as unknown as JsonValue) as JsonObject
+  const patch = createMergePatch(asJson(from), asJson(to)) as JsonObject
   if (Object.keys(patch).length === 0) return from
   return patchObject(
     core,
@@ -163,7 +165,7 @@ export async function deleteObject(
       body: deleteBody(options),
       options,
     })
-    return isTerminating(answer) ? (answer as unknown as KubeObject) : undefined
+    return isTerminating(answer) ? asKubeObject(answer) : undefined
   } catch (error) {
     if (ignoreNotFound && isObjectMissing(error)) return undefined
     throw error
@@ -190,7 +192,7 @@ export async function deleteObjects(core: ClientCore, kind: KindLike, given: Del
 }
 
 async function send(core: ClientCore, call: WriteCall): Promise<KubeObject> {
-  return (await sendAny(core, call)) as unknown as KubeObject
+  return asKubeObject(await sendAny(core, call))
 }
 
 async function sendAny(core: ClientCore, call: WriteCall): Promise<JsonObject> {

@@ -16,6 +16,7 @@ import {
   type JsonObject,
   type Kind,
   type KubeObject,
+  readConditions,
 } from '#api'
 import type { Clock } from '#base'
 import type { CleanupStep, ControllerDeclaration, Reconciled } from './declaration.ts'
@@ -182,9 +183,7 @@ export class CleanupReport {
 
 function conditionsOf(object: KubeObject): readonly Condition[] {
   const { status } = object as { readonly status?: JsonObject }
-  return (isJsonObject(status) && Array.isArray(status['conditions'])
-    ? status['conditions'].filter(isJsonObject)
-    : []) as unknown as readonly Condition[]
+  return readConditions(isJsonObject(status) ? status['conditions'] : undefined)
 }
 
 /** What the status still names. */

@@ -15,13 +15,14 @@ import {
   isNotFound,
   setCondition,
   setOwn,
-  type Condition,
   type ConditionStatus,
   type JsonObject,
   type JsonObjectDraft,
   type JsonValue,
   type Kind,
   type KubeObject,
+  asJson,
+  readConditions,
 } from '#api'
 import type { Clock, Logger } from '#base'
 import type { ObjectCache } from '#cache'
@@ -108,7 +109,7 @@ export class StatusWriter<S = JsonObject> {
 
   #nextConditions(current: JsonValue | undefined): JsonValue {
     const { generation } = this.#object.metadata
-    let conditions = (Array.isArray(current) ? current.filter(isJsonObject) : []) as unknown as readonly Condition[]
+    let conditions = readConditions(current)
     for (const condition of this.#conditions.values()) {
       conditions = setCondition(
         conditions,
@@ -116,7 +117,7 @@ export class StatusWriter<S = JsonObject> {
         { now: this.#clock.now() },
       )
     }
-    return conditions as unknown as JsonValue
+    return conditions.map(asJson)
   }
 
   #touch(): void {

@@ -21,6 +21,7 @@ import {
   type JsonValue,
   type KubeObject,
   type PartState,
+  asJson,
 } from '#api'
 
 /** The state of an object, and why. */
@@ -145,7 +146,7 @@ function evaluateRule(object: KubeObject, evaluate: (object: KubeObject) => bool
 
 function expressionRule(expression: ClaimsExpression): (object: KubeObject) => boolean | Readiness {
   return (object) => {
-    const { value, error } = expression.evaluate(object as object as JsonObject)
+    const { value, error } = expression.evaluate(asJson(object))
     if (error !== undefined) return { state: 'Progressing', reason: 'RuleFailed', message: error }
     if (isJsonObject(value))
       return {

@@ -28,6 +28,8 @@ import {
   type JsonValue,
   type Kind,
   type KubeObject,
+  asJson,
+  asKubeObject,
 } from '#api'
 import { silentLogger, type Logger } from '#base'
 
@@ -82,7 +84,7 @@ export function mutatingHandler<T extends KubeObject>(kind: Kind<T>, mutate: Mut
     return decide(kind, { request, ...options }, async (context) => {
       const changed = await mutate(context.request.object as T, context)
       return {
-        patch: changed === undefined ? [] : diffJson(object as unknown as JsonValue, changed as unknown as JsonValue),
+        patch: changed === undefined ? [] : diffJson(asJson(object), asJson(changed)),
       }
     })
   }
@@ -198,7 +200,7 @@ function readRequest(request: JsonObject): AdmissionRequest {
   const { uid, operation, kind, name, namespace, subResource, userInfo, dryRun, object, oldObject, options } = request
   if (typeof uid !== 'string' || uid === '') throw badRequest('the request of the AdmissionReview has no uid')
   if (typeof operation !== 'string' || !operations.includes(operation))
-    throw badRequest(`the operation of the AdmissionReview is ${JSON.stringify(operation ?? null)}, which is none`)
+    throw badRequest(`AdmissionReview has an unknown operation: ${JSON.stringify(operation ?? null)}`)
   const { group = '', version = '', kind: word = '' } = isJsonObject(kind) ? kind : {}
   return {
     uid,
@@ -210,8 +212,8 @@ function readRequest(request: JsonObject): AdmissionRequest {
     ...textField('subresource', subResource),
     user: readUser(userInfo),
     dryRun: dryRun === true,
-    ...(isJsonObject(object) && { object: object as unknown as KubeObject }),
-    ...(isJsonObject(oldObject) && { oldObject: oldObject as unknown as KubeObject }),
+    ...(isJsonObject(object) && { object: asKubeObject(object) }),
+    ...(isJsonObject(oldObject) && { oldObject: asKubeObject(oldObject) }),
     ...(isJsonObject(options) && { options }),
   }
 }
@@ -244,7 +246,7 @@ export function writeReview(
   const response: JsonObject = {
     uid,
     allowed: refusal === undefined,
-    ...(refusal !== undefined && { status: toStatus(refusal) as unknown as JsonObject }),
+    ...(refusal !== undefined && { status: asJson(toStatus(refusal)) }),
     ...(patch.length > 0 && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }),
     ...(warnings.length > 0 && { warnings: [...warnings] }),
     ...(Object.keys(auditAnnotations).length > 0 && { auditAnnotations: { ...auditAnnotations } }),

@@ -15,6 +15,8 @@ import {
   type JsonValue,
   type Kind,
   type KubeObject,
+  asJson,
+  asKubeObject,
 } from '#api'
 import type { ReviewVersion } from './admission.ts'
 
@@ -133,10 +135,11 @@ export async function convertAll(
   const converted: KubeObject[] = []
   for (const object of objects) {
     if (!isJsonObject(object) || !isJsonObject(object['metadata']) || typeof object['apiVersion'] !== 'string')
-      throw badRequest('an object of the ConversionReview is none')
+      throw badRequest('ConversionReview contains an item that is not an object with apiVersion and metadata')
     const conversion = conversions.get(conversionKey(object['apiVersion'], String(object['kind'])))
-    if (!conversion) throw badRequest(`nobody converts ${String(object['kind'])} of ${object['apiVersion']}`)
-    converted.push(await conversion.convert(deepFreeze(object) as unknown as KubeObject, apiVersion))
+    if (!conversion)
+      throw badRequest(`no conversion is registered for ${String(object['kind'])} of ${object['apiVersion']}`)
+    converted.push(await conversion.convert(asKubeObject(deepFreeze(object)), apiVersion))
   }
   return converted
 }
@@ -154,7 +157,7 @@ export function writeConversion(
   const message = isFailure ? (isApiError(outcome.error) ? outcome.error : internalError(outcome.error)).message : ''
   const response = {
     uid,
-    convertedObjects: isFailure ? [] : (outcome as unknown as JsonValue),
+    convertedObjects: isFailure ? [] : outcome.map(asJson),
     result: isFailure ? { status: 'Failure', message } : { status: 'Success' },
   }
   return { apiVersion: `apiextensions.k8s.io/${version}`, kind: 'ConversionReview', response }

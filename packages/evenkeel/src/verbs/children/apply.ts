@@ -29,6 +29,7 @@ import {
   type KubeObject,
   type Owner,
   type PartState,
+  asJson,
 } from '#api'
 import { StopReconcile, type BaseContext, type PluginRun } from '#controller'
 import type { AdoptPolicy, RecreatePolicy } from './children.ts'
@@ -256,7 +257,7 @@ function isAsDesired(live: KubeObject, desired: KubeObject): boolean {
 /** Labels, annotations and everything outside of metadata, without the annotation of the apply itself. */
 function contentOf({ metadata, ...rest }: KubeObject): JsonObject {
   const { [appliedAnnotation]: _, ...annotations } = metadata.annotations ?? {}
-  return { ...rest, metadata: { labels: metadata.labels ?? {}, annotations } } as object as JsonObject
+  return asJson({ ...rest, metadata: { labels: metadata.labels ?? {}, annotations } })
 }
 
 function covers(live: JsonValue | undefined, desired: JsonValue | undefined): boolean {

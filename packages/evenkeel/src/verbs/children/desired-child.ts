@@ -16,6 +16,7 @@ import {
   type ObjectMeta,
   type Owner,
   type TypeMeta,
+  asJson,
 } from '#api'
 import { digestOf } from '../digest.ts'
 import { formatOwner, ownerAnnotation, ownerUidLabel, pruneAnnotation, revisionsLabel } from './ownership-labels.ts'
@@ -89,7 +90,7 @@ export function prepareChild(parent: Owner, desired: DesiredChild, options: Prep
     prune: options.prune ?? true,
     revisions: options.revisions,
   }
-  return { id, kind: options.kind, object, digest: digestOf(digested as object as JsonValue), isElsewhere }
+  return { id, kind: options.kind, object, digest: digestOf(asJson(digested)), isElsewhere }
 }
 
 /** A server stores `stringData` as `data`. Encoding it here makes the Secret comparable with the stored one. */

@@ -126,7 +126,7 @@ export class FollowedDependencies implements StartedSource {
       ...(labelSelector !== undefined && { labelSelector }),
       ...(fieldSelector !== undefined && { fieldSelector }),
     }
-    this.#referers = context.cache.getInformer<CacheKind>(kind, scope) as unknown as InformerHandle<KubeObject>
+    this.#referers = context.cache.getInformer<CacheKind>(kind, scope) as InformerHandle<KubeObject>
     this.#referers.addIndex(this.#index, indexed)
     this.#subscription = this.#referers.addHandler((event) => this.#unfollowUnused(event))
     this.#leaveGraph = graphOf(context.cache).add({

@@ -344,7 +344,7 @@ export class DependencyVerb implements DependsOn<never, never>, DependencyRunMem
 }
 
 function membersOf({ verbs = [] }: Pick<ControllerDeclaration, 'verbs'>): readonly DependencyVerb[] {
-  return verbs.filter((verb) => verb instanceof DependencyVerb) as unknown as DependencyVerb[]
+  return verbs.filter((verb) => verb instanceof DependencyVerb) as DependencyVerb[]
 }
 
 function recheckAfter(answers: readonly Answer[]): Reconciled {

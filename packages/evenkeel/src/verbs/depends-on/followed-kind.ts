@@ -54,7 +54,7 @@ export class FollowedKind {
     this.type = type
     const kind: CacheKind = type.full ?? { apiVersion: type.apiVersion, kind: type.kind }
     const scope = { ...(namespaces !== undefined && type.namespaced && { namespaces }) }
-    this.#informer = context.cache.getInformer(kind, scope) as unknown as InformerHandle<KubeObject>
+    this.#informer = context.cache.getInformer(kind, scope) as InformerHandle<KubeObject>
     if (byFinalizer) this.#informer.addIndex(finalizerIndex, finalizersOf)
     this.#source = kindSource(kind, { ...scope, name: `depends on ${type.kind}`, handler }).start(context)
     this.#notifyWhenLate(onLate).catch(() => undefined)

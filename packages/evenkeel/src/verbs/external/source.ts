@@ -196,7 +196,7 @@ class StartedExternal implements StartedSource {
     // Before the first list of objects there is nothing to search, and every object is enqueued later anyway.
     const isReady = hasStatus && cache.hasSynced
     return isReady
-      ? (cache.list(kind) as unknown as readonly KubeObject[]).find((object) => recordIn(object).id === id)
+      ? (cache.list(kind) as readonly KubeObject[]).find((object) => recordIn(object).id === id)
       : undefined
   }
 }

@@ -49,7 +49,7 @@ export async function sweep(sweepRun: SweepRun): Promise<Reconciled> {
   environment.observations.noteSwept(
     new Set(observations.flatMap(({ labels }) => readOwnershipLabels(labels)?.uid ?? [])),
   )
-  const objects = run.cache.list(environment.kind) as unknown as readonly KubeObject[]
+  const objects = run.cache.list(environment.kind) as readonly KubeObject[]
   const inventory = takeInventory(observations, {
     environment,
     objects,
@@ -120,7 +120,7 @@ function listFailed(
   error: unknown,
 ): undefined {
   if (signal.aborted) throw error
-  for (const object of run.cache.list(kind) as unknown as readonly KubeObject[]) {
+  for (const object of run.cache.list(kind) as readonly KubeObject[]) {
     const { lastSeenMs = -Infinity } = observations.of(object.metadata.uid ?? '')
     if (clock.monotonic() - lastSeenMs > 2 * sweepMs) enqueue(keyOf(object), 'observation is overdue')
   }
@@ -270,7 +270,7 @@ async function hasNoDerivedOwner(
   const { items } = await client.list(environment.kind, { live: true, signal })
   const again = takeInventory([observation], {
     environment,
-    objects: items as unknown as readonly KubeObject[],
+    objects: items as readonly KubeObject[],
     records: new Map(),
     nowMs: 0,
   })
