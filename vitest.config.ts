@@ -32,7 +32,6 @@ const together = [
   'wire',
   'queue',
   'server',
-  'builtins',
   'public',
   'client',
   'cache',
@@ -44,7 +43,12 @@ const together = [
   'plane',
 ]
   .map((layer) => `packages/evenkeel/src/${layer}/**/*.test.ts`)
-  .concat('packages/cel/src/**/*.test.ts', 'packages/conformance/src/**/*.test.ts', 'bench/**/*.test.ts')
+  .concat(
+    'packages/builtins/src/**/*.test.ts',
+    'packages/cel/src/**/*.test.ts',
+    'packages/conformance/src/**/*.test.ts',
+    'bench/**/*.test.ts',
+  )
 /** What `tools/test.mjs --exclude` leaves out: vitest's own flag does not reach projects. */
 const left = ['**/node_modules/**', ...(process.env['TESTS_EXCLUDED'] ?? '').split(',').filter((glob) => glob !== '')]
 const all = ['packages/*/src/**/*.test.ts', 'tools/**/*.test.ts', 'bench/**/*.test.ts', 'examples/**/*.test.ts']

@@ -1,9 +1,10 @@
 /**
- * Builds the published files: `node tools/build.mjs [PACKAGE-FOLDER...]`; without folders, every published package.
+ * Builds the files of every published package: `node tools/build.mjs`.
  *
  * Each entry of `exports` becomes one file, with shared code in chunks, so that `instanceof` holds across entries. A
  * process that loads a thousand small modules spends most of its start on that: 400 ms of processor time against 70 for
- * `evenkeel/server`. The native tsc (typescript-7) checks and writes declarations, which are joined in the same way.
+ * `evenkeel/server`. The native tsc (typescript-7) checks and writes the declarations of all packages in one run, because
+ * `evenkeel` and `@evenkeel/builtins` need each other's types. They are joined in the same way.
  *
  * The old `dist` goes first, so that a deleted source leaves nothing behind. Afterwards every target of `exports` and
  * `bin` must exist, because a missing one is only noticed by users.
@@ -19,7 +20,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
@@ -27,8 +28,9 @@ import { dts } from 'rolldown-plugin-dts'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const builtFile = join(root, '.cache', 'built')
 
-/** What is published, dependencies first. */
-export const publishedPackages = ['cel', 'evenkeel', 'cli'].map((name) => join(root, 'packages', name))
+/** What is published. */
+export const publishedNames = ['cel', 'builtins', 'evenkeel', 'cli']
+const publishedFolders = publishedNames.map((name) => join(root, 'packages', name))
 /** The command `evenkeel`. */
 export const commandFile = join(root, 'packages', 'cli', 'bin', 'evenkeel.mjs')
 
@@ -45,37 +47,45 @@ const programs = {
   },
 }
 
-/** Builds one package folder in place. Throws with the compiler's own words when it cannot. */
-export async function build(folder) {
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const types = join(folder, '.types')
-  for (const old of [types, join(folder, 'dist')]) rmSync(old, { recursive: true, force: true })
+/**
+ * Builds every published package in place, below a folder that is laid out as the repository. Throws with the compiler's
+ * own words when it cannot.
+ */
+export async function buildPackages(base) {
+  const types = join(base, 'packages', '.types')
+  rmSync(types, { recursive: true, force: true })
   try {
-    emitDeclarations(folder, types)
-    await joinModules(folder, manifest)
-    await joinDeclarations(folder, { manifest, types })
+    emitDeclarations(base, types)
+    for (const name of publishedNames) await buildPackage(join(base, 'packages', name), join(types, name, 'src'))
   } finally {
     rmSync(types, { recursive: true, force: true })
   }
+}
+
+async function buildPackage(folder, types) {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  rmSync(join(folder, 'dist'), { recursive: true, force: true })
+  // Declarations say `#layer` as the sources do: here that is a folder of declarations.
+  writeFileSync(join(types, 'package.json'), JSON.stringify({ type: 'module', imports: { '#*': './*/index.d.ts' } }))
+  await joinModules(folder, manifest)
+  await joinDeclarations(folder, { manifest, types })
   const missing = missingTargets(folder)
   if (missing.length > 0)
     throw new Error(`package.json names files that the build did not make:\n${missing.join('\n')}`)
 }
 
-/** Builds every published package. */
+/** Builds the repository, and remembers that it did. */
 export async function buildAll() {
-  for (const folder of publishedPackages) await build(folder)
+  await buildPackages(root)
   mkdirSync(dirname(builtFile), { recursive: true })
   writeFileSync(builtFile, '')
 }
 
-function emitDeclarations(folder, outDir) {
+function emitDeclarations(base, outDir) {
   const compiler = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc')
-  const args = [compiler, '-p', join(folder, 'tsconfig.build.json'), '--outDir', outDir, '--pretty', 'false']
+  const args = [compiler, '-p', join(base, 'tsconfig.build.json'), '--outDir', outDir, '--pretty', 'false']
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`tsc failed\n${stdout}${stderr}`)
-  // Declarations say `#layer` as the sources do: here that is a folder of declarations.
-  writeFileSync(join(outDir, 'package.json'), JSON.stringify({ type: 'module', imports: { '#*': './*/index.d.ts' } }))
 }
 
 async function joinModules(folder, manifest) {
@@ -177,12 +187,10 @@ function targetsOf(entry) {
 
 /** True when a build is missing, or a source is newer than it (folders count: a file may have been deleted). */
 export function isStale() {
-  if ([builtFile, ...publishedPackages.map((folder) => join(folder, 'dist'))].some((path) => !existsSync(path)))
+  if ([builtFile, ...publishedFolders.map((folder) => join(folder, 'dist'))].some((path) => !existsSync(path)))
     return true
-  const inputs = publishedPackages.flatMap((folder) =>
-    ['src', 'package.json', 'tsconfig.build.json'].map((name) => join(folder, name)),
-  )
-  const own = [join(root, 'tools', 'build.mjs'), join(root, 'tsconfig.base.json')]
+  const inputs = publishedFolders.flatMap((folder) => ['src', 'package.json'].map((name) => join(folder, name)))
+  const own = ['tools/build.mjs', 'tsconfig.base.json', 'tsconfig.build.json'].map((name) => join(root, name))
   return Math.max(...[...own, ...inputs].map(newestMs)) > statSync(builtFile).mtimeMs
 }
 
@@ -198,10 +206,8 @@ function newestMs(path) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const folders = process.argv.slice(2)
   try {
-    if (folders.length === 0) await buildAll()
-    for (const folder of folders) await build(resolve(folder))
+    await buildAll()
   } catch (error) {
     console.error(error.message)
     process.exitCode = 1

@@ -1,8 +1,8 @@
 /**
- * Makes the files that users install: `node tools/pack.mjs OUT-FOLDER [PACKAGE-FOLDER...]`; without folders, all that are published.
+ * Makes the files that users install: `node tools/pack.mjs OUT-FOLDER`.
  *
- * Builds staged copies, each with those before it as its dependencies, so that a build in the working tree is neither used nor disturbed, and
- * packs that. The staged package.json loses the `source` condition and everything that is only
+ * Builds staged copies of the published packages, so that a build in the working tree is neither used nor disturbed, and
+ * packs those. The staged package.json loses the `source` condition and everything that is only
  * for development: `src` is not published, so a user whose own tools set `source` would
  * otherwise be sent to files that are not there. Prints npm's description of the packages as JSON.
  */
@@ -20,66 +20,69 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, publishedPackages } from './build.mjs'
+import { buildPackages, publishedNames } from './build.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Packs package folders into `out` and gives npm's description of each: name, version, filename, files. */
-export async function pack(out, folders = publishedPackages) {
+/** Packs every published package into `out` and gives npm's description of each: name, version, filename, files. */
+export async function pack(out) {
   const scratch = mkdtempSync(join(realpathSync(tmpdir()), 'evenkeel-pack-'))
   try {
-    cpSync(join(root, 'tsconfig.base.json'), join(scratch, 'tsconfig.base.json'))
+    for (const name of ['tsconfig.base.json', 'tsconfig.build.json']) cpSync(join(root, name), join(scratch, name))
     symlinkSync(join(root, 'node_modules'), join(scratch, 'node_modules'), 'dir')
     mkdirSync(out, { recursive: true })
-    const packed = []
-    const built = new Map()
-    for (const folder of folders) {
-      const stage = copyForBuild(scratch, folder, built)
-      await build(stage)
-      const manifest = publishedManifest(stage)
-      built.set(manifest.name, stage)
-      writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
-      const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], {
-        cwd: stage,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
-      packed.push(JSON.parse(output)[0])
-    }
-    return packed
+    const stages = publishedNames.map((name) => stagePackage(scratch, name))
+    for (const stage of stages) linkPackages(stage, stages)
+    await buildPackages(scratch)
+    return stages.map((stage) => packStage(stage, out))
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
 }
 
-/** The package at the same depth as in the repository, with the packages that it uses beside it. */
-function copyForBuild(scratch, folder, built) {
-  const stage = join(scratch, relative(root, folder))
+/** Copies a package to the same depth as in the repository, with what it has installed for itself. */
+function stagePackage(scratch, name) {
+  const folder = join(root, 'packages', name)
+  const stage = join(scratch, 'packages', name)
   mkdirSync(join(stage, 'node_modules'), { recursive: true })
-  for (const name of ['package.json', 'tsconfig.build.json', 'src', 'bin', 'envtest', 'README.md']) {
-    if (existsSync(join(folder, name))) cpSync(join(folder, name), join(stage, name), { recursive: true })
+  for (const part of ['package.json', 'src', 'bin', 'envtest', 'README.md']) {
+    if (existsSync(join(folder, part))) cpSync(join(folder, part), join(stage, part), { recursive: true })
   }
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'))
   if (!existsSync(join(stage, 'README.md'))) cpSync(join(root, 'README.md'), join(stage, 'README.md'))
   const own = join(folder, 'node_modules')
-  const links = new Map([...(existsSync(own) ? readdirSync(own) : []).map((name) => [name, join(own, name)]), ...built])
-  for (const [name, target] of links) {
-    mkdirSync(dirname(join(stage, 'node_modules', name)), { recursive: true })
-    symlinkSync(target, join(stage, 'node_modules', name), 'dir')
-  }
+  for (const dependency of existsSync(own) ? readdirSync(own) : [])
+    symlinkSync(join(own, dependency), join(stage, 'node_modules', dependency), 'dir')
   return stage
 }
 
+/** The staged packages find each other before they find those of the repository. */
+function linkPackages(stage, stages) {
+  for (const other of stages) {
+    const link = join(stage, 'node_modules', manifestOf(other).name)
+    mkdirSync(dirname(link), { recursive: true })
+    if (!existsSync(link)) symlinkSync(other, link, 'dir')
+  }
+}
+
+function packStage(stage, out) {
+  writeFileSync(join(stage, 'package.json'), `${JSON.stringify(publishedManifest(stage), undefined, 2)}\n`)
+  const output = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], {
+    cwd: stage,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  return JSON.parse(output)[0]
+}
+
+function manifestOf(stage) {
+  return JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8'))
+}
+
 function publishedManifest(stage) {
-  const {
-    scripts,
-    devDependencies,
-    private: isPrivate,
-    imports,
-    ...manifest
-  } = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8'))
+  const { scripts, devDependencies, private: isPrivate, imports, ...manifest } = manifestOf(stage)
   return { ...manifest, exports: withoutSource(manifest.exports) }
 }
 
@@ -93,13 +96,8 @@ function withoutSource(entry) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [out, ...folders] = process.argv.slice(2)
-  if (out)
-    console.log(
-      JSON.stringify(
-        await pack(resolve(out), folders.length === 0 ? undefined : folders.map((folder) => resolve(folder))),
-      ),
-    )
-  else console.error('Usage: node tools/pack.mjs OUT-FOLDER [PACKAGE-FOLDER...]')
+  const [out] = process.argv.slice(2)
+  if (out) console.log(JSON.stringify(await pack(resolve(out))))
+  else console.error('Usage: node tools/pack.mjs OUT-FOLDER')
   process.exitCode = out ? 0 : 2
 }

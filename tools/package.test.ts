@@ -4,7 +4,7 @@
  * Everything happens in a temporary folder; the working tree and its build are left alone.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,11 +33,12 @@ const npmQuiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=err
 let packed: Packed
 let commandLine: Packed
 let cel: Packed
+let builtins: Packed
 let manifest: Manifest
 
 beforeAll(() => {
-  const all = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed, Packed]
-  ;[cel, packed, commandLine] = all
+  const all = JSON.parse(run(join(root, 'tools', 'pack.mjs'), user)) as [Packed, Packed, Packed, Packed]
+  ;[cel, builtins, packed, commandLine] = all
   write('package.json', JSON.stringify({ name: 'user', private: true, type: 'module' }))
   execFileSync('npm', ['install', ...npmQuiet, ...all.map(({ filename }) => join(user, filename))], {
     cwd: user,
@@ -90,6 +91,20 @@ describe('the packed CEL engine', () => {
       console.log(JSON.stringify(compiled.evaluate({})))`,
     )
     expect(run(join(user, 'cel.mjs'))).toContain('true')
+  })
+})
+
+describe('the packed built-in kinds', () => {
+  test('hold only built files, and find the package they belong to', () => {
+    expect(builtins.files.map(({ path }) => path).filter((path) => !allowed.test(path))).toEqual([])
+    write(
+      'builtins.mjs',
+      `import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
+      import { FieldPath } from 'evenkeel/unstable/builtins'
+      console.log(typeof makeCatalog, typeof strategyFor, typeof columnsFor, typeof FieldPath.of)`,
+    )
+    expect(run(join(user, 'builtins.mjs'))).toBe('function function function function\n')
+    expect(readdirSync(join(user, 'node_modules', '@evenkeel'))).toEqual(['builtins', 'cel', 'cli'])
   })
 })
 

@@ -11,10 +11,7 @@ import { parseArgs } from 'node:util'
 import { render } from './render.ts'
 import { readPublished } from './source.ts'
 
-const output = join(
-  dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
-  'packages/evenkeel/src/builtins/generated',
-)
+const output = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'packages/builtins/src/generated')
 
 const { values } = parseArgs({ options: { from: { type: 'string' }, check: { type: 'boolean', default: false } } })
 

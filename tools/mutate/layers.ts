@@ -3,13 +3,14 @@
  */
 const src = 'packages/evenkeel/src'
 const own = (layer: string): string => `${src}/${layer}/**/*.test.ts`
+const builtinTests = 'packages/builtins/src/**/*.test.ts'
 
 /** Files of a layer, as folders below the repository. */
 export const layerFolders: Readonly<Record<string, string>> = {
   base: `${src}/base`,
   cel: 'packages/cel/src',
   api: `${src}/api`,
-  builtins: `${src}/builtins`,
+  builtins: 'packages/builtins/src',
   wire: `${src}/wire`,
   store: `${src}/store`,
   queue: `${src}/queue`,
@@ -34,8 +35,8 @@ const judges = {
 export const nearestTests: Readonly<Record<string, readonly string[]>> = {
   base: [own('base'), own('queue'), own('cache')],
   cel: ['packages/cel/src/**/*.test.ts', `${src}/api/{rules,admission,schema}/**/*.test.ts`],
-  api: [own('api'), own('builtins'), judges.server],
-  builtins: [own('builtins'), judges.server],
+  api: [own('api'), builtinTests, judges.server],
+  builtins: [builtinTests, judges.server],
   wire: [own('wire'), own('client'), judges.server],
   store: [own('store'), judges.store],
   queue: [own('queue'), own('controller')],

@@ -17,7 +17,7 @@ import {
   type HouseFile,
 } from './house.ts'
 import { importsOf, type ImportUse } from './imports.ts'
-import { computedImports, judgedClients, judgeData, judgeImports, layers } from './rules.ts'
+import { builtinsPackage, computedImports, judgedClients, judgeData, judgeImports, layers } from './rules.ts'
 
 export function checkLayers(house: House): Finding[] {
   return [...house.files.values()].flatMap((file) => [...misplaced(file), ...checkFile(house, file)])
@@ -67,6 +67,8 @@ function libraryComplaint(house: House, path: string, specifier: string): string
     return layerOf(target ?? '') === layer ? undefined : `leaves its layer by ${specifier}: write #layer`
   if (specifier === 'evenkeel' || specifier.startsWith('evenkeel/'))
     return `the library does not import itself by name: write #layer instead of ${specifier}`
+  if (specifier === builtinsPackage.name && layer !== builtinsPackage.usedBy)
+    return `${layer} may not import ${builtinsPackage.name}`
   return undeclared(house, path, specifier)
 }
 
@@ -89,6 +91,8 @@ function appComplaint(house: House, path: string, specifier: string): string | u
   const isOurs = specifier === 'evenkeel' || specifier.startsWith('evenkeel/')
   if (home === 'packages/conformance') return judgeSees(specifier) ? undefined : `the judge may not import ${specifier}`
   if (!isOurs) return undeclared(house, path, specifier)
+  if (home === builtinsPackage.home)
+    return specifier === builtinsPackage.sees ? undefined : `${builtinsPackage.name} may not import ${specifier}`
   const published = entryPoints(library, house.manifests.get(library) ?? {}).has(specifier)
   return published ? undefined : `${specifier} is not published`
 }

@@ -25,12 +25,11 @@ export const caseFiles = /\.(?:test|fixture)\.ts$|^packages\/conformance\/src\/.
 export const layers: Readonly<Record<string, readonly string[]>> = {
   base: [],
   api: ['base'],
-  builtins: ['api', 'base'],
   wire: ['api', 'base'],
   kinds: ['api', 'base'],
   store: ['base'],
   queue: ['base'],
-  server: ['wire', 'store', 'builtins', 'api', 'base'],
+  server: ['wire', 'store', 'api', 'base'],
   client: ['wire', 'api', 'base'],
   webhook: ['wire', 'api', 'base'],
   cache: ['client', 'api', 'base'],
@@ -85,6 +84,14 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
+/** The package of the built-in kinds stands between two layers: it sees api through one entry, and only server uses it. */
+export const builtinsPackage = {
+  home: 'packages/builtins',
+  name: '@evenkeel/builtins',
+  sees: 'evenkeel/unstable/builtins',
+  usedBy: 'server',
+} as const
+
 /** What the judge may see of the library: enough to read objects, to try our own client, to drive a store, to evaluate expressions, and to start our own server. */
 export const judgeImports: readonly string[] = [
   '@evenkeel/cel',
@@ -130,7 +137,7 @@ export const computedImports: readonly string[] = [
  * its own needs no entry, and neither does one that would not fit into its importer.
  */
 export const ownReason: readonly (readonly [file: RegExp, reason: string])[] = [
-  [/\/builtins\/(?:[a-z]+\/)?[a-z-]+\.ts$/, 'one file per family of kinds; a table lists them'],
+  [/^packages\/builtins\/src\/(?:[a-z]+\/)?[a-z-]+\.ts$/, 'one file per family of kinds; a table lists them'],
   [/\/server\/handlers\/[a-z-]+\.ts$/, 'one file per verb; a table lists them'],
   [/\/testing\/rules\/[a-z-]+\.ts$/, 'one file per group of golden rules; the registry lists them'],
   [/\/server\/admission\/[a-z-]*plugins\.ts$/, 'the order of the plugins, and the plugins of one sort'],

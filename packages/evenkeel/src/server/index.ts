@@ -10,7 +10,7 @@ export type {
   AuthorizationDecision,
 } from './authz/authorizer.ts'
 export type { AuthorizationMode, AuthorizationOption } from './authz/authorization-modes.ts'
-export type { PolicyRule } from '#builtins'
+export type { PolicyRule } from '@evenkeel/builtins'
 export type {
   AdmissionHook,
   AdmissionHookContext,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { silentLogger, SimulatedClock } from '#base'
-import { columnsFor, makeCatalog, strategyFor } from '#builtins'
+import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { openMemoryStore, type Store } from '#store'
 import { Informers } from './informers.ts'
 import { Registry } from './registry/registry.ts'

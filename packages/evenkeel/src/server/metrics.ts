@@ -4,7 +4,7 @@
  * Labels come from the registry and from fixed sets, never from a request, so that clients cannot create an unbounded
  * number of series.
  */
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { Registry } from './registry/registry.ts'
 import type { RequestInfo } from './request-context.ts'
 

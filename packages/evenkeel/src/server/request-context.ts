@@ -5,7 +5,7 @@
  * one said, except that every stage may add warnings. This file imports no stage.
  */
 import { nativeSignal, randomUuid, type Random } from '#base'
-import type { Resource, Subresource } from '#builtins'
+import type { Resource, Subresource } from '@evenkeel/builtins'
 import type { Query, ResourcePath, WireHeaders, WirePeer, WireRequest } from '#wire'
 
 /** The user of a request. */

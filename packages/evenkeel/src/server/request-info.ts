@@ -6,7 +6,7 @@
  * stage.
  */
 import { ApiError, badRequest, parseDuration } from '#api'
-import type { Resource, Subresource, Verb } from '#builtins'
+import type { Resource, Subresource, Verb } from '@evenkeel/builtins'
 import { parseResourcePath, Query, type ResourcePath, type WireRequest } from '#wire'
 import { asksForWatch } from './handlers/list-options.ts'
 import type { Registry } from './registry/registry.ts'

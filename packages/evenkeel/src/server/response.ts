@@ -8,7 +8,7 @@
 import { promisify } from 'node:util'
 import { ApiError, badRequest, isApiError, toStatus, type JsonObject, type Status, type UnstructuredObject } from '#api'
 import { onAbort, type Clock } from '#base'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import {
   encodeProtobuf,
   mediaTypes,

@@ -3,7 +3,7 @@
  */
 import type { Kind } from '#api'
 import type { Clock, Logger, Random } from '#base'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { Store } from '#store'
 import type { Transport } from '#wire'
 import type { AdmissionHook } from './admission/admission-hooks.ts'

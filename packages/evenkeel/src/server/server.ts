@@ -17,7 +17,7 @@ import {
   type Logger,
   type Random,
 } from '#base'
-import { columnsFor, makeCatalog, strategyFor } from '#builtins'
+import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { openMemoryStore, type Store } from '#store'
 import { chainAdmission } from './admission/admission.ts'
 import { admissionPlugins } from './admission/plugins.ts'

@@ -24,7 +24,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { nativeSignal, randomUuid, type Logger, type Random } from '#base'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { User } from '../request-context.ts'
 import type { AdmissionAttributes, AdmissionOperation, AdmissionPlugin } from './admission.ts'
 import { bodyResource, convertToVersion, replaceDraft } from './conversion.ts'

@@ -7,7 +7,7 @@
  * one. Writes to objects that configure admission itself are shown to hooks of the embedder only.
  */
 import type { JsonObject, NamedSubject, UnstructuredObject } from '#api'
-import type { ObjectDraft } from '#builtins'
+import type { ObjectDraft } from '@evenkeel/builtins'
 import type { ResourceRef, User } from '../request-context.ts'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'

@@ -5,7 +5,7 @@
  * of the kind is a bug of the plugin, not of the client.
  */
 import { internalError, isApiError, setOwn, type JsonValue, type UnstructuredObject } from '#api'
-import { builtinSchemas, schemaName, type ObjectDraft, type Resource, type Subresource } from '#builtins'
+import { builtinSchemas, schemaName, type ObjectDraft, type Resource, type Subresource } from '@evenkeel/builtins'
 import { shapeObject } from '../handlers/request-body.ts'
 import { applyDefaults } from '../registry/strategy.ts'
 import { Warnings, type ResourceRef } from '../request-context.ts'

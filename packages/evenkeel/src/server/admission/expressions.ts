@@ -16,7 +16,7 @@ import {
   type JsonObject,
   type UnstructuredObject,
 } from '#api'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import { userInfo } from '../auth/user.ts'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import type { ResourceRef } from '../request-context.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject, UnstructuredObject } from '#api'
-import { columnsFor, makeCatalog, strategyFor } from '#builtins'
+import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { Informer } from '../informers.ts'
 import { Registry } from '../registry/registry.ts'
 import type { ResourceRef } from '../request-context.ts'

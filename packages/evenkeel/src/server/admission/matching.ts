@@ -19,7 +19,7 @@ import {
   type LabelRequirement,
   type UnstructuredObject,
 } from '#api'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { Informer } from '../informers.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ResourceRef } from '../request-context.ts'

@@ -28,7 +28,7 @@ import {
   type JsonValue,
   type UnstructuredObject,
 } from '#api'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import { shapeObject } from '../handlers/request-body.ts'
 import type { Informers } from '../informers.ts'

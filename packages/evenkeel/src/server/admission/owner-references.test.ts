@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { UnstructuredObject } from '#api'
-import { columnsFor, makeCatalog, strategyFor } from '#builtins'
+import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { chainAuthorizers, type AuthorizationAttributes } from '../authz/authorizer.ts'
 import { Registry } from '../registry/registry.ts'
 import { ReinvocationContext, type AdmissionAttributes } from './admission.ts'

@@ -6,7 +6,7 @@
  * to update the finalizers of the owner. The plugin is off by default, as upstream.
  */
 import { deepEqual, forbidden, parseApiVersion, type OwnerReference, type UnstructuredObject } from '#api'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { AuthorizationAttributes, AuthorizationDecision, AuthorizerChain } from '../authz/authorizer.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { User } from '../request-context.ts'

@@ -20,7 +20,7 @@ import {
   type JsonObject,
   type UnstructuredObject,
 } from '#api'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { Informer } from '../informers.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ResourceRef } from '../request-context.ts'

@@ -29,7 +29,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { assert } from '#base'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { Informer, Informers } from '../informers.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ResourceRef } from '../request-context.ts'

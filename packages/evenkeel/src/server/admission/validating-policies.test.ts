@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest'
 import type { JsonObject } from '#api'
 import { silentLogger, SimulatedClock } from '#base'
-import { columnsFor, makeCatalog, strategyFor } from '#builtins'
+import { columnsFor, makeCatalog, strategyFor } from '@evenkeel/builtins'
 import { openMemoryStore } from '#store'
 import { Informers } from '../informers.ts'
 import { Registry } from '../registry/registry.ts'

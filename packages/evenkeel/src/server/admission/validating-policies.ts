@@ -21,7 +21,7 @@ import {
   type AdmissionResult,
   type UnstructuredObject,
 } from '#api'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import type { Informers } from '../informers.ts'
 import { admissionSubject, type AdmissionAttributes, type AdmissionPlugin } from './admission.ts'

@@ -5,7 +5,7 @@
  * compiled conditions, and the connections. A connection survives a change that leaves its address alone.
  */
 import { isJsonObject, type JsonObject, type JsonValue, type UnstructuredObject } from '#api'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { Informer } from '../informers.ts'
 import type { Registry } from '../registry/registry.ts'
 import { WebhookClient, type WebhookClientConfig, type WebhookOptions } from '../webhooks/client.ts'

@@ -15,7 +15,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { deadline, randomUuid, type Clock, type Logger, type Random } from '#base'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import type { WebhookClient } from '../webhooks/client.ts'
 import {

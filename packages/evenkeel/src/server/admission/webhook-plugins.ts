@@ -17,7 +17,7 @@ import {
   type JsonValue,
 } from '#api'
 import { onAbort, type Clock, type Logger, type Random } from '#base'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import { readJson } from '#wire'
 import type { AuthorizerChain } from '../authz/authorizer.ts'
 import type { Informers } from '../informers.ts'

@@ -14,7 +14,7 @@ import {
   type ManagedFieldsEntry,
   type UnstructuredObject,
 } from '#api'
-import type { ObjectDraft } from '#builtins'
+import type { ObjectDraft } from '@evenkeel/builtins'
 import { shapeObject } from '../handlers/request-body.ts'
 import { optionsObject } from '../handlers/write-options.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'

@@ -29,7 +29,7 @@ import {
   type LabelOperator,
   type LabelRequirement,
 } from '#api'
-import { toRuleObject, type ObjectDraft } from '#builtins'
+import { toRuleObject, type ObjectDraft } from '@evenkeel/builtins'
 import type { RequestContext, ResourceRef, User } from '../request-context.ts'
 import { formatErrors, type AuthorizationAttributes, type AuthorizerChain } from './authorizer.ts'
 

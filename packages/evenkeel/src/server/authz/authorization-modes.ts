@@ -4,7 +4,7 @@
  * Two authorizers always come first: members of `system:masters` may do everything, so that no configuration locks the
  * administrator out, and every client may read the health paths.
  */
-import { policyRule } from '#builtins'
+import { policyRule } from '@evenkeel/builtins'
 import { chainAuthorizers, type Authorizer, type AuthorizerChain, type SubjectRules } from './authorizer.ts'
 import { webhookAuthorizer, type AuthorizationWebhook, type AuthorizationWebhookContext } from './webhook-authorizer.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { policyRule } from '#builtins'
+import { policyRule } from '@evenkeel/builtins'
 import {
   chainAuthorizers,
   formatErrors,

@@ -5,7 +5,7 @@
  * their own. There is one parser of paths, so a decision is about the object that storage touches.
  */
 import type { FieldRequirement, LabelRequirement } from '#api'
-import type { PolicyRule } from '#builtins'
+import type { PolicyRule } from '@evenkeel/builtins'
 import type { ResourcePath } from '#wire'
 import type { User } from '../request-context.ts'
 

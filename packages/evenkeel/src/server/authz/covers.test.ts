@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { policyRule, type PolicyRule } from '#builtins'
+import { policyRule, type PolicyRule } from '@evenkeel/builtins'
 import type { AuthorizationAttributes } from './authorizer.ts'
 import { matchesRule, partsMax, uncovered } from './policy-rules.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { policyRule, type PolicyRule } from '#builtins'
+import { policyRule, type PolicyRule } from '@evenkeel/builtins'
 import { describeRules, quoteAll, uncovered } from './policy-rules.ts'
 
 const breakDown = (rule: PolicyRule): readonly PolicyRule[] => uncovered([], [rule]) ?? []

@@ -17,7 +17,7 @@ import {
   type JsonObject,
   type UnstructuredObject,
 } from '#api'
-import { policyRule, rulesOf, type ObjectDraft, type PolicyRule } from '#builtins'
+import { policyRule, rulesOf, type ObjectDraft, type PolicyRule } from '@evenkeel/builtins'
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission/admission.ts'
 import type { User } from '../request-context.ts'
 import type { AuthorizerChain } from './authorizer.ts'

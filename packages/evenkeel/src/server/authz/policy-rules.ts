@@ -6,7 +6,7 @@
  * can be checked alone.
  */
 import { compareText, quote } from '#api'
-import { policyRule, type PolicyRule } from '#builtins'
+import { policyRule, type PolicyRule } from '@evenkeel/builtins'
 import type { AuthorizationAttributes } from './authorizer.ts'
 
 /** More parts than any hand-written role has; a body could contain billions. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PolicyRule } from '#builtins'
+import type { PolicyRule } from '@evenkeel/builtins'
 import { bind, role } from './rbac.fixture.ts'
 import { rbac, startCompany, type Company } from './users.fixture.ts'
 

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { PolicyRule } from '#builtins'
+import type { PolicyRule } from '@evenkeel/builtins'
 import type { User } from '../request-context.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'
 import { bind, role } from './rbac.fixture.ts'

@@ -2,7 +2,7 @@
  * RBAC without a server: informers that tests fill directly, and short constructors for roles and bindings.
  */
 import type { JsonObject, UnstructuredObject } from '#api'
-import type { PolicyRule } from '#builtins'
+import type { PolicyRule } from '@evenkeel/builtins'
 import { Informer, type Informers } from '../informers.ts'
 import type { AuthorizationAttributes } from './authorizer.ts'
 import { RbacAuthorizer, rbacGroup } from './rbac.ts'

@@ -14,7 +14,7 @@
  * the lengths of texts, because clients choose the texts.
  */
 import { compareText, getOwn, isJsonObject, quote, type JsonObject, type UnstructuredObject } from '#api'
-import { cachedRulesOf, type PolicyRule } from '#builtins'
+import { cachedRulesOf, type PolicyRule } from '@evenkeel/builtins'
 import type { Informer, Informers } from '../informers.ts'
 import type { User } from '../request-context.ts'
 import {

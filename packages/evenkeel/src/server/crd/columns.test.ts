@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { UnstructuredObject } from '#api'
-import { columnsFor } from '#builtins'
+import { columnsFor } from '@evenkeel/builtins'
 import { columnsFromPrinter } from './printer-columns.ts'
 
 /** Every stable kind that has columns of its own, by group. */

@@ -16,7 +16,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { assert, deferred, LightAbortController, type Clock, type Deferred, type Logger, type Random } from '#base'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { Watch } from '#store'
 import type { DeleteHandler } from '../handlers/delete.ts'
 import type { UpdateHandler } from '../handlers/update.ts'

@@ -6,7 +6,7 @@
  */
 import { isNotFound, setCondition, type Condition, type NewCondition } from '#api'
 import { sleep, type Clock, type Logger } from '#base'
-import { crdCleanupFinalizer, type ObjectDraft, type Resource } from '#builtins'
+import { crdCleanupFinalizer, type ObjectDraft, type Resource } from '@evenkeel/builtins'
 import type { DeleteHandler } from '../handlers/delete.ts'
 import type { Registry } from '../registry/registry.ts'
 import { inStorageVersion } from '../storage/codec.ts'

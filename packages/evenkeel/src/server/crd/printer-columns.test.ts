@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PrinterColumn } from '#api'
-import type { Cell } from '#builtins'
+import type { Cell } from '@evenkeel/builtins'
 import { columnsFromPrinter } from './printer-columns.ts'
 
 const nowMs = 1_767_225_660_000

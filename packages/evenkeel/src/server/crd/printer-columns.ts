@@ -5,7 +5,7 @@
  * a value of another type than declared gives an empty cell (`null`), never a wrong one.
  */
 import { compareText, exceedsDepth, getOwn, isJsonObject, type PrinterColumn } from '#api'
-import { age, columnsOf, nameColumn, type Cell, type Column, type TableColumns } from '#builtins'
+import { age, columnsOf, nameColumn, type Cell, type Column, type TableColumns } from '@evenkeel/builtins'
 import { findByJsonPath, parseJsonPath } from './json-path.ts'
 
 /**

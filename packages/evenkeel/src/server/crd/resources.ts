@@ -27,7 +27,7 @@ import {
   type ValidateCustomOptions,
 } from '#api'
 import { assert } from '#base'
-import type { ObjectDraft, Resource, ResourceStrategy, Subresource, Verb } from '#builtins'
+import type { ObjectDraft, Resource, ResourceStrategy, Subresource, Verb } from '@evenkeel/builtins'
 import type { Conversion } from './conversion.ts'
 import type { CrdVersion, CustomResourceDefinition } from './crd.ts'
 import { columnsFromPrinter } from './printer-columns.ts'

@@ -17,7 +17,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { assert } from '#base'
-import type { StoredObjectReader } from '#builtins'
+import type { StoredObjectReader } from '@evenkeel/builtins'
 import { typeBytes } from '../storage/stored-object.ts'
 import type { Conversion } from './conversion.ts'
 import type { CrdVersion, CustomResourceDefinition } from './crd.ts'

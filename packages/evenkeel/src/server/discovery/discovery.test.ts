@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import { Discovery } from './discovery.ts'
 import { builtinCatalog, customResource } from './resource.fixture.ts'
 

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import { formatApiVersion, type JsonObject } from '#api'
-import type { Resource, Subresource, Verb } from '#builtins'
+import type { Resource, Subresource, Verb } from '@evenkeel/builtins'
 import { makeDocument, type ServedDocument } from './document.ts'
 import { groupResources, type ServedGroup, type ServedVersion } from './groups.ts'
 

@@ -4,7 +4,7 @@
  * Built-in groups are in the order of the catalog, which is upstream's priority. Groups of CRDs follow in alphabetical
  * order, because upstream gives them all the same low priority.
  */
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 
 export interface ServedVersion {
   readonly group: string

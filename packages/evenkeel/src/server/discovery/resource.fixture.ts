@@ -1,7 +1,7 @@
 /**
  * Resources for tests of discovery and OpenAPI: complete records, of which a test sets only the relevant part.
  */
-import { makeCatalog, type Resource, type ResourceStrategy } from '#builtins'
+import { makeCatalog, type Resource, type ResourceStrategy } from '@evenkeel/builtins'
 
 /** A custom resource with minimal properties. */
 export function customResource(

@@ -32,7 +32,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { randomUuid, type Clock, type Random } from '#base'
-import type { ObjectDraft } from '#builtins'
+import type { ObjectDraft } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import { managerName } from '../registry/field-manager.ts'
 import type { Registry } from '../registry/registry.ts'

@@ -16,7 +16,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Clock } from '#base'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import { duplicateYamlKeys, readYaml, type WireResponse } from '#wire'
 import type { FieldManager } from '../registry/field-manager.ts'
 import { applyDefaults } from '../registry/strategy.ts'

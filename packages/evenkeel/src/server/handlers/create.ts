@@ -7,7 +7,7 @@
  */
 import { alreadyExists, ApiError, forbidden, formatTime, generateNameConflict, type FieldError } from '#api'
 import type { Clock, Random } from '#base'
-import type { ObjectDraft, WriteContext } from '#builtins'
+import type { ObjectDraft, WriteContext } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import type { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts'
 import type { Admission, WriteAdmission, WriteRequest } from '../admission/write-admission.ts'

@@ -15,7 +15,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Clock } from '#base'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import { refuseProtectedNamespace } from '../admission/namespace-lifecycle.ts'
 import type { Admission, WriteAdmission } from '../admission/write-admission.ts'

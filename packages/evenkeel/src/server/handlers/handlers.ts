@@ -2,7 +2,7 @@
  * The handlers of one server, built once from its stages: one per verb, and one per role of a subresource.
  */
 import type { Clock, Random } from '#base'
-import type { SubresourceRole } from '#builtins'
+import type { SubresourceRole } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import { NamespaceLifecycle } from '../admission/namespace-lifecycle.ts'
 import type { Admission } from '../admission/write-admission.ts'

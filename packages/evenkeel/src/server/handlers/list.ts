@@ -7,7 +7,7 @@
  */
 import { badRequest, isJsonObject, parseRequestedVersion, type JsonValue, type ListMeta } from '#api'
 import type { Clock } from '#base'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { Entry } from '#store'
 import type { WireResponse } from '#wire'
 import type { FlowControl } from '../flowcontrol/flow-control.ts'

@@ -25,7 +25,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Clock } from '#base'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import { parseMediaType, readJson, type WireResponse } from '#wire'
 import { managerName } from '../registry/field-manager.ts'
 import { applyDefaults } from '../registry/strategy.ts'

@@ -13,7 +13,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Clock } from '#base'
-import type { ObjectDraft } from '#builtins'
+import type { ObjectDraft } from '@evenkeel/builtins'
 import { Query, type WireResponse } from '#wire'
 import type { Admission } from '../admission/write-admission.ts'
 import type { RequestContext, ResourceRef } from '../request-context.ts'

@@ -19,7 +19,7 @@ import {
   type JsonObjectDraft,
   type JsonValue,
 } from '#api'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import { decodeProtobuf, formatOfBody, mediaTypes, readJson, readYaml, type MediaFormat, type WireRequest } from '#wire'
 import { completeTypeMeta } from '../registry/strategy.ts'
 import type { RequestContext } from '../request-context.ts'

@@ -6,7 +6,7 @@
  */
 import { badRequest, formatTime, isJsonObject, type JsonObject, type JsonObjectDraft } from '#api'
 import type { Clock } from '#base'
-import type { ObjectDraft } from '#builtins'
+import type { ObjectDraft } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import type { Admission } from '../admission/write-admission.ts'
 import { isAuthenticatedToken, type BearerTokenAuthenticator } from '../auth/bearer-tokens.ts'

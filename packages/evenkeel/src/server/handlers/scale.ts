@@ -29,7 +29,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Clock } from '#base'
-import { builtinSchemas, columnsFor, schemaName, type ObjectDraft, type Resource } from '#builtins'
+import { builtinSchemas, columnsFor, schemaName, type ObjectDraft, type Resource } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import type { Admission } from '../admission/write-admission.ts'
 import { managerName } from '../registry/field-manager.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columnsFor } from '#builtins'
+import { columnsFor } from '@evenkeel/builtins'
 import { makeTable, metadataListOnly, metadataOnly } from './table.ts'
 
 const nowMs = 1_767_225_660_000

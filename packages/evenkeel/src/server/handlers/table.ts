@@ -15,7 +15,7 @@ import {
   type TypeMeta,
   type UnstructuredObject,
 } from '#api'
-import type { Cell, ColumnDefinition, TableColumns } from '#builtins'
+import type { Cell, ColumnDefinition, TableColumns } from '@evenkeel/builtins'
 
 export type IncludeObject = 'Metadata' | 'Object' | 'None'
 

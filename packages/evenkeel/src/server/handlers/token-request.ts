@@ -20,7 +20,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { assert, type Clock } from '#base'
-import { builtinSchemas, type ObjectDraft, type Resource } from '#builtins'
+import { builtinSchemas, type ObjectDraft, type Resource } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import type { Admission } from '../admission/write-admission.ts'
 import type { ClaimReference } from '../auth/service-account-claims.ts'

@@ -23,7 +23,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Clock } from '#base'
-import type { ObjectDraft, Resource } from '#builtins'
+import type { ObjectDraft, Resource } from '@evenkeel/builtins'
 import type { WireResponse } from '#wire'
 import type { Admission, WriteRequest } from '../admission/write-admission.ts'
 import { authorizeCreation } from '../authz/authorize.ts'

@@ -9,7 +9,7 @@
  */
 import type { JsonObject, JsonValue, ListMeta, UnstructuredObject } from '#api'
 import { nextTurn, type Clock } from '#base'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { Entry } from '#store'
 import type { MediaChoice } from '#wire'
 import type { ListSlices } from '../flowcontrol/list-scheduler.ts'

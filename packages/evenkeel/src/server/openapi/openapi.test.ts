@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '#api'
-import type { Resource, ResourceStrategy } from '#builtins'
+import type { Resource, ResourceStrategy } from '@evenkeel/builtins'
 import { builtinCatalog, customResource } from '../discovery/resource.fixture.ts'
 import { OpenApi } from './openapi.ts'
 

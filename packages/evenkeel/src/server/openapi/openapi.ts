@@ -5,7 +5,7 @@
  * reuses every document whose resources are unchanged.
  */
 import { setOwn, type GroupVersion, type JsonObject, type JsonObjectDraft } from '#api'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import { makeDocument, type ServedDocument } from '../discovery/document.ts'
 import { groupResources, type ServedVersion } from '../discovery/groups.ts'
 import { encodeDocumentV2 } from './gnostic.ts'

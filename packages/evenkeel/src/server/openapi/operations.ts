@@ -5,7 +5,7 @@
  * clients take their names from them.
  */
 import type { GroupVersionKind } from '#api'
-import type { Resource, Subresource, Verb } from '#builtins'
+import type { Resource, Subresource, Verb } from '@evenkeel/builtins'
 import { builtinType, kindType, listType, resourceType, type PublishedType } from './schemas.ts'
 
 type HttpMethod = 'delete' | 'get' | 'head' | 'options' | 'patch' | 'post' | 'put'

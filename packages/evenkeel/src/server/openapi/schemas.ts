@@ -16,7 +16,7 @@ import {
   type JsonValue,
   type SchemaNode,
 } from '#api'
-import { builtinSchemas, publishedSchemaName, schemaName, type Resource } from '#builtins'
+import { builtinSchemas, publishedSchemaName, schemaName, type Resource } from '@evenkeel/builtins'
 
 type SchemaForm = 'v2' | 'v3'
 

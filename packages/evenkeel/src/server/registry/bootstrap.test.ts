@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SimulatedClock } from '#base'
-import { defaultRbacObjects } from '#builtins'
+import { defaultRbacObjects } from '@evenkeel/builtins'
 import { openMemoryStore } from '#store'
 import { rbac, startCompany } from '../authz/users.fixture.ts'
 

@@ -25,7 +25,7 @@ import {
   toRuleObject,
   type DefaultRbacObject,
   type ObjectDraft,
-} from '#builtins'
+} from '@evenkeel/builtins'
 import { storeLimits, type Write } from '#store'
 import { uncovered } from '../authz/policy-rules.ts'
 import { rbacGroup } from '../authz/rbac.ts'

@@ -23,7 +23,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Clock } from '#base'
-import { builtinSchemas, type ObjectDraft, type Resource, type StoredObjectReader } from '#builtins'
+import { builtinSchemas, type ObjectDraft, type Resource, type StoredObjectReader } from '@evenkeel/builtins'
 import type { ResourceRef } from '../request-context.ts'
 import { convertBetween, servedType } from '../storage/codec.ts'
 import type { Registry } from './registry.ts'

@@ -4,7 +4,7 @@
  * The set changes while the server runs, with CustomResourceDefinitions; `generation` tells documents derived from
  * it when to be made again.
  */
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 
 export class Registry {
   readonly #byPath: Map<string, Resource>

@@ -1,6 +1,6 @@
 /** Filters of endpoints: alike for kinds that are alike, and the very same ones. */
 import { expect, test } from 'vitest'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import { resetFilters } from './field-manager.ts'
 
 const bucket = {

@@ -21,7 +21,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import { randomInt, randomUuid, type Random } from '#base'
-import type { ObjectDraft, ObjectMetaDraft, Resource, WriteContext } from '#builtins'
+import type { ObjectDraft, ObjectMetaDraft, Resource, WriteContext } from '@evenkeel/builtins'
 import type { RequestContext, ResourceRef } from '../request-context.ts'
 import { servedType } from '../storage/codec.ts'
 

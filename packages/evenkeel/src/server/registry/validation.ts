@@ -20,7 +20,7 @@ import {
   type FieldError,
   type UnstructuredObject,
 } from '#api'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { ResourceRef } from '../request-context.ts'
 import { subresourcesWithOwnRules } from './strategy.ts'
 

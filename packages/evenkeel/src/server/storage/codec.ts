@@ -7,7 +7,7 @@
  * a converter nothing waits.
  */
 import { formatApiVersion, type UnstructuredObject } from '#api'
-import { converterFor, type Resource } from '#builtins'
+import { converterFor, type Resource } from '@evenkeel/builtins'
 import type { StoredObject } from './stored-object.ts'
 
 /** Whether objects are served in their stored version. */

@@ -19,7 +19,7 @@ import {
   type UnstructuredObject,
 } from '#api'
 import type { Clock, Logger } from '#base'
-import type { Resource, ResourceStorage } from '#builtins'
+import type { Resource, ResourceStorage } from '@evenkeel/builtins'
 import {
   isStoreError,
   storeLimits,

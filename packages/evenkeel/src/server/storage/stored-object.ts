@@ -8,7 +8,7 @@
  * replace it, all without parsing. The object is parsed on first use, once.
  */
 import type { UnstructuredObject } from '#api'
-import type { ObjectDraft } from '#builtins'
+import type { ObjectDraft } from '@evenkeel/builtins'
 
 /** An object as text with a gap for its resource version. */
 export class Unstamped {

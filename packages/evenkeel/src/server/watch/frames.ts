@@ -11,7 +11,7 @@
  */
 import { expired, type JsonObject, type Status, type UnstructuredObject } from '#api'
 import type { Clock } from '#base'
-import type { Resource } from '#builtins'
+import type { Resource } from '@evenkeel/builtins'
 import type { Change, Entry, WatchBatch } from '#store'
 import { encodeProtobuf, encodeWatchFrame, type MediaChoice, type Query } from '#wire'
 import { makeTable, metadataOnly, type MetaVersion } from '../handlers/table.ts'
