@@ -89,40 +89,62 @@ function emitDeclarations(base, outDir) {
 }
 
 async function joinModules(folder, manifest) {
-  const input = { ...entriesOf(folder, manifest), ...programsOf(folder, manifest) }
   const bundle = await rolldown({
-    input,
+    input: { ...entriesOf(folder, manifest), ...programsOf(folder, manifest) },
     external: externalsOf(manifest),
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
     resolve: { conditionNames: ['source', 'import', 'node', 'default'] },
     logLevel: 'warn',
   })
+  const groups = [
+    { name: chunkNames(await rootModules(bundle)), debugName: 'layers', minShareCount: 2, test: isShared },
+  ]
   await bundle.write({
     dir: join(folder, 'dist'),
     format: 'esm',
     sourcemap: true,
+    comments: { legal: true, annotation: true, jsdoc: false },
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    codeSplitting: {
-      groups: [{ name: layerOf, debugName: 'layers', minShareCount: 2, test: isLoadedAtStart }],
-      includeDependenciesRecursively: false,
-    },
+    codeSplitting: { groups, includeDependenciesRecursively: false },
   })
   await bundle.close()
 }
 
-/** Modules that are loaded only on demand stay in the chunks of those who ask for them; so does what the root needs alone. */
+/** Modules that the root entry loads, by a trial build that splits by which entries need a module. */
+async function rootModules(bundle) {
+  const groups = [{ name: 'part', test: isShared, entriesAware: true }]
+  const codeSplitting = { groups, includeDependenciesRecursively: false }
+  const { output } = await bundle.generate({ format: 'esm', entryFileNames: '[name].js', codeSplitting })
+  const chunks = new Map(output.map((chunk) => [chunk.fileName, chunk]))
+  const reached = new Set()
+  const visit = (name) => {
+    if (reached.has(name) || !chunks.has(name)) return
+    reached.add(name)
+    chunks.get(name).imports.forEach(visit)
+  }
+  visit('index.js')
+  return new Set([...reached].flatMap((name) => Object.keys(chunks.get(name).modules)))
+}
+
+/**
+ * Few large chunks load faster than many small ones: two for each layer. What the root entry needs is one, because a
+ * program that only declares its controllers should not wait for the code that runs them. `-run` has the rest.
+ */
+function chunkNames(rootModules) {
+  return (id) => {
+    const layer = /\/src\/([^/]+)\//.exec(id)?.[1]
+    return layer !== undefined && !rootModules.has(id) ? `${layer}-run` : layer
+  }
+}
+
+/** Modules that are loaded only on demand stay in the chunks of those who ask for them. */
 const onDemand =
   /\/(?:api\/(?:rules\/(?:check|compile|evaluate)|admission\/(?:authorizer|compiler|environment|overlay)|claims-compiler|schema\/cel-)|store\/etcd\/|plane\/|server\/(?:audit\/(?!hash-chain)|auth\/(?:oidc|token-webhook)|discovery|openapi|listen\/http2)|manager\/define-controller)/
 
-function isLoadedAtStart(id) {
+function isShared(id) {
   return id.includes('/src/') && !onDemand.test(id) && !id.includes('/node_modules/')
-}
-
-/** Few large chunks load faster than many small ones: one for each layer. */
-function layerOf(id) {
-  return /\/src\/([^/]+)\//.exec(id)?.[1]
 }
 
 async function joinDeclarations(folder, { manifest, types }) {

@@ -1,9 +1,14 @@
+// @ts-check
 /**
  * What one sync takes: printed as one line of JSON.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Runs the sync, which gives how many objects it has. */
+/**
+ * Runs the sync, which returns the number of objects.
+ *
+ * @param {() => Promise<number>} sync
+ */
 export async function measureSync(sync) {
   globalThis.gc?.()
   const [before, cpu, startedAt] = [process.memoryUsage.rss(), process.cpuUsage(), performance.now()]

@@ -1,3 +1,4 @@
+// @ts-check
 /**
  * One sync by our cache, in a process of its own, with the built package: what it took, and what it holds.
  *
@@ -8,7 +9,7 @@ import { Client, metadataOnly } from 'evenkeel/client'
 import { ObjectCache } from 'evenkeel/unstable/cache'
 import { measureSync } from './sync-measure.mjs'
 
-const { address, namespace, form } = JSON.parse(process.argv[2])
+const { address, namespace, form } = JSON.parse(process.argv[2] ?? '')
 const connection = httpTransport({ server: address.url, tls: { caPem: address.caPem } })
 const client = new Client({
   transport: withCredentials(connection.transport, fixedCredential(bearer(address.token))),
@@ -22,13 +23,13 @@ const cache = new ObjectCache({ client })
 const stop = new AbortController()
 let running
 await measureSync(async () => {
-  cache.hold(form === 'metadata' ? metadataOnly(whole) : whole, {
+  cache.getInformer(form === 'metadata' ? metadataOnly(whole) : whole, {
     namespaces: [namespace],
     keepManagedFields: form === 'full',
   })
   running = cache.run(stop.signal)
   await cache.waitForSync()
-  return cache.states[0].objects
+  return cache.states[0]?.objects ?? 0
 })
 stop.abort()
 await running

@@ -1,10 +1,11 @@
+// @ts-check
 /**
  * One sync by the informer of @kubernetes/client-node, in a process of its own.
  */
 import { CustomObjectsApi, KubeConfig, makeInformer } from '@kubernetes/client-node'
 import { measureSync } from './sync-measure.mjs'
 
-const { address, namespace, count } = JSON.parse(process.argv[2])
+const { address, namespace, count } = JSON.parse(process.argv[2] ?? '')
 const place = { group: 'bench.evenkeel.dev', version: 'v1', namespace, plural: 'benchobjects' }
 const config = new KubeConfig()
 config.loadFromOptions({

@@ -1,3 +1,4 @@
+// @ts-check
 /**
  * A TLS server that does nothing but write bytes it has, as fast as they are taken: what no server can beat here.
  *
@@ -8,7 +9,7 @@ import { createServer } from 'node:tls'
 import { issueServerCertificate, makeAuthority } from 'evenkeel/unstable/wire'
 import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'
 
-const [eventBytes, listBytes] = process.argv.slice(2).map(Number)
+const [eventBytes = 0, listBytes = 0] = process.argv.slice(2).map(Number)
 /** Events that are written at once: joining more gains nothing. */
 const joined = 16
 const piece = Buffer.alloc(eventBytes * joined, 'event of a watch, made once ')
@@ -27,6 +28,7 @@ const server = createServer({ key: keyPem, cert: certificatePem, minVersion: 'TL
   })
 })
 
+/** @param {import('node:tls').TLSSocket} socket */
 function fill(socket) {
   const write = () => {
     while (!socket.destroyed && socket.write(piece));
@@ -35,9 +37,8 @@ function fill(socket) {
   write()
 }
 
-server.listen(0, '127.0.0.1', () =>
-  process.stdout.write(
-    `${JSON.stringify({ port: server.address().port, caPem: authority.certificatePem, listBytes: list.length })}\n`,
-  ),
-)
+server.listen(0, '127.0.0.1', () => {
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  process.stdout.write(`${JSON.stringify({ port, caPem: authority.certificatePem, listBytes: list.length })}\n`)
+})
 process.stdin.resume().on('end', () => process.exit(0))

@@ -1,3 +1,4 @@
+// @ts-check
 /**
  * How long the built package takes to start a server in this process, until the server has answered a first request.
  *
