@@ -1,7 +1,7 @@
-// @ts-check
 /**
  * What one sync takes: printed as one line of JSON.
  */
+// @ts-check
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**

@@ -1,9 +1,9 @@
-// @ts-check
 /**
  * One sync by our cache, in a process of its own, with the built package: what it took, and what it holds.
  *
  * Plain JavaScript, so that nothing has to be stripped or compiled and only the package itself is measured.
  */
+// @ts-check
 import { bearer, fixedCredential, httpTransport, withCredentials } from 'evenkeel/unstable/client'
 import { Client, metadataOnly } from 'evenkeel/client'
 import { ObjectCache } from 'evenkeel/unstable/cache'

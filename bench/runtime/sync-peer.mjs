@@ -1,7 +1,7 @@
-// @ts-check
 /**
  * One sync by the informer of @kubernetes/client-node, in a process of its own.
  */
+// @ts-check
 import { CustomObjectsApi, KubeConfig, makeInformer } from '@kubernetes/client-node'
 import { measureSync } from './sync-measure.mjs'
 

@@ -1,10 +1,10 @@
-// @ts-check
 /**
  * A TLS server that does nothing but write bytes it has, as fast as they are taken: what no server can beat here.
  *
  * A client says what it wants by one byte: `w` for pieces of a watch without end, `l` for one list. Prints its port
  * and certificate as JSON; ends with its input.
  */
+// @ts-check
 import { createServer } from 'node:tls'
 import { issueServerCertificate, makeAuthority } from 'evenkeel/unstable/wire'
 import { SystemClock, SystemRandom } from 'evenkeel/unstable/base'

@@ -1,9 +1,9 @@
-// @ts-check
 /**
  * How long the built package takes to start a server in this process, until the server has answered a first request.
  *
  * Plain JavaScript, so that nothing has to be stripped or compiled and only the package itself is timed.
  */
+// @ts-check
 const importedFrom = performance.now()
 const { startServer } = await import('evenkeel/server')
 const importMs = performance.now() - importedFrom

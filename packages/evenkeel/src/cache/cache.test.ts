@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { declareKind, forbidden, isForbidden, isNotFound, isServiceUnavailable, type Kind } from '#api'
 import { createLogger, Metrics, SeededRandom, SimulatedClock, type LogRecord } from '#base'
 import { metadataOnly } from '#client'
@@ -408,4 +408,22 @@ test('ObjectCache.run ends clean', async () => {
   stop.abort(new Error('enough'))
   await done
   expect(clock.pending).toBe(0)
+})
+
+test('ObjectCache gives our own client light signals: a signal of the platform for each watch would keep a whole server alive', async () => {
+  const api = new FakeApi()
+  const clock = new SimulatedClock()
+  const client = api.client(clock)
+  const watch = vi.spyOn(client, 'watch')
+  const cache = new ObjectCache({ client, clock, random: new SeededRandom('cache') })
+  const stop = new AbortController()
+  stops.push(stop)
+  const done = cache.run(stop.signal)
+  cache.getInformer(Widget)
+  await clock.advance(0)
+  await cache.waitForSync()
+  expect(watch).toHaveBeenCalled()
+  expect(watch.mock.calls.map(([, options]) => options?.signal instanceof AbortSignal)).not.toContain(true)
+  stop.abort()
+  await done
 })

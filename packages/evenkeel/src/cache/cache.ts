@@ -15,6 +15,7 @@ import {
   type TypeMeta,
 } from '#api'
 import {
+  acceptLightSignals,
   silentLogger,
   SystemClock,
   SystemRandom,
@@ -26,7 +27,7 @@ import {
 } from '#base'
 import type { Client, WriteNotice } from '#client'
 import { Informer, type WriteFacts } from './informer.ts'
-import { clientListWatch } from './list-watch.ts'
+import { clientListWatch, type ListWatch } from './list-watch.ts'
 import { CacheMetrics, MemoryBudget } from './metrics.ts'
 import { servedKind, type CachedOf, type CacheKind, type ProjectionUnion } from './projection.ts'
 import { InformerHandle, SharedInformers, type SharedInformer, type SharedProjection } from './shared-informers.ts'
@@ -239,11 +240,11 @@ export class ObjectCache {
       clientListWatch<KubeObject>({ client: this.#client, kind: servedKind(union.kind), scope, decoder: decoder() }),
     )
     const informer: Informer<KubeObject> = new Informer<KubeObject>({
-      source: {
+      source: acceptLightSignals<ListWatch<KubeObject>>({
         list: (request) => source().list(request),
         watch: (request) => source().watch(request),
         find: async (key, options) => source().find?.(key, options),
-      },
+      }),
       decoder: { decode: (object) => decoder().decode(object), onBroken },
       scope,
       streaming,
