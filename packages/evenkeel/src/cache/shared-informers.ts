@@ -33,8 +33,11 @@ export interface SharedInformer {
   readonly scope: CacheScope
   readonly informer: Informer<KubeObject>
   readonly projections: Set<SharedProjection>
-  /** Stops the informer; undefined until it starts. */
-  stop: ((reason: unknown) => void) | undefined
+  /**
+   * Undefined until the informer starts. A controller, not a closure over one: with a closure V8 kept the server of each
+   * explored schedule alive until the next major collection, which cost a third of the speed.
+   */
+  stopper: Pick<AbortController, 'abort'> | undefined
   done: Promise<void> | undefined
 }
 
@@ -133,7 +136,7 @@ export class SharedInformers {
     if (source.projections.size > 0) return
     this.#shared.delete(source)
     this.#options.onChange()
-    source.stop?.(new Error('the last handle of the informer was released'))
+    source.stopper?.abort(new Error('the last handle of the informer was released'))
     await source.done
   }
 
@@ -147,7 +150,7 @@ export class SharedInformers {
         resolve()
       })
     })
-    for (const { stop } of this.#shared) stop?.(signal.reason)
+    for (const { stopper } of this.#shared) stopper?.abort(signal.reason)
     for (const { done } of this.shared) await done
   }
 
@@ -165,7 +168,7 @@ export class SharedInformers {
       scope,
       informer: make(union),
       projections: new Set(),
-      stop: undefined,
+      stopper: undefined,
       done: undefined,
     }
     this.#shared.add(source)
@@ -175,10 +178,7 @@ export class SharedInformers {
   }
 
   #start(source: SharedInformer): void {
-    const controller = new LightAbortController()
-    source.stop = (reason) => {
-      controller.abort(reason)
-    }
+    const controller = (source.stopper = new LightAbortController())
     source.done = this.#follow(source, controller.signal).catch((error: unknown) => {
       this.#options.log.error('internal error: informer exited unexpectedly', { kind: source.union.kind.kind, error })
     })
