@@ -1,5 +1,5 @@
 /**
- * One case of the store suite on every engine: what the contributor's gate runs. store.test.ts has the whole suite.
+ * One case of the store suite on every engine, for the contributor's gate. store.test.ts runs the whole suite.
  */
 import { expect, test } from 'vitest'
 import { storeSuite } from './cases/store/index.ts'
