@@ -1,9 +1,9 @@
 /**
- * What one sync takes: printed as one line of JSON.
+ * Measures one sync and prints one line of JSON.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Runs the sync, which gives how many objects it has. */
+/** Runs the sync, which returns the number of its objects. */
 export async function measureSync(sync) {
   globalThis.gc?.()
   const [before, cpu, startedAt] = [process.memoryUsage.rss(), process.cpuUsage(), performance.now()]
