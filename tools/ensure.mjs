@@ -140,7 +140,7 @@ async function holdingLock(work) {
 }
 
 async function takeLock(token) {
-  let told = false
+  let isReported = false
   for (;;) {
     try {
       writeFileSync(busyFile, token, { flag: 'wx' })
@@ -148,8 +148,8 @@ async function takeLock(token) {
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
     }
-    if (!removeStaleLock() && !told) console.error('Packages are being installed by another run, waiting ...')
-    told = true
+    if (!removeStaleLock() && !isReported) console.error('Packages are being installed by another run, waiting ...')
+    isReported = true
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }

@@ -36,7 +36,7 @@ test('ensure installs again after the lock file changed', async () => {
   expect(existsSync(join(clone, 'node_modules', 'two'))).toBe(true)
 })
 
-test('ensure accepts what somebody installed by hand', async () => {
+test('ensure accepts manually installed packages', async () => {
   await ensure()
   rmSync(join(clone, 'node_modules', '.evenkeel-lock'))
   expect(await ensure()).toEqual({ code: 0, output: '' })

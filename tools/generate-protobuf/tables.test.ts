@@ -64,7 +64,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 describe('makeTables', () => {
-  test('joins numbers and types with JSON names, pointers and what is left out', () => {
+  test('joins numbers and types with JSON names, pointers and omitted zeros', () => {
     write('k8s.io/api/shop/v1/types.go', shopGo)
     expect(tablesOf(shopProto)).toEqual([
       {
@@ -78,7 +78,7 @@ describe('makeTables', () => {
     ])
   })
 
-  test('follows a type to the package it is borrowed from', () => {
+  test('follows a type to the package that declares it', () => {
     write('k8s.io/api/shop/v1/types.go', shopGo)
     write(
       'k8s.io/api/shop/v2/types.go',
@@ -104,7 +104,7 @@ describe('makeTables', () => {
     expect(() => tablesOf(shopProto)).toThrow(message)
   })
 
-  test('refuses a module that is there twice', () => {
+  test('rejects a duplicate module', () => {
     write('k8s.io/api/shop/v1/types.go', shopGo)
     write('k8s.io/api@v0.0.2/shop/v1/types.go', shopGo)
     expect(() => tablesOf(shopProto)).toThrow('should hold the module api once, found: api, api@v0.0.2')
