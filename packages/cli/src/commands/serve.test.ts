@@ -66,7 +66,7 @@ describe('serve', () => {
       revision: expect.any(Number) as number,
     })
     expect((await typed(['snapshot', 'restore', 'a.backup', '--data', 'other'], { cwd: folder })).out).toMatch(
-      /^\d+ objects restored into .*other.*; versions go on from \d+\n$/,
+      /^\d+ objects restored into .*other.*; versions continue from \d+\n$/,
     )
     expect((await typed(['snapshot', 'restore', 'none.backup', '--data', 'third'], { cwd: folder })).code).not.toBe(0)
   })
