@@ -69,7 +69,7 @@ class SoakClient {
     const { status, json } = hooked === undefined ? await this.#tally.time('create', send) : await send()
     if (status === 201) this.#objects.push(name)
     else if (hooked === undefined || ![400, 403, 500, 504].includes(status))
-      this.#tally.error(`POST ${this.#path} was answered with ${status}: ${JSON.stringify(json)}`)
+      this.#tally.error(`POST ${this.#path} returned ${status}: ${JSON.stringify(json)}`)
     else this.#tally.count('refusedByWebhook')
   }
 
@@ -77,7 +77,7 @@ class SoakClient {
     const method = methods[kind]
     const options = body === undefined ? {} : { body, type: 'application/merge-patch+json' }
     const { status, json } = await this.#tally.time(kind, () => this.#caller.call(method, path, options))
-    if (status !== 200) this.#tally.error(`${method} ${path} was answered with ${status}: ${JSON.stringify(json)}`)
+    if (status !== 200) this.#tally.error(`${method} ${path} returned ${status}: ${JSON.stringify(json)}`)
   }
 
   #any(): string {

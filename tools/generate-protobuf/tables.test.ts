@@ -99,7 +99,7 @@ describe('makeTables', () => {
       shopGo.replace('json:"sold,omitempty"', 'json:",omitempty"'),
       'field sold has no JSON name',
     ],
-  ])('refuses %s', (_, go, message) => {
+  ])('rejects %s', (_, go, message) => {
     write('k8s.io/api/shop/v1/types.go', go)
     expect(() => tablesOf(shopProto)).toThrow(message)
   })
@@ -115,7 +115,7 @@ test.each([
   'enum Colour {',
   'message Item {\n  oneof x {',
   'message Item {\n  optional string name = 1 [packed = true];',
-])('parseProto refuses what it does not know: %s', (text) => {
+])('parseProto rejects unknown syntax: %s', (text) => {
   expect(() => parseProto(`${metaProto}${text}\n`)).toThrow('cannot read this')
 })
 

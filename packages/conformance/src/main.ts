@@ -22,8 +22,6 @@ const [name = ''] = process.argv.slice(2)
 if (Object.hasOwn(suites, name)) await suites[name]?.run()
 else if (name === '--help') process.stdout.write(help)
 else {
-  process.stderr.write(
-    `${name === '' || name.startsWith('-') ? 'which suite?' : `there is no suite ${name}`}\n\n${help}`,
-  )
+  process.stderr.write(`${name === '' || name.startsWith('-') ? 'name a suite' : `unknown suite ${name}`}\n\n${help}`)
   process.exitCode = 2
 }

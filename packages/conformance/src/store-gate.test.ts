@@ -7,7 +7,7 @@ import { storeEngines } from './targets/index.ts'
 import { onTarget, reasonToSkip } from './targets/target.ts'
 
 test.for(storeEngines.map((engine) => [engine.name, engine] as const))(
-  '%s keeps one promise',
+  '%s passes one case',
   async ([, engine], { skip }) => {
     const unavailable = engine.unavailable()
     if (unavailable !== undefined) skip(unavailable)

@@ -233,7 +233,7 @@ describe('watch and logs', () => {
     expect(events.at(-1)).toMatchObject({ type: 'MODIFIED', changes: [expect.stringMatching(/^data\.a ".*" → ".*"$/)] })
   })
 
-  test('logs prints events, and says so when there are none', async () => {
+  test('logs prints events, or that there are none', async () => {
     expect(await cli.type(['logs', 'configmap/kube-root-ca.crt'])).toMatchObject({
       code: 0,
       out: '',

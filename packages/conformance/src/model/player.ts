@@ -146,7 +146,7 @@ class Player {
       return { lost: result.key, current: this.#outline(result.current && plainEntry(result.current)) }
     }
     assert.equal(conflict, undefined, 'the commit should have been lost')
-    assert.equal(isLeaseGone, false, 'the commit should have been refused')
+    assert.equal(isLeaseGone, false, 'the commit should have failed')
     this.#made(writes, result.revision)
     return { made: this.#number(result.revision) }
   }

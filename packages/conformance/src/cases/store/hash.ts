@@ -28,7 +28,7 @@ export const hashCases: readonly StoreCase[] = [
       const other = await next(put(store, '/b', { value: '' }))
       await next(remove(store, '/b', other))
       await next(put(store, '/b', { value: '' }))
-      assert.equal(new Set(seen).size, seen.length - 1, 'only deleting what was made gives the same contents again')
+      assert.equal(new Set(seen).size, seen.length - 1, 'only a create followed by a delete restores the hash')
       assert.equal(seen[4], seen[6])
     },
   },

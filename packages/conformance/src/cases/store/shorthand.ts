@@ -158,7 +158,7 @@ export async function changesBetween(
 /** Why a watch ended immediately. */
 export async function endOf(watch: Watch): Promise<WatchEnd | undefined> {
   const { batches, end } = await new Reader(watch).rest()
-  assert.deepEqual(batches, [], 'a watch that is refused gives nothing')
+  assert.deepEqual(batches, [], 'a rejected watch sends nothing')
   assert.deepEqual(watch.end, end)
   return end
 }

@@ -9,7 +9,7 @@ import { makeTurns } from './turns.fixture.ts'
 const kubectls = findKubectls()
 
 test.runIf(kubectls.length === 0)('kubectl', ({ skip }) => {
-  skip('there is none on this machine; install one to judge with it')
+  skip('kubectl is not installed; install it to run this test')
 })
 
 // Starting kubectl costs more than its work: more than two at a time only slow each other down.

@@ -27,7 +27,7 @@ export function urlTarget(
     lacks: {
       ...(etcd === undefined && { compaction: 'its history cannot be forgotten on demand' }),
       // Without controllers, nothing collects garbage.
-      ...(lacks.still === undefined && { collector: 'no controllers run beside it' }),
+      ...(lacks.still === undefined && { collector: 'no controllers run' }),
       ...lacks,
     },
     send: nodeSend(url, security),
